@@ -21,8 +21,8 @@ HERE = Path(__file__).resolve().parent
 MARKS = {  # of files and folders; the tests of those that come first are begun first, since they take longest
     "browser": ("browser",),
     "slow": (
-        *("public", "recipe", "siege", "test_notebook.py", "lab", "analyses", "model/hostile", "model/hub"),
-        *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "memory")),
+        *("public", "recipe", "siege", "test_notebook.py", "lab", "analyses", "model/hub"),
+        *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "memory", "refusals")),
         *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
         *("cluster", "inference/test_workers.py"),
         *(f"ui/test_{name}.py" for name in ("api", "compare")),

@@ -1,5 +1,6 @@
 """Tiny random checkpoints of any family, made on the spot."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -61,3 +62,8 @@ def checkpoint(
     model.save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     return BackboneSpec(folder.name, folder.name, "test", "", "local", str(folder))
+
+
+def change(file: Path, **keys: Any) -> None:
+    """State these keys in a JSON file."""
+    file.write_text(json.dumps(json.loads(file.read_text()) | keys))

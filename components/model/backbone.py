@@ -79,7 +79,8 @@ class Ordinary:
         spreads: list[Spread] = []
         bands: dict[Centring, list[Numbers]] = {centring: [] for centring in CENTRINGS}
         for number in range(min(len(layers) for layers, _cls in batches), 0, -1):  # one layer at a time
-            states = np.concatenate([_rows(layers[-number]) for layers, _cls in batches]).astype(np.float64)
+            rows = (states for layers, _cls in batches for states in layers[-number])  # S times (T, D)
+            states = np.concatenate(list(rows)).astype(np.float64)  # (N, D)
             spreads.append(Spread.of(states))
             for centring in CENTRINGS:
                 seen = spreads[-1].seen(centring, states)
@@ -99,10 +100,6 @@ def sentences() -> list[str]:
     """The sentences that come with Poolscope."""
     found: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text(encoding="utf-8"))["sentences"]
     return found
-
-
-def _rows(states: Numbers) -> Numbers:
-    return states.reshape(-1, states.shape[-1])  # (B, T, D) -> (B T, D)
 
 
 def cosine_by_layer(hidden: Sequence[Numbers], reference: Sequence[Numbers]) -> Floats:

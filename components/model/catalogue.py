@@ -25,6 +25,7 @@ from components.types import BackboneSpec, TaskSpec
 GONE: Mapping[str, Any] = MappingProxyType(  # what is known of a checkpoint that is not on this machine
     {"architecture": "", "labels": (), "available": False, "declared": None}
 )
+LONGEST = 200  # characters of a class's name
 Version = tuple[tuple[int, int, int], ...]  # time, size and inode of each file that was read
 
 
@@ -96,15 +97,24 @@ class Configs:
 
 
 def _stated(found: Path) -> dict[str, Any]:
-    """The fields of a spec that a checkpoint's own JSON files fill."""
+    """The fields of a spec that a checkpoint's own JSON files fill, as far as these make sense."""
     config = files.read_object(found / files.CONFIG)
+    classes, names = config.get("architectures"), config.get("id2label")
+    architecture = str(classes[0]) if isinstance(classes, list) and classes else ""
+    labels: tuple[str, ...] = ()
+    if isinstance(names, dict) and all(key.isdecimal() and len(key) <= files.DIGITS for key in names):
+        labels = tuple(str(names[key]) for key in sorted(names, key=int))
     declared: Declaration | Sentence | None
     try:
         declared = read_declaration(found)
     except files.RefusalError as refusal:
         declared = refusal.sentence
-    stated = {"architecture": files.architecture(config), "labels": files.labels(config)}
-    return {**stated, "available": bool(config), "declared": declared}
+    return {
+        "architecture": architecture if len(architecture) <= LONGEST else "",
+        "labels": labels if all(len(label) <= files.LABEL for label in labels) else (),
+        "available": bool(config),
+        "declared": declared,
+    }
 
 
 def read_catalogue(file: Path, configs: Configs | None = None) -> tuple[BackboneSpec, ...]:

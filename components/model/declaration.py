@@ -27,10 +27,6 @@ WIDEST = 65_536  # numbers of a vector, with which a dense layer may begin and e
 LONGEST_PROMPT = 10_000  # characters
 MOST_PROMPTS, LONGEST_TRIED = 8, 300  # prompts that are tried, and characters of each
 PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safetensors
-ALIKE = ("max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")  # poolings with names like ours
-METHODS: Mapping[str, str] = MappingProxyType(
-    {"cls": "first", **dict(zip(ALIKE, ALIKE, strict=True))}  # theirs is the first token, whatever it is
-)
 OLDER: Mapping[str, str] = MappingProxyType(
     {  # a key of the older schema: the method, in the order in which vectors are put side by side
         "pooling_mode_cls_token": "cls",
@@ -40,6 +36,9 @@ OLDER: Mapping[str, str] = MappingProxyType(
         "pooling_mode_weightedmean_tokens": "weightedmean",
         "pooling_mode_lasttoken": "lasttoken",
     }
+)
+METHODS: Mapping[str, str] = MappingProxyType(  # by our names: their "cls" is the first token, whatever it is
+    {name: "first" if name == "cls" else name for name in OLDER.values()}
 )
 FUNCTIONS = ("ELU", "GELU", "LeakyReLU", "Mish", "ReLU", "SELU", "Sigmoid", "SiLU", "Tanh")
 ACTIVATIONS: Mapping[str, str] = MappingProxyType(  # as they are written: a class of torch.nn
@@ -57,7 +56,6 @@ class _Config:
     says: Mapping[str, Any]
 
     def refusal(self, name: str) -> RefusalError:
-        """The refusal of what stands under ``name``."""
         return RefusalError("refusals.declared_value", file=self.file, name=name)
 
     def number(self, key: str) -> int | None:
@@ -135,17 +133,16 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
         raise RefusalError("refusals.json", file=MODULES) from error
     if not isinstance(listed, list) or not 2 <= len(listed) <= files.MOST_MODULES:
         raise RefusalError("refusals.declared_list", file=MODULES, most=files.MOST_MODULES)
-    return [_module(folder, each if isinstance(each, dict) else {}) for each in listed]
-
-
-def _module(folder: Path, said: Mapping[str, object]) -> tuple[str, Path]:
-    kind, place = said.get("type"), said.get("path")
-    name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARY) else ""
-    if name not in KINDS:
-        raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:80])
-    if not isinstance(place, str) or (place and not files.MODULE.fullmatch(place)):
-        raise RefusalError("refusals.part", file=MODULES)
-    return name, folder / place if place else folder
+    found = []
+    for said in (each if isinstance(each, dict) else {} for each in listed):
+        kind, place = said.get("type"), said.get("path")
+        name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARY) else ""
+        if name not in KINDS:
+            raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:80])
+        if not isinstance(place, str) or (place and not files.MODULE.fullmatch(place)):
+            raise RefusalError("refusals.part", file=MODULES)
+        found.append((name, folder / place if place else folder))
+    return found
 
 
 def _pooling(config: _Config) -> tuple[int, tuple[str, ...]]:

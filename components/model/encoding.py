@@ -81,38 +81,33 @@ def encode_batch(
 
 
 def _tokens(tokenizer: PreTrainedTokenizerBase, batch: BatchEncoding) -> list[Tokens]:
-    """The tokens of each of the B inputs of ``batch``, in their order; without a token there is none."""
-    if tokenizer.is_fast:
-        return [_placed(tokenizer, encoding) for encoding in batch.encodings or ()]
-    return [_unplaced(tokenizer, np.array(ids, dtype=np.int64)) for ids in batch["input_ids"].tolist()]
+    """The tokens of each of the B inputs of ``batch``, in their order."""
+    rows, made = batch["input_ids"].numpy(), list[Tokens]()
+    places: list[Any] = batch.encodings or [None] * len(rows)  # of the tokenizers library
+    for ids, encoding in zip(rows, places, strict=True):
+        if encoding is None:
+            span = np.zeros((len(ids), 2), dtype=np.int64)
+            segment, special = _unplaced(tokenizer, ids)
+        else:
+            span = np.array(encoding.offsets, dtype=np.int64)
+            segment = np.array([-1 if one is None else one for one in encoding.sequence_ids], dtype=np.int64)
+            special = np.array(encoding.special_tokens_mask, dtype=bool)
+        typed = np.flatnonzero(ids == tokenizer.cls_token_id)
+        own = [index for index in typed if special[index]]  # comes before one that somebody typed
+        text = tuple(tokenizer.convert_ids_to_tokens(ids.tolist()))
+        made.append(Tokens(text, span, segment, special, cls=int(next(iter([*own, *typed]), -1))))
+    return made
 
 
-def _placed(tokenizer: PreTrainedTokenizerBase, encoding: Any) -> Tokens:
-    """Those of an ``Encoding`` of the tokenizers library."""
-    span = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-    segment = np.array([-1 if one is None else one for one in encoding.sequence_ids], dtype=np.int64)
-    special = np.array(encoding.special_tokens_mask, dtype=bool)
-    return _found(tokenizer, np.array(encoding.ids, dtype=np.int64), span, segment, special)
-
-
-def _unplaced(tokenizer: PreTrainedTokenizerBase, ids: Ints) -> Tokens:
-    """Those of ids alone: special tokens by their ids, and the second text behind those in the middle."""
+def _unplaced(tokenizer: PreTrainedTokenizerBase, ids: Ints) -> tuple[Ints, Bools]:
+    """Segments (T,), the second text behind special tokens in the middle; and which are special (T,)."""
     special = np.isin(ids, tokenizer.all_special_ids) & (ids != tokenizer.unk_token_id)
     words = np.flatnonzero(~special)
     gaps = np.flatnonzero(np.diff(words) > 1)  # a run of special tokens between two of the texts' own
     segment = np.where(special, -1, 0)
     if len(gaps):
         segment[words[gaps[0] + 1 :]] = 1
-    return _found(tokenizer, ids, np.zeros((len(ids), 2), dtype=np.int64), segment, special)
-
-
-def _found(
-    tokenizer: PreTrainedTokenizerBase, ids: Ints, span: Ints, segment: Ints, special: Bools
-) -> Tokens:
-    typed = np.flatnonzero(ids == tokenizer.cls_token_id)
-    own = [index for index in typed if special[index]]  # comes before one that somebody typed
-    text = tuple(tokenizer.convert_ids_to_tokens(ids.tolist()))
-    return Tokens(text, span, segment, special, cls=int(next(iter([*own, *typed]), -1)))
+    return segment, special
 
 
 def _oddities(

@@ -42,7 +42,6 @@ MODULE = re.compile(r"\w[\w.-]{0,80}")  # of a module: a plain name in the check
 MOST_MODULES = 16  # checkpoints have two to five
 PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
 LARGEST = 4_000_000  # bytes of a config, and of an index
-LONGEST = 200  # characters of a class's name
 DIGITS, LABEL = 9, 1_000  # of a label's number, and characters of its name
 COMMIT = re.compile(r"[0-9a-f]{40}")
 PACKAGED = "model"  # the folder of a checkpoint within a Python package
@@ -145,41 +144,18 @@ def version(spec: BackboneSpec) -> Version:
     return tuple((name, now.st_mtime_ns, now.st_size) for name, now in zip(names, stats, strict=True))
 
 
-def read_object(file: Path) -> JsonObject:
-    """The object in ``file``; {} where there is no such file, or none that holds a JSON object."""
-    found = _parsed(_contents(file))
-    return found if isinstance(found, dict) else {}
-
-
-def _contents(file: Path) -> bytes:
-    """Read a file; nothing where it is too long to be read in this process, or may never end."""
+def read_json(file: Path) -> object:
+    """Read ``file``; None where it is absent, no JSON, or too long to be read in this process."""
     try:
-        return file.read_bytes() if file.is_file() and file.stat().st_size <= LARGEST else b""
-    except FileNotFoundError:  # never downloaded, or deleted a moment ago
-        return b""
-
-
-def _parsed(text: str | bytes) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):  # no JSON, no UTF-8, a number of thousands of digits; too deep
+        return json.loads(file.read_bytes()) if file.is_file() and file.stat().st_size <= LARGEST else None
+    except (FileNotFoundError, ValueError, RecursionError):  # deleted a moment ago; no UTF-8; too deep
         return None
 
 
-def architecture(config: JsonObject) -> str:
-    """The class that a checkpoint was saved as, or ""."""
-    names = config.get("architectures")
-    name = str(names[0]) if isinstance(names, list) and names else ""
-    return name if len(name) <= LONGEST else ""
-
-
-def labels(config: JsonObject) -> tuple[str, ...]:
-    """The names of its labels by number, or () where it has none, or some that would be refused."""
-    names = config.get("id2label")
-    if not isinstance(names, dict) or not all(key.isdecimal() and len(key) <= DIGITS for key in names):
-        return ()
-    told = tuple(str(names[key]) for key in sorted(names, key=int))
-    return told if all(len(label) <= LABEL for label in told) else ()
+def read_object(file: Path) -> JsonObject:
+    """The object in ``file``; {} where there is no such file, or none that holds a JSON object."""
+    found = read_json(file)
+    return found if isinstance(found, dict) else {}
 
 
 def weight_files(is_there: Callable[[str], bool], index: Callable[[], JsonObject]) -> tuple[str, ...]:
@@ -202,13 +178,12 @@ def weights_in(folder: Path) -> tuple[Path, ...]:
     return tuple(folder / name for name in names)
 
 
-def module_files(listed: str | bytes, names: Iterable[str]) -> tuple[str, ...]:
+def module_files(listed: object, names: Iterable[str]) -> tuple[str, ...]:
     """Those of ``names`` beside modules.json that a checkpoint of sentence-transformers is read from.
 
     ``listed``: what stands in its modules.json, of which no folders but plain names are followed.
     """
-    found = _parsed(listed)
-    each = found[:MOST_MODULES] if isinstance(found, list) else []
+    each = listed[:MOST_MODULES] if isinstance(listed, list) else []
     paths = [one.get("path") for one in each if isinstance(one, dict)]
     folders = {path for path in paths if isinstance(path, str) and MODULE.fullmatch(path)}
     wanted = {ENCODING, *(f"{folder}/{name}" for folder in folders for name in (CONFIG, WEIGHTS))}
@@ -217,12 +192,12 @@ def module_files(listed: str | bytes, names: Iterable[str]) -> tuple[str, ...]:
 
 def declaring_files(folder: Path) -> tuple[Path, ...]:
     """The files of ``folder`` that say how sentence-transformers makes a vector; () without modules.json."""
-    listed = _contents(folder / MODULES)
-    if not listed:
+    if not (folder / MODULES).is_file():
         return ()
     there = (each for pattern in ("*.json", f"*/{CONFIG}", f"*/{WEIGHTS}") for each in folder.glob(pattern))
     names = sorted(each.relative_to(folder).as_posix() for each in there if each.is_file())
-    return (folder / MODULES, *(folder / name for name in module_files(listed, names)))
+    found = module_files(read_json(folder / MODULES), names)
+    return (folder / MODULES, *(folder / name for name in found))
 
 
 def is_complete(folder: Path) -> bool:
@@ -261,7 +236,10 @@ def foreign(key: str, /, **values: object) -> Iterator[None]:
             raise RefusalError("refusals.no_memory") from error
         what = Sentence(key, **values)
         logger.warning("%s", what, exc_info=error)
-        raise RefusalError("refusals.foreign", what=what, error=_shown(error)) from error
+        first = FOLDERS.sub("", next(iter(str(error).strip().splitlines()), ""))
+        shown = f"{type(error).__name__}: {first}" if first else type(error).__name__
+        shown = shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 1]}…"
+        raise RefusalError("refusals.foreign", what=what, error=shown) from error
 
 
 def lacks_memory(error: BaseException) -> bool:
@@ -275,13 +253,6 @@ def forget(error: BaseException) -> None:
     while cause is not None:
         clear_frames(cause.__traceback__)
         cause = cause.__cause__ or cause.__context__
-
-
-def _shown(error: BaseException) -> str:
-    """The first line of an error, and its name: of a bounded length, and without folders of this machine."""
-    first = FOLDERS.sub("", next(iter(str(error).strip().splitlines()), ""))
-    told = f"{type(error).__name__}: {first}" if first else type(error).__name__
-    return told if len(told) <= SHOWN else f"{told[: SHOWN - 1]}…"
 
 
 @contextmanager
@@ -351,18 +322,17 @@ def checked_object(file: Path) -> dict[str, Any]:
     return read
 
 
-def walk(read: dict[str, Any]) -> Iterator[tuple[int, str, Any]]:
-    """Every value at any depth, with its depth and the key that it stands under, without recursion."""
-    waiting: list[tuple[int, str, Any]] = [(1, key, value) for key, value in read.items()]
-    while waiting:
-        depth, key, value = waiting.pop()
-        yield depth, key, value
-        if depth > DEPTH:
-            continue
-        if isinstance(value, dict):
-            waiting += [(depth + 1, name, inner) for name, inner in value.items()]
-        elif isinstance(value, list):
-            waiting += [(depth + 1, key, inner) for inner in value]
+def walk(read: object, key: str = "", depth: int = 0) -> Iterator[tuple[int, str, Any]]:
+    """Every value down to a depth of DEPTH + 1, with its depth and the key that it stands under."""
+    if depth:
+        yield depth, key, read
+    inner: Iterable[tuple[str, object]] = ()
+    if depth <= DEPTH and isinstance(read, dict):
+        inner = read.items()
+    elif depth <= DEPTH and isinstance(read, list):
+        inner = ((key, value) for value in read)
+    for name, value in inner:
+        yield from walk(value, name, depth + 1)
 
 
 def check_stated(raw: dict[str, Any]) -> None:
@@ -391,18 +361,15 @@ def _check_labels(raw: dict[str, Any]) -> None:
         named = raw.get(key)
         if isinstance(named, dict | list) and len(named) > LABELS:
             raise RefusalError("refusals.many_labels", count=len(named), most=LABELS)
-        if isinstance(named, dict):
-            _check_names(key, named)
-
-
-def _check_names(key: str, named: dict[str, Any]) -> None:
-    numbers, names = (named.keys(), named.values()) if key == "id2label" else (named.values(), named.keys())
-    digits = max((len(number) for number in numbers if isinstance(number, str)), default=0)
-    if digits > DIGITS:
-        raise RefusalError("refusals.label_number", length=digits)
-    longest = max((len(str(name)) for name in names), default=0)
-    if longest > LABEL:
-        raise RefusalError("refusals.long_label", length=longest, most=LABEL)
+        if not isinstance(named, dict):
+            continue
+        numbers, names = (named, named.values()) if key == "id2label" else (named.values(), named)
+        digits = max((len(number) for number in numbers if isinstance(number, str)), default=0)
+        if digits > DIGITS:
+            raise RefusalError("refusals.label_number", length=digits)
+        longest = max((len(str(name)) for name in names), default=0)
+        if longest > LABEL:
+            raise RefusalError("refusals.long_label", length=longest, most=LABEL)
 
 
 @cache

@@ -167,7 +167,7 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
         small = [files.CONFIG, *(name for name in files.TOKENIZER_FILES if name in there)]
         small += [files.INDEX] if weights != (files.WEIGHTS,) else []
         if files.MODULES in there:
-            small += [files.MODULES, *files.module_files((Path(place) / files.MODULES).read_bytes(), there)]
+            small += [files.MODULES, *files.module_files(files.read_json(Path(place) / files.MODULES), there)]
         check_config(model, Path(place), known)  # may have to wait for transformers, no fault of the hub
     _check_vocabulary(model, there)
     stated: Any = info.card_data.license if info.card_data else None

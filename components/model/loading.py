@@ -11,13 +11,13 @@ import ctypes
 import gc
 import math
 import sys
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import torch
+from cachetools import LRUCache
 from safetensors import safe_open
 from torch import Tensor, nn
 from transformers import (
@@ -179,27 +179,24 @@ class Checkpoints:
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
-        self._loaded: OrderedDict[tuple[str, str | None, Version], Backbone] = OrderedDict()
+        self._loaded: LRUCache[tuple[str, str | None, Version], Backbone]
+        self._loaded = LRUCache(budget, lambda backbone: size(backbone.model))
 
     def get(self, spec: BackboneSpec, version: Version = ()) -> Backbone:
         """The checkpoint of ``spec``, loaded now if it is not yet; PoolscopeError says why it cannot be."""
         place = (spec.key, spec.revision, version)  # it may come again at another commit, or be written anew
-        backbone = self._loaded.pop(place, None) or load(spec, self._make_room)
-        self._loaded[place] = backbone  # now the most recently used
+        backbone = self._loaded.get(place)
+        if backbone is None:
+            backbone = self._loaded[place] = load(spec, self._make_room)
         return backbone
-
-    @property
-    def resident(self) -> int:
-        """Bytes of all weights that are loaded."""
-        return sum(size(backbone.model) for backbone in self._loaded.values())
 
     def _make_room(self, needed: int) -> None:
         """Let go of checkpoints until there is room for ``needed`` bytes more, before they are allocated."""
         if needed > self.budget:
             raise RefusalError("refusals.memory", needed=needed / files.MB, budget=self.budget / files.MB)
-        leaves = self.resident + needed > self.budget
-        while self.resident + needed > self.budget:
-            self._loaded.popitem(last=False)
+        leaves = self._loaded.currsize + needed > self.budget
+        while self._loaded.currsize + needed > self.budget:
+            self._loaded.popitem()
         if leaves:
             give_back()
 

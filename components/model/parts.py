@@ -123,16 +123,12 @@ def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> n
         for module in model.base_model.modules():
             hooks.enter_context(module.register_forward_hook(note, with_kwargs=True))
         final = run(model, cut, inputs).hidden[-1]
-    whole = {id(given) for module, _, given in finished if _has_parts(module)}
+    whole = {id(given) for module, _, given in finished if list(module.children())}
     for module, taken, given in finished:
-        makes = given is not taken and torch.equal(given, final) and not _has_parts(module)
+        makes = given is not taken and torch.equal(given, final) and not list(module.children())
         if makes and taken is not None and id(taken) in whole and taken.shape == final.shape:
             return module
     return None
-
-
-def _has_parts(module: nn.Module) -> bool:
-    return next(module.children(), None) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,20 +142,29 @@ class Entry:
     module: nn.Module
     call: int
     place: int | str
-    turned: bool
+    turned: bool = False
     below: tuple[nn.Module, ...] = ()
 
 
 @contextmanager
 def started(entry: Entry, handed: Mapping[nn.Module, Any], rows: int, change: Change) -> Iterator[None]:
-    """Within, a forward pass over so many inputs starts at an entry, with what comes through it changed.
+    """Within, a forward pass over so many inputs starts at an entry, with what comes through it changed once.
 
     ``handed``: what each module ``below`` handed out of one input, which all of them are.
     """
+    calls = count()
+
+    def hook(_module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if next(calls) != entry.call:
+            return None
+        places: dict[Any, Any] = {**dict(enumerate(args)), **named}
+        given = places[entry.place]
+        places[entry.place] = change(given.transpose(0, 1)).transpose(0, 1) if entry.turned else change(given)
+        return tuple(map(places.get, range(len(args)))), {name: places[name] for name in named}
+
     with ExitStack() as stack:
         for module in entry.below:
             stack.enter_context(answering(module, _repeated(handed[module], states_in(handed[module]), rows)))
-        hook = _changing(entry, change)
         stack.enter_context(entry.module.register_forward_pre_hook(hook, with_kwargs=True))
         yield
 
@@ -175,22 +180,6 @@ def _repeated(output: Any, states: Tensor, rows: int) -> Any:
     return output
 
 
-def _changing(entry: Entry, change: Change) -> Callable[..., Any]:
-    """A hook that changes what comes through an entry, once in a forward pass."""
-    calls = count()
-
-    def hook(_module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        if next(calls) != entry.call:
-            return None
-        given = named[entry.place] if isinstance(entry.place, str) else args[entry.place]
-        changed = change(given.transpose(0, 1)).transpose(0, 1) if entry.turned else change(given)
-        if isinstance(entry.place, str):
-            return args, {**named, entry.place: changed}
-        return (*args[: entry.place], changed, *args[entry.place + 1 :]), named
-
-    return hook
-
-
 def find_entries(
     model: PreTrainedModel, cut: nn.Module, tokenizer: PreTrainedTokenizerBase
 ) -> tuple[Entry | None, ...]:
@@ -200,21 +189,22 @@ def find_entries(
         second = run(model, cut, others)
     with repeatable(model):
         first, seen = _watched(model, cut, inputs)
+    if torch.allclose(first.logits, second.logits, rtol=1e-4, atol=1e-6):  # nothing would show
+        return (None,) * (len(first.hidden) - 1)
     rows = len(second.logits)
     many = {name: value.expand(rows, -1) for name, value in first.inputs.items()}
-    moved = not torch.allclose(first.logits, second.logits, rtol=1e-4, atol=1e-6)
 
     def works(entry: Entry, layer: int) -> bool:
         """Tell whether the first input, with the second's states of a layer, is answered as the second."""
         with repeatable(model), started(entry, seen.handed, rows, lambda _own: second.hidden[layer]):
             patched = run(model, cut, many)
-        return moved and torch.allclose(patched.logits, second.logits, rtol=1e-5, atol=1e-6)
+        return torch.allclose(patched.logits, second.logits, rtol=1e-5, atol=1e-6)
 
     def entry(layer: int) -> Entry | None:
         """The entry of one layer; with all that need not run before it, if nothing changes without that."""
-        for found in _receiving(first.hidden[layer], seen)[:TRIED]:
+        for time, found in seen.receiving(first.hidden[layer])[:TRIED]:
             if works(found, layer):
-                short = replace(found, below=_below(found, first.hidden[: layer + 1], seen))
+                short = replace(found, below=seen.below(time, first.hidden[: layer + 1]))
                 return short if works(short, layer) else found
         return None
 
@@ -237,31 +227,52 @@ def _two_inputs(tokenizer: PreTrainedTokenizerBase) -> tuple[Inputs, Inputs]:
 class _Watched:
     """What ran in a forward pass over one input.
 
-    ``given``: every tensor of three axes that a module was given, in the order of the calls: the module,
-    the number of its call, the place. ``began``, ``ended``: when a module's call did. ``handed``: what the
-    modules handed out that were called once.
+    ``given``: every tensor of three axes that a module was given, with the time. ``ended``: when a module's
+    call did. ``handed``: what the modules handed out that were called once, those that began first in front.
     """
 
-    given: list[tuple[nn.Module, int, int | str, Tensor]] = field(default_factory=list)
-    began: dict[tuple[nn.Module, int], int] = field(default_factory=dict)
+    given: list[tuple[int, Entry, Tensor]] = field(default_factory=list)
     ended: dict[nn.Module, int] = field(default_factory=dict)
     handed: dict[nn.Module, Any] = field(default_factory=dict)
+
+    def receiving(self, hidden: Tensor) -> list[tuple[int, Entry]]:
+        """The calls that were given the states ``hidden`` (B, T, D), with the time."""
+        return [
+            (time, replace(entry, turned=turned))
+            for time, entry, value in self.given
+            for turned in (False, True)
+            if torch.equal(value, hidden.transpose(0, 1) if turned else hidden)
+        ]
+
+    def below(self, time: int, layers: tuple[Tensor, ...]) -> tuple[nn.Module, ...]:
+        """The outermost modules that handed out the states of one of the ``layers`` before a time."""
+        found: list[nn.Module] = []
+        inside: set[nn.Module] = set()
+        for module, output in self.handed.items():
+            states = states_in(output)
+            if self.ended[module] > time or states is None or module in inside:
+                continue
+            if any(torch.equal(states, each) for layer in layers for each in (layer, layer.transpose(0, 1))):
+                found.append(module)
+                inside |= set(module.modules())
+        return tuple(found)
 
 
 def _watched(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> tuple[Pass, _Watched]:
     """A forward pass, and what ran in it."""
-    seen, calls, time = _Watched(), Counter[nn.Module](), count()
+    seen, calls, clock = _Watched(), Counter[nn.Module](), count()
 
     def begin(module: nn.Module, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         places: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
+        time = next(clock)
         for place, value in places:
             if isinstance(value, Tensor) and value.dim() == 3:
-                seen.given.append((module, calls[module], place, value.clone()))
-        seen.began[module, calls[module]] = next(time)
+                seen.given.append((time, Entry(module, calls[module], place), value.clone()))
+        seen.handed.setdefault(module)
         calls[module] += 1
 
     def end(module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
-        seen.ended[module], seen.handed[module] = next(time), output
+        seen.ended[module], seen.handed[module] = next(clock), output
 
     with ExitStack() as hooks:
         for module in model.modules():
@@ -270,27 +281,3 @@ def _watched(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> tuple[Pa
         passed = run(model, cut, inputs)
     seen.handed = {module: output for module, output in seen.handed.items() if calls[module] == 1}
     return passed, seen
-
-
-def _receiving(hidden: Tensor, seen: _Watched) -> list[Entry]:
-    """The calls that were given the states ``hidden`` (B, T, D)."""
-    return [
-        Entry(module, call, place, turned)
-        for module, call, place, value in seen.given
-        for turned in (False, True)
-        if torch.equal(value, hidden.transpose(0, 1) if turned else hidden)
-    ]
-
-
-def _below(entry: Entry, layers: tuple[Tensor, ...], seen: _Watched) -> tuple[nn.Module, ...]:
-    """The outermost modules that handed out the states of one of the ``layers`` before the entry's call."""
-    found: list[nn.Module] = []
-    inside: set[nn.Module] = set()
-    for module in sorted(seen.handed, key=lambda module: seen.began[module, 0]):  # what is around comes first
-        states = states_in(seen.handed[module])
-        if seen.ended[module] > seen.began[entry.module, entry.call] or states is None or module in inside:
-            continue
-        if any(torch.equal(states, each) for layer in layers for each in (layer, layer.transpose(0, 1))):
-            found.append(module)
-            inside |= set(module.modules())
-    return tuple(found)

@@ -9,9 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from components.model.examine import Examined, examine
-from components.model.torch_internals import repeatable
-from components.types import Query
 from tests.families.cases import FACTS, Family
 
 NORMS = {family: path for path, families in FACTS["norms"].items() for family in families}
@@ -38,12 +35,6 @@ def logits_by_hand(family: Family, text: str, layer: Tensor) -> tuple[Tensor, Te
     inputs = family.inputs(text, "")
     rows = [family.by_hand.after(inputs, lambda own, state=state: state.expand_as(own))[0] for state in layer]
     return torch.stack(rows), family.by_hand.after(inputs, lambda _own: layer[None])[0]
-
-
-def examined(family: Family, text: str) -> Examined:
-    """One text on a family, own head."""
-    with repeatable(family.backbone.model):
-        return examine(family.backbone, Query(family.name, text))
 
 
 def patched_by_hand(family: Family, first: str, second: str, layers: int) -> Iterator[tuple[int, int, Any]]:

@@ -28,8 +28,7 @@ from components.inference.worker import BEHIND, WorkerDiedError, WorkerLateError
 from components.inference.workers import Apart, Workers, limits_of_bundled, limits_of_guests
 from components.settings import ASSETS, Settings
 from components.types import Analysis, Query
-from tests.model.hostile.spoiling import change
-from tests.tiny import checkpoint
+from tests.tiny import change, checkpoint
 
 TEXT = "The plot is thin, but the actors are a delight."
 KEYS = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))

@@ -16,11 +16,10 @@ from transformers import AutoModelForSequenceClassification
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.anatomy import dissect, unused
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone
 from components.model.cut import body_alone, replay, run
 from components.model.examine import examine
 from components.model.loading import Checkpoints, is_constant, load, size
-from components.types import Analysis, BackboneSpec, Query
+from components.types import BackboneSpec, Query
 from tests.tiny import WORDS, checkpoint, tokenizer
 
 QUESTION = Query("x", "the film is not good at all")
@@ -97,26 +96,18 @@ def test_the_size_is_known_before_loading_and_counts_what_is_tied_once(tmp_path:
     assert told[1] == told[2]
 
 
-def test_one_too_large_is_refused_with_both_figures_and_nothing_leaves(tmp_path: Path) -> None:
-    small = checkpoint(tmp_path / "small")
+def test_one_that_is_refused_leaves_the_others(tmp_path: Path) -> None:
+    small, bad = checkpoint(tmp_path / "small"), checkpoint(tmp_path / "bad")
     large = checkpoint(tmp_path / "large", max_position_embeddings=40_000)  # 32 numbers of 4 bytes each: 5 MB
+    (tmp_path / "bad" / "model.safetensors").write_bytes(b"")
     checkpoints = Checkpoints(4_000_000)
     kept = checkpoints.get(small)
     with pytest.raises(PoolscopeError, match=r"'large' .* needs 6 MB of memory and 4 MB are set aside"):
         checkpoints.get(large)
-    assert checkpoints.get(small) is kept
-
-
-def test_one_that_is_refused_leaves_the_others(tmp_path: Path) -> None:
-    good = checkpoint(tmp_path / "good")
-    bad = checkpoint(tmp_path / "bad")
-    (tmp_path / "bad" / "model.safetensors").write_bytes(b"")
-    checkpoints = Checkpoints(10_000_000)
-    kept = checkpoints.get(good)
     for _again in range(2):
         with pytest.raises(PoolscopeError, match="damaged"):
             checkpoints.get(bad)
-    assert checkpoints.get(good) is kept
+    assert checkpoints.get(small) is kept
 
 
 @pytest.mark.families
@@ -157,10 +148,6 @@ def changed(folder: Path, change: Change, model_type: str = "bert", size: str = 
     return spec
 
 
-def answered(backbone: Backbone) -> Analysis:
-    return analyse(examine(backbone, QUESTION))
-
-
 def by_seeds(folder: Path) -> tuple[Tensor, Tensor]:
     """The logits of transformers alone, where what is lacking is drawn from either of two seeds."""
     found = []
@@ -189,12 +176,12 @@ def test_outputs_are_called_random_exactly_where_they_hang_on_the_seed(tmp_path:
     change, expected = CASES[case]
     backbone = load(changed(tmp_path / "x", change))
     one, other = by_seeds(tmp_path / "x")
-    analysis = answered(backbone)
+    analysis = analyse(examine(backbone, QUESTION))
     assert analysis.random == (not torch.equal(one, other))
     assert analysis.head_trained == ("untrained" not in expected)
     assert analysis.body_trained == ("untrained_body" not in expected)
     assert tuple(warning.key for warning in analysis.warnings) == tuple(f"warnings.{key}" for key in expected)
-    again = answered(load(backbone.spec))  # what is lacking is drawn alike every time
+    again = analyse(examine(load(backbone.spec), QUESTION))  # what is lacking is drawn alike every time
     np.testing.assert_array_equal(again.logits, analysis.logits)
     for warning in analysis.warnings:
         assert ("random" in str(warning)) == (warning.key != "warnings.constant")
@@ -208,7 +195,7 @@ def test_a_tensor_of_the_body_that_no_logit_depends_on_makes_nothing_random(tmp_
     assert backbone.provenance.random_body == ()
     one, other = by_seeds(tmp_path / "x")
     assert torch.equal(one, other)
-    assert not answered(backbone).random
+    assert not analyse(examine(backbone, QUESTION)).random
 
 
 def test_a_tensor_of_another_shape_is_held_and_not_used(tmp_path: Path) -> None:
@@ -237,9 +224,7 @@ def test_a_number_that_stands_alone_may_have_been_drawn(numbers: list[float], co
 FAMILIES = (
     ("bert", "bert", {}, "bert.encoder", [0]),
     ("roberta", "bert", {}, "roberta", [0]),
-    ("albert", "bert", {"embedding_size": 16}, "albert.encoder", [0]),
     ("gpt2", "gpt2", {}, "transformer", [-1]),
-    ("modernbert", "bert", {"classifier_pooling": "cls"}, "model", [0]),
     ("modernbert", "bert", {"classifier_pooling": "mean"}, "model", None),
 )
 

@@ -11,7 +11,6 @@ from components.analyses.measuring.analyze import analyse, pooled_features
 from components.analyses.measuring.anatomy import dissect
 from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.loading import load
 from components.model.torch_internals import repeatable
@@ -31,16 +30,13 @@ def test_a_short_text_is_read_and_answered_as_by_hand(family: Family) -> None:
 
 
 @pytest.mark.parametrize("texts", INPUTS, ids=("one", "pair"))
-def test_logits_are_those_of_transformers(family: Family, texts: tuple[str, str]) -> None:
-    expected = family.by_hand.logits(family.inputs(*texts))[0]
-    np.testing.assert_allclose(family.analysis(*texts).logits, expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("texts", INPUTS, ids=("one", "pair"))
-def test_the_head_reads_what_brute_force_finds(family: Family, texts: tuple[str, str]) -> None:
-    reads = family.analysis(*texts).reads
-    assert np.flatnonzero(reads.positions).tolist() == family.by_hand.reads(family.inputs(*texts))
-    assert reads.share.sum() == pytest.approx(1, abs=1e-5)
+def test_logits_are_those_of_transformers_and_the_head_reads_what_brute_force_finds(
+    family: Family, texts: tuple[str, str]
+) -> None:
+    analysis, inputs = family.analysis(*texts), family.inputs(*texts)
+    np.testing.assert_allclose(analysis.logits, family.by_hand.logits(inputs)[0], atol=1e-6)
+    assert np.flatnonzero(analysis.reads.positions).tolist() == family.by_hand.reads(inputs)
+    assert analysis.reads.share.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_the_page_of_families_says_what_is_read(family: Family) -> None:
@@ -78,7 +74,6 @@ def by_replacing(family: Family, text: str, vector: Tensor) -> Tensor:
         return family.by_hand.logits(family.inputs(text, ""))[0]
 
 
-@pytest.mark.families
 def test_it_is_the_pooler_output_of_transformers(family: Family) -> None:
     expected = pooler_output(family, TEXT)
     if expected is None:
@@ -92,7 +87,6 @@ def test_it_is_the_pooler_output_of_transformers(family: Family) -> None:
         np.testing.assert_allclose(vector, pooler_output(family, text)[0], atol=1e-5)
 
 
-@pytest.mark.families
 def test_it_is_given_to_the_head_where_its_own_pooler_gives_it(family: Family) -> None:
     """A head that reads nothing else says what it says by itself; any other one is given it as a swap."""
     vector = pooler_output(family, TEXT)
@@ -113,17 +107,12 @@ def test_it_is_given_to_the_head_where_its_own_pooler_gives_it(family: Family) -
     assert [step.name for step in steps] == [step.name for step in family.examined(dissect, TEXT).steps]
 
 
-def answered(spec: BackboneSpec, **asked: str) -> tuple[Backbone, str, str, np.ndarray]:
-    backbone = load(spec)
-    with repeatable(backbone.model):
-        examined = examine(backbone, Query(spec.key, TEXT, **asked))
-        return backbone, program(examined), module(examined), analyse(examined).probabilities
-
-
-@pytest.mark.families
 @pytest.mark.parametrize("family", [*OWN_PROGRAM, *OTHER_PROGRAM])
 def test_programs_print_the_same(tiny_family: Callable[..., BackboneSpec], family: str) -> None:
-    backbone, source, trained, expected = answered(tiny_family(family), pooling="pooler")
+    backbone = load(tiny_family(family))
+    with repeatable(backbone.model):
+        examined = examine(backbone, Query(family, TEXT, pooling="pooler"))
+        source, trained, expected = program(examined), module(examined), analyse(examined).probabilities
     assert backbone.pooler is not None
     assert backbone.pooler.heads == (family in OWN_PROGRAM)
     np.testing.assert_allclose(printed(source, backbone.spec), expected, atol=1e-5)

@@ -15,7 +15,7 @@ from components.analyses.measuring.trace import trace
 from components.errors import PoolscopeError
 from components.model.examine import Examined
 from components.model.torch_internals import repeatable
-from tests.families.by_hand import examined, layers_by_hand, logits_by_hand, patched_by_hand
+from tests.families.by_hand import layers_by_hand, logits_by_hand, patched_by_hand
 from tests.families.cases import BUILT, FACTS, TEXT, Family
 from tests.plain import cosine, rerun
 
@@ -120,7 +120,7 @@ def test_every_hidden_state_in_the_place_of_the_heads_vector(family: Family) -> 
 def test_hidden_states_of_another_text_in_the_place_of_its_own(family: Family) -> None:
     """All of a layer is the other run; one state of it is what a hook on the family's own layers gives."""
     texts = "the film is good !", "the film is bad !"
-    first, second = (examined(family, text) for text in texts)
+    first, second = (family.examined(lambda examined: examined, text) for text in texts)
     if family.name in FACTS["untraced"]:
         with pytest.raises(PoolscopeError, match="replaced"):
             trace(first, second)

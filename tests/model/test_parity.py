@@ -1,26 +1,21 @@
-"""Every number equals what transformers, sentence-transformers and scikit-learn give, on every layer."""
+"""Every number equals what transformers and sentence-transformers give, on every layer."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from sentence_transformers.sentence_transformer.modules import Pooling
-from sklearn.linear_model import LogisticRegression
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone, batch_states
 from components.model.pooling import POOLINGS
-from components.model.probes import Probe, half, write_probes
-from components.settings import Settings
 from components.types import Query
 from tests.analyses.test_lens import TEXTS as ASKED
 from tests.analyses.test_lens import TUNED, by_hand, layers_by_hand
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, Plain, cosine, load_plain, overwritten
-from tests.tiny import checkpoint
 
 SHARED = ("max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 SENTIMENT = [key for key in KEYS if key.endswith("-sentiment")]
@@ -99,22 +94,6 @@ def test_alone_and_among_others_agree(engine: Engine, key: str) -> None:
         np.testing.assert_allclose(together["native"][row], native.pooled, rtol=1e-6, atol=1e-5)
 
 
-def test_the_own_head_behind_its_own_pooler_is_the_own_head(engine: Engine) -> None:
-    """By hand: the pooler's output, then dropout that does nothing, then the classifier."""
-    key = "bert-sentiment"
-    model, tokenizer = plain(key).model, plain(key).tokenizer
-    with torch.no_grad():
-        pooled = model.base_model(**tokenizer(INPUTS[0][0], return_tensors="pt")).pooler_output
-        expected = model.classifier(pooled)[0]
-    native, found = (
-        engine.ask("analyze", Query(key, INPUTS[0][0], pooling=pooling)) for pooling in ("native", "pooler")
-    )
-    np.testing.assert_allclose(found.pooled, pooled[0], atol=1e-6)
-    np.testing.assert_array_equal(found.logits, native.logits)
-    np.testing.assert_allclose(found.logits, expected, atol=1e-6)
-    assert found.warnings == native.warnings
-
-
 @pytest.mark.parametrize("head", ["own", "probe"])
 def test_each_dimension_is_won_by_the_token_with_its_largest_value(engine: Engine, head: str) -> None:
     key, text = "roberta-sentiment", "The plot is not bad, but the acting is not good at all."
@@ -125,11 +104,6 @@ def test_each_dimension_is_won_by_the_token_with_its_largest_value(engine: Engin
     silent = (reads.share == 0) & reads.positions
     assert not reads.wins[silent].any()  # who wins nothing has no slope, and may win when changed
     assert engine.ask("analyze", Query(key, text, pooling="mean", head=head)).reads.wins is None
-
-
-WORDS = [
-    f"the film is {word} at {other}" for word in ("good", "bad", "not", "a") for other in ("all", "!", "b")
-]
 
 
 @pytest.mark.parametrize("key", TUNED)
@@ -168,82 +142,6 @@ def test_an_own_head_behind_a_lower_layer_is_a_swap_and_says_so(
     assert f"of the last layer, {found.layers}" in said
     assert f"of layer {found.layers - 1}." in said
     assert [norm in said for norm, said in zip(says, norms, strict=True)] == [True] * len(says)
-
-
-def test_cells_of_one_pass_are_what_is_asked_alone(engine: Engine) -> None:
-    queries = [
-        Query("gpt2-sentiment", "not good", pooling=pooling, pool_layer=layer)
-        for pooling in ("native", "mean", "concat_last4_cls")
-        for layer in (-1, 0, 9)
-    ]
-    (compared,) = engine.compare(queries)
-    for cell in compared.cells:
-        if cell.analysis is not None:
-            np.testing.assert_array_equal(cell.analysis.logits, engine.ask("analyze", cell.query).logits)
-    refused = [False, False, True, False, False, True, True, False, True]
-    assert [cell.analysis is None for cell in compared.cells] == refused
-
-
-@pytest.fixture(scope="module")
-def probed(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    """Probes on the mean of layers 0 and 1 of 2, and on the maximum of the last alone."""
-    folder = tmp_path_factory.mktemp("lower")
-    checkpoint(folder / "tiny")
-    (folder / "backbones.toml").write_text(
-        '[tiny]\ntitle = "tiny"\npath = "tiny"\ntask = "topic"\nprobes = "tiny.safetensors"\n',
-        encoding="utf-8",
-    )
-    width = np.ones((2, 32), dtype=np.float32)
-    probes = {("sentiment", pooling): Probe(width, width[:, 0]) for pooling in ("max", "mean")}
-    for layer in (0, 1):
-        line = fitted(folder / "tiny", layer)
-        weight, bias = (
-            np.concatenate([-line.coef_, line.coef_]) / 2,
-            np.tile(line.intercept_, 2) * [-0.5, 0.5],
-        )
-        probes["sentiment", "mean", str(layer)] = Probe(half(weight), half(bias))
-    write_probes(probes, folder / "tiny.safetensors")
-    return Engine(Settings(catalogue=folder / "backbones.toml"))
-
-
-def average(folder: Path, layer: int, text: str) -> np.ndarray:
-    hidden: np.ndarray = load_plain(str(folder))(text).hidden_states[layer][0].numpy().mean(axis=0)
-    return hidden
-
-
-def fitted(folder: Path, layer: int) -> LogisticRegression:
-    vectors = np.stack([average(folder, layer, text) for text in WORDS])
-    return LogisticRegression(C=10.0, max_iter=1000).fit(vectors, np.arange(len(WORDS)) % 2)
-
-
-@pytest.mark.parametrize("layer", [0, 1])
-def test_a_probe_of_a_lower_layer_is_the_classifier_that_was_fitted_there(probed: Engine, layer: int) -> None:
-    folder = Path(probed.backbones()[0].location)
-    line = fitted(folder, layer)
-    for text in WORDS[:4]:
-        query = Query("tiny", text, pooling="mean", head="probe", task="sentiment", pool_layer=layer)
-        expected = line.predict_proba(average(folder, layer, text)[None])[0]
-        found = probed.ask("analyze", query)
-        np.testing.assert_allclose(found.probabilities, expected, atol=2e-3)  # it is stored in half precision
-        assert (found.warnings, found.swapped, found.lower) == ((), False, True)
-        assert found.reads.positions.all()
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"pooling": "max", "pool_layer": 1}, "sentiment on max of the last layer alone: choose -1"),
-        ({"pooling": "mean", "pool_layer": 3}, "allowed are -3 to 2"),
-        ({"pooling": "cls", "pool_layer": 1}, "this backbone has probes for sentiment on max, mean"),
-        ({"pool_layer": 1.5}, "pool_layer: 1.5 was given"),
-    ],
-)
-def test_a_layer_that_cannot_be_had_is_refused_in_a_sentence(
-    probed: Engine, fields: dict[str, object], message: str
-) -> None:
-    query = Query("tiny", "good", head="probe", task="sentiment", **fields)  # type: ignore[arg-type]
-    with pytest.raises(PoolscopeError, match=message):
-        probed.ask("analyze", query)
 
 
 def test_the_head_taken_apart_begins_at_the_layer_that_is_pooled(engine: Engine) -> None:

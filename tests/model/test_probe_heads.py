@@ -53,6 +53,7 @@ BY_HAND: dict[str, Callable[[Numbers], Numbers]] = {  # (L + 1, T, D) -> (D',)
     "first_last_avg": lambda layers: (layers[1] + layers[-1]).mean(axis=0) / 2,
     "attention": attention,
     "flatten": flatten,
+    "mean/1": lambda layers: layers[1].mean(axis=0),  # of a layer below the last
 }
 LABELS = {"sentiment": 2, "topic": 4, "paraphrase": 2}
 
@@ -101,7 +102,8 @@ def probed(folder: Path, pipelines: Pipelines) -> Engine:
         for (task, pooling), probe in probes.items():
             if pooling == "attention":
                 probes[task, pooling] = Probe(probe.weight, probe.bias, QUERY)
-        write_probes(probes, folder / "probes" / f"{family}.safetensors")
+        places = {(task, *pooling.split("/")): probe for (task, pooling), probe in probes.items()}
+        write_probes(places, folder / "probes" / f"{family}.safetensors")
     entries = [entry(family, f'probes = "probes/{family}.safetensors"') for family in FAMILIES]
     catalogue = folder / "backbones.toml"
     catalogue.write_text("\n".join([*entries, entry("bare", "")]), encoding="utf-8")
@@ -116,7 +118,10 @@ def probed(folder: Path, pipelines: Pipelines) -> Engine:
 def test_probabilities_are_those_of_the_pipeline(
     folder: Path, pipelines: Pipelines, probed: Engine, family: str, texts: Texts, task: str, pooling: str
 ) -> None:
-    analysis = probed.ask("analyze", Query(family, *texts, pooling, "probe", task=task))
+    name, _, layer = pooling.partition("/")
+    asked = Query(family, *texts, name, "probe", task=task, pool_layer=int(layer or -1))
+    analysis = probed.ask("analyze", asked)
+    assert (analysis.warnings, analysis.swapped, analysis.lower) == ((), False, bool(layer))
     vector, pipeline = BY_HAND[pooling](hidden(folder / family, *texts)), pipelines[family, task, pooling]
     np.testing.assert_allclose(analysis.pooled, vector, atol=1e-5)
     np.testing.assert_allclose(analysis.probabilities, pipeline.predict_proba([vector])[0], atol=2e-3)
@@ -146,6 +151,8 @@ MISTAKES: tuple[tuple[dict[str, object], str], ...] = (
     ({"pooling": "attention"}, "'attention' was given; it is learned with a probe: choose head probe."),
     ({"pooling": "flatten"}, "it gives 2048 numbers and the own head takes 32: choose a pooling of width 32"),
     ({"pooling": "first", "head": "probe"}, "has probes for topic on attention, first_last_avg, fl"),
+    ({"pooling": "max", "head": "probe", "pool_layer": 1}, "topic on max of the last layer alone: choose -1"),
+    ({"pooling": "mean", "head": "probe", "pool_layer": 3}, "allowed are -3 to 2"),
     ({"backbone": "bare", "head": "probe"}, "this backbone has no probes: choose own."),
     ({"head": "probe", "task": "subjectivity"}, "has probes for sentiment, topic, paraphrase."),
     ({"head": "probe", "task": "paraphrase"}, "it takes two texts, and one was given."),
@@ -172,60 +179,40 @@ def test_features_of_the_learned_poolings(folder: Path, probed: Engine) -> None:
         probed.features("gpt2", TEXTS[:2], ["attention"])
 
 
-RNG = np.random.default_rng(0)
-
-
-def made(labels: int = 2, width: int = 4, query: bool = False) -> Probe:
-    numbers = [RNG.normal(size=shape).astype(np.float32) for shape in ((labels, width), (labels,), (width,))]
-    return Probe(numbers[0], numbers[1], numbers[2] if query else None)
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "new" / "folder" / "a.safetensors"
-    places = [("topic", "cls"), ("topic", "mean"), *(("topic", "cls", str(layer)) for layer in (0, 10, 2))]
-    write_probes({place: made() for place in places} | {("mood", "attention"): made(query=True)}, path)
-    return path
-
-
-def test_names_and_precision_on_disk(file: Path) -> None:
+def test_what_is_written_comes_back_in_half_precision(tmp_path: Path) -> None:
+    file, drawn = tmp_path / "new" / "folder" / "a.safetensors", np.random.default_rng(0)
+    places = ["topic/cls", "topic/mean", "topic/cls/0", "topic/cls/2", "topic/cls/10", "mood/attention"]
+    shapes = {place: ((3, 4), (3,), *([(4,)] if "attention" in place else [])) for place in places}
+    made = {
+        tuple(place.split("/")): Probe(*(drawn.normal(size=size).astype(np.float32) for size in sizes))
+        for place, sizes in shapes.items()
+    }
+    write_probes(made, file)
     tensors = load_file(file)
-    places = ("topic/cls", "topic/mean", "topic/cls/0", "topic/cls/2", "topic/cls/10", "mood/attention")
     names = {f"{place}/{part}" for place in places for part in ("bias", "weight")}
     assert set(tensors) == {*names, "mood/attention/query"}
     assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float16)}
     assert tasks_in(file) == ("mood", "topic")
-
-
-@pytest.mark.parametrize("query", [True, False])
-def test_what_is_written_comes_back_in_single_precision(tmp_path: Path, query: bool) -> None:
-    file, probe = tmp_path / "a.safetensors", made(labels=3, query=query)
-    write_probes({("topic", "attention"): probe}, file)
-    back = read_probe(file, "topic", "attention")
-    assert (back.query is None) == (not query)
-    for name, values in vars(back).items():
-        if values is not None:
-            assert values.dtype == np.float32
-            np.testing.assert_array_equal(values, half(getattr(probe, name)))
-            np.testing.assert_allclose(values, getattr(probe, name), rtol=2**-11)
-
-
-def test_a_pooling_without_a_probe_names_those_that_have_one(file: Path) -> None:
+    for (task, pooling, *layer), probe in made.items():
+        back = read_probe(file, task, pooling, *map(int, layer))
+        assert (back.query is None) == (pooling != "attention")
+        for name, values in vars(back).items():
+            if values is not None:
+                assert values.dtype == np.float32
+                np.testing.assert_array_equal(values, half(getattr(probe, name)))
+                np.testing.assert_allclose(values, getattr(probe, name), rtol=2**-11)
     with pytest.raises(PoolscopeError, match="'max' was given; this backbone has probes for topic on cls, m"):
         read_probe(file, "topic", "max")
     with pytest.raises(PoolscopeError, match="on cls of the last layer and of layers 0, 2, 10"):
         read_probe(file, "topic", "cls", 1)
+    code = (
+        "import sys; from pathlib import Path; from components.model.probes import probed; "
+        "probed(Path(sys.argv[1])); sys.exit('torch' in sys.modules)"  # listing tasks loads none
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(file)], check=False).returncode == 0
 
 
 def test_a_number_too_large_for_half_precision_is_not_written(tmp_path: Path) -> None:
     probe = Probe(np.full((2, 4), 1e6, dtype=np.float32), np.zeros(2, dtype=np.float32))
     with pytest.raises(FloatingPointError):
         write_probes({("topic", "cls"): probe}, tmp_path / "a.safetensors")
-
-
-def test_listing_tasks_loads_no_torch(file: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from components.model.probes import probed; "
-        "probed(Path(sys.argv[1])); sys.exit('torch' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code, str(file)], check=False).returncode == 0

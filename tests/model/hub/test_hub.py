@@ -8,12 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from huggingface_hub import HfApi, constants
-from safetensors.torch import save_file
 
 from components.analyses.measuring.anatomy import held
-from components.declaration import Declaration, Dense, Normalize
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model import hub
@@ -240,30 +237,6 @@ def catalogue(there: Server, tiny: Path, tmp_path: Path) -> Path:
 
 def engine(catalogue: Path, sources: str) -> Engine:
     return Engine(Settings.model_validate({"catalogue": catalogue, "sources": sources}))
-
-
-def test_what_a_model_of_the_hub_declares_comes_with_it(catalogue: Path, model: Path) -> None:
-    width = json.loads((model / "config.json").read_text())["hidden_size"]
-    steps = {"Transformer": "", "Pooling": "1_Pooling", "Dense": "2_Dense", "Normalize": "3_Normalize"}
-    listed = [{"type": f"sentence_transformers.models.{kind}", "path": steps[kind]} for kind in steps]
-    (model / "modules.json").write_text(json.dumps(listed))
-    for folder, config in {
-        "1_Pooling": {"word_embedding_dimension": width, "pooling_mode_mean_tokens": True},
-        "2_Dense": {"in_features": width, "out_features": 3, "bias": False},
-    }.items():
-        (model / folder).mkdir()
-        (model / folder / "config.json").write_text(json.dumps(config))
-    weight = torch.randn(3, width, generator=torch.Generator().manual_seed(0))
-    save_file({"linear.weight": weight}, model / "2_Dense" / "model.safetensors")
-    made = engine(catalogue, "any")
-    made.find(MODEL)
-    list(made.fetch(MODEL))
-    assert made.find(MODEL).declared == Declaration(
-        ("mean",), width, (Dense("2_Dense", width, 3, "Tanh", bias=False, residual=False), Normalize())
-    )
-    found = made.features(MODEL, ["a b c"], ["declared", "mean"])
-    vector = np.tanh(found["mean"][0] @ weight.numpy().T)
-    np.testing.assert_allclose(found["declared"][0], vector / np.linalg.norm(vector), atol=1e-6)
 
 
 @pytest.mark.parametrize(
