@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from torch import nn
 
 from components.analyses.fit import Inputs, batches_of, first_alike
-from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardised, standardiser
+from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardiser
 from components.analyses.fit.embedding import available, states
 from components.analyses.importance import spearman
 from components.analyses.measuring.importance import integrate, weigh
@@ -45,41 +45,32 @@ FLAT = 1e-4  # a direction that varies by less than this share of the one that v
 
 Depth = tuple[str, int | None]  # a pooling, and the layer below the last that it pools; None is the last
 Fitted = tuple[Probe, float]  # in single precision, and the strength (C) that cross-validation chose for it
+Batch = tuple[Ints, States]  # of B inputs, which stand at the rows (B,) of the list that they come from
 Numbers = NDArray[np.floating[Any]]
 Row = dict[str, object]  # of the table of results, by its columns
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """The states of B inputs, which stand at ``rows`` (B,) of the list that they come from."""
-
-    rows: Ints
-    states: States
-
-
 def embed(backbone: Backbone, inputs: Inputs) -> list[Batch]:
     """The states of single texts, or of pairs, in batches of similar length."""
-    made = []
+    made: list[Batch] = []
     for rows in batches_of(inputs):
         found = states(backbone, [inputs[row] for row in rows])
-        made += [Batch(part, one) for part, one in zip(np.split(rows, len(found)), found, strict=True)]
+        made += zip(np.split(rows, len(found)), found, strict=True)
     return made
 
 
 def at_layer(batches: Sequence[Batch], layer: int | None) -> Sequence[Batch]:
     """The same inputs as if ``layer`` (0 to L) were the last; None is the last."""
-    if layer is None:
-        return batches
-    return [replace(batch, states=batch.states.upto(layer)) for batch in batches]
+    return batches if layer is None else [(rows, found.upto(layer)) for rows, found in batches]
 
 
 def vectors(batches: Sequence[Batch], pooling: str, query: Floats | None = None) -> Floats:
     """The pooled vectors (N, D') of all inputs, in their order. ``query``: (D,), for attention only."""
     learned = None if query is None else torch.from_numpy(query)
     with torch.no_grad():
-        parts = [POOLINGS[pooling](replace(batch.states, query=learned)).numpy() for batch in batches]
+        parts = [POOLINGS[pooling](replace(found, query=learned)).numpy() for _rows, found in batches]
     pooled = np.empty((sum(map(len, parts)), parts[0].shape[1]), dtype=np.float32)
-    pooled[np.concatenate([batch.rows for batch in batches])] = np.concatenate(parts)
+    pooled[np.concatenate([rows for rows, _found in batches])] = np.concatenate(parts)
     return pooled
 
 
@@ -109,7 +100,7 @@ def learn_query(batches: Sequence[Batch], labels: Ints, seed: int) -> Floats:
     and the mean dropped, since softmax does not change when all scores move by the same amount. The
     classifier is thrown away. One seed gives one query.
     """
-    tokens = torch.cat([batch.states.hidden[batch.states.mask] for batch in batches])
+    tokens = torch.cat([found.hidden[found.mask] for _rows, found in batches])
     mean, scale = tokens.mean(dim=0), tokens.std(dim=0).clamp(min=1e-3)
     generator = torch.Generator().manual_seed(seed)
     query = torch.zeros(len(mean), requires_grad=True)
@@ -119,11 +110,11 @@ def learn_query(batches: Sequence[Batch], labels: Ints, seed: int) -> Floats:
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 1 / steps, total_iters=steps)
     for _epoch in range(EPOCHS):
         for index in torch.randperm(len(batches), generator=generator).tolist():
-            batch = batches[index]
-            hidden = (batch.states.hidden - mean) / scale  # (B, T, D)
-            share = (hidden @ query).masked_fill(~batch.states.mask, float("-inf")).softmax(dim=1)
+            rows, found = batches[index]
+            hidden = (found.hidden - mean) / scale  # (B, T, D)
+            share = (hidden @ query).masked_fill(~found.mask, float("-inf")).softmax(dim=1)
             pooled = (hidden * share[:, :, None]).sum(dim=1)  # (B, D), as the pooling does
-            loss = nn.functional.cross_entropy(pooled @ weight.T, torch.from_numpy(labels[batch.rows]))
+            loss = nn.functional.cross_entropy(pooled @ weight.T, torch.from_numpy(labels[rows]))
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without types
             optimiser.step()
@@ -142,7 +133,7 @@ def fit_probes(
     """
     labels, batches = _labels(examples), embed(backbone, [example.texts for example in examples])
     fitted: dict[Depth, Fitted] = {}
-    for layer in (None, *range(len(batches[0].states.layers) - 1)):
+    for layer in (None, *range(len(batches[0][1].layers) - 1)):
         given, queries = at_layer(batches, layer), dict[str, Floats]()
         known = available(backbone, poolings)
         if layer is not None:
@@ -153,9 +144,9 @@ def fit_probes(
         first = first_alike(pooled)
         for pooling, found in pooled.items():
             if first[pooling] == pooling:
-                scaler, scaled = standardised(found)
+                scaler = standardiser(found)
                 regression = logistic_regression(wide=found.shape[1] > len(found), seed=seed)
-                regression.fit(scaled, labels)
+                regression.fit(scaler.transform(found), labels)
                 fitted[pooling, layer] = fold_scaler(scaler, regression), float(regression.C_)
             probe, strength = fitted[first[pooling], layer]
             fitted[pooling, layer] = replace(probe, query=queries.get(pooling)), strength
@@ -282,11 +273,11 @@ def swap_answers(backbone: Backbone, examples: Examples) -> tuple[Mapping[str, I
     fitting = [key for key in POOLINGS if not (POOLINGS[key].spec.learned or POOLINGS[key].spec.wide)]
     given = [NATIVE, *(key for key in available(backbone, fitting) if swaps(backbone, key))]
     answers = {key: np.empty(len(examples), dtype=np.int64) for key in given}
-    for batch in batches:
-        head, hidden = batch.states.reads.head, batch.states.hidden
-        for key, found in answers.items():
-            read = head if key == NATIVE else swapped_head(head, pooled(POOLINGS[key], batch.states))
-            found[batch.rows] = read(hidden).argmax(dim=1).numpy()
+    for rows, found in batches:
+        for key, labels in answers.items():
+            head = found.reads.head
+            read = head if key == NATIVE else swapped_head(head, pooled(POOLINGS[key], found))
+            labels[rows] = read(found.hidden).argmax(dim=1).numpy()
     return answers, first_alike({key: vectors(batches, key) for key in given})
 
 

@@ -19,27 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 from transformers import AutoTokenizer
 
 from components.analyses import fit as fits
-from components.analyses.fit import (
-    Rows,
-    Split,
-    equal_rows,
-    first_alike,
-    groups_of,
-    linked_rows,
-    shared,
-    splits_of,
-)
-from components.analyses.fit.classifier import (
-    STRENGTHS,
-    accuracy_score,
-    against_first,
-    corrected_t_test,
-    divide,
-    fit_with_held_out,
-    fold,
-    rho_score,
-    suspicious,
-)
+from components.analyses.fit import classifier
 from components.errors import PoolscopeError
 from components.fitting import MINE, Fit, OwnHead, Plan, Stage, Table, packed, read_head, write_head
 from components.inference.engine import Engine
@@ -61,23 +41,25 @@ def fitted(engine: Engine, table: Table, plan: Plan) -> Fit:
     return fit
 
 
-def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> fits.Tested:
+def all_of(found: Floats, rows: fits.Rows, folds: int, repeats: int) -> fits.Tested:
     """All folds, one after the other."""
-    splits = [split for parts in divide(rows, folds, repeats) for split in splits_of(parts, folds)]
-    return fits.Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
+    drawn = classifier.divide(rows, folds, repeats)
+    splits = [split for parts in drawn for split in fits.splits_of(parts, folds)]
+    answers = [classifier.fold(found, rows.labels, split) for split in splits]
+    return fits.Tested.of(splits, answers, rows.labels)
 
 
 def searched(rows: Ints, held_out: Ints) -> GridSearchCV:
     """Scikit-learn's search of a strength for ``rows``, by those that are held out."""
     return GridSearchCV(
         LogisticRegression(max_iter=5000),
-        {"C": STRENGTHS},
+        {"C": classifier.STRENGTHS},
         scoring="neg_log_loss",
         cv=PredefinedSplit(np.where(np.isin(rows, held_out), 0, -1)),
     )
 
 
-def by_scikit_learn(found: Floats, labels: Ints, split: Split, strength: float) -> tuple[Floats, float]:
+def by_scikit_learn(found: Floats, labels: Ints, split: fits.Split, strength: float) -> tuple[Floats, float]:
     """Of one fold, in double precision: probabilities (n, K) with one strength, and how much is lost by it.
 
     That is the log loss of what is held out, beyond the least that any strength has there.
@@ -85,7 +67,7 @@ def by_scikit_learn(found: Floats, labels: Ints, split: Split, strength: float) 
     fitted = np.sort(np.concatenate([split.train, split.held_out]))
     scaler = StandardScaler().fit(found[fitted].astype(np.float64))
     search = searched(fitted, split.held_out).fit(scaler.transform(found[fitted]), labels[fitted])
-    lost = search.best_score_ - search.cv_results_["mean_test_score"][STRENGTHS.index(strength)]
+    lost = search.best_score_ - search.cv_results_["mean_test_score"][classifier.STRENGTHS.index(strength)]
     regression = LogisticRegression(C=strength, max_iter=5000)
     regression.fit(scaler.transform(found[fitted]), labels[fitted])
     return regression.predict_proba(scaler.transform(found[split.test])), lost
@@ -97,19 +79,19 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int, width: int
     labels = draw.integers(0, classes, 240)
     found = draw.normal(size=(240, width)) @ np.diag(0.99 ** np.arange(width))
     found = (found + signal * np.eye(classes, width)[labels]).astype(np.float32)
-    rows = Rows(labels, draw.integers(0, 200, 240), seed=3)
+    rows = fits.Rows(labels, draw.integers(0, 200, 240), seed=3)
     answer = all_of(found, rows, 5, 2)
     drawn = StratifiedGroupKFold(5, shuffle=True, random_state=rows.seed)
     tests = [test for _others, test in drawn.split(found, labels, rows.groups)]
-    parts, again = divide(rows, 5, 2)
-    for place, split in enumerate(splits_of(again, 5), start=5):
-        right = fold(found, labels, split).argmax(axis=1) == labels[split.test]
+    parts, again = classifier.divide(rows, 5, 2)
+    for place, split in enumerate(fits.splits_of(again, 5), start=5):
+        right = classifier.fold(found, labels, split).argmax(axis=1) == labels[split.test]
         np.testing.assert_array_equal(answer.correct[1, split.test], right)
         assert answer.accuracies[place] == right.mean()
-    for place, split in enumerate(splits_of(parts, 5)):
+    for place, split in enumerate(fits.splits_of(parts, 5)):
         np.testing.assert_array_equal(split.test, tests[place])
         np.testing.assert_array_equal(split.held_out, tests[(place + 1) % 5])
-        strength = fit_with_held_out(found, labels, split.train, split.held_out)[1].C
+        strength = classifier.fit_with_held_out(found, labels, split.train, split.held_out)[1].C
         expected, lost = by_scikit_learn(found, labels, split, strength)
         assert lost < 0.003  # of two that are as good as equal it may be either
         np.testing.assert_allclose(answer.probabilities[split.test], expected, atol=0.005)
@@ -121,8 +103,8 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int, width: int
 def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(folds: int) -> None:
     draw = np.random.default_rng(folds)
     labels, groups = np.arange(300) % 3, draw.integers(0, 200, 300)
-    (parts,) = divide(Rows(labels, groups, 0), folds, 1)
-    splits = list(splits_of(parts, folds))
+    (parts,) = classifier.divide(fits.Rows(labels, groups, 0), folds, 1)
+    splits = list(fits.splits_of(parts, folds))
     assert len(splits) == folds
     assert sorted(np.concatenate([split.test for split in splits])) == list(range(300))
     for split in splits:
@@ -138,9 +120,9 @@ def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(
 
 def test_a_share_holds_the_smaller_ones_and_the_last_point_of_the_curve_is_the_whole_fold() -> None:
     draw = np.random.default_rng(1)
-    rows = Rows(draw.integers(0, 2, 400), draw.integers(0, 300, 400), seed=0)
-    split = next(splits_of(divide(rows, 5, 1)[0], 5))
-    few, many, all_ = (shared(split, rows, share) for share in (0.1, 0.4, 1.0))
+    rows = fits.Rows(draw.integers(0, 2, 400), draw.integers(0, 300, 400), seed=0)
+    split = next(fits.splits_of(classifier.divide(rows, 5, 1)[0], 5))
+    few, many, all_ = (fits.shared(split, rows, share) for share in (0.1, 0.4, 1.0))
     assert [round(len(one.train), -1) for one in (few, many, all_)] == [30, 100, 240]
     assert set(few.train) < set(many.train) < set(all_.train)
     assert not set(rows.groups[many.train]) & set(rows.groups[np.setdiff1d(split.train, many.train)])
@@ -256,7 +238,7 @@ def test_vectors_that_are_too_many_are_refused(engine: Engine, monkeypatch: pyte
 def test_vectors_are_alike_number_for_number() -> None:
     one = np.array([[0.0, 1.0]], np.float32)
     found = {"a": one, "b": -one, "c": np.array([[-0.0, 1.0]], np.float32), "d": one.T, "e": one + 1e-6}
-    assert first_alike(found) == {"a": "a", "b": "b", "c": "a", "d": "d", "e": "e"}
+    assert fits.first_alike(found) == {"a": "a", "b": "b", "c": "a", "d": "d", "e": "e"}
 
 
 CELLS = st.sampled_from(["a", "b", "B ", "c", "d", "e", " f", "F", "g", "h"])
@@ -287,7 +269,7 @@ def by_closure(pairs: list[tuple[str, str]]) -> Bools:
 @settings(max_examples=100, deadline=None)
 @given(pairs=PAIRS)
 def test_rows_that_share_a_text_hang_together(pairs: list[tuple[str, str]]) -> None:
-    np.testing.assert_array_equal(together(linked_rows(table_of(pairs))), by_closure(pairs))
+    np.testing.assert_array_equal(together(fits.linked_rows(table_of(pairs))), by_closure(pairs))
 
 
 def questions(answers: int) -> Table:
@@ -314,33 +296,33 @@ LARGE = table_of([(f"question {max(row, 12)}", f"answer {row}") for row in range
 def test_rows_of_equal_texts_are_one_group_and_pairs_that_share_one_where_it_can_be(
     table: Table, expected: Ints, said: tuple[str, dict[str, int]] | None
 ) -> None:
-    groups, notes = groups_of(table, 5)
+    groups, notes = fits.groups_of(table, 5)
     np.testing.assert_array_equal(together(groups), together(expected))
     assert [(note.key, dict(note.values)) for note in notes] == ([said] if said else [])
 
 
 def test_the_interval_is_wilsons() -> None:
     correct = np.array([1.0] * 83 + [0.0] * 17)
-    score = accuracy_score(correct)
+    score = classifier.accuracy_score(correct)
     low, high = proportion_confint(83, 100, method="wilson")
     assert (score.value, score.low, score.high) == pytest.approx((0.83, low, high))
 
 
 def test_the_corrected_test_is_that_of_nadeau_and_bengio() -> None:
     """By hand: mean 0.02, variance 0.0002 / 3, four folds of which each tests a third of what it fits."""
-    differences = np.array([0.01, 0.02, 0.02, 0.03])
+    differences, test = np.array([0.01, 0.02, 0.02, 0.03]), classifier.corrected_t_test
     statistic = 0.02 / np.sqrt((1 / 4 + 1 / 3) * (0.0002 / 3))
-    assert corrected_t_test(differences, 1 / 3) == pytest.approx(2 * (1 - t.cdf(statistic, 3)))
-    assert corrected_t_test(differences, 0) == pytest.approx(ttest_rel(differences, np.zeros(4)).pvalue)
-    assert corrected_t_test(np.zeros(5), 0.25) == 1  # all folds say the same
-    assert corrected_t_test(np.full(5, 0.1), 0.25) == 0
+    assert test(differences, 1 / 3) == pytest.approx(2 * (1 - t.cdf(statistic, 3)))
+    assert test(differences, 0) == pytest.approx(ttest_rel(differences, np.zeros(4)).pvalue)
+    assert test(np.zeros(5), 0.25) == 1  # all folds say the same
+    assert test(np.full(5, 0.1), 0.25) == 0
 
 
 def test_p_is_corrected_over_all_pairs() -> None:
     accuracies = np.random.default_rng(1).normal(0.8, 0.02, (5, 10)) - 0.01 * np.arange(5)[:, None]
-    found = against_first(accuracies, 0.25)
+    found = classifier.against_first(accuracies, 0.25)
     pairs = [(one, other) for one in range(5) for other in range(one + 1, 5)]
-    raw = [corrected_t_test(accuracies[one] - accuracies[other], 0.25) for one, other in pairs]
+    raw = [classifier.corrected_t_test(accuracies[one] - accuracies[other], 0.25) for one, other in pairs]
     expected = dict(zip(pairs, zip(raw, multipletests(raw, method="holm")[1], strict=True), strict=True))
     for other in range(1, 5):
         assert found[other] == pytest.approx(expected[0, other])
@@ -350,11 +332,11 @@ def test_p_is_corrected_over_all_pairs() -> None:
 def test_rho_is_that_of_ranks_and_lies_in_its_interval() -> None:
     draw = np.random.default_rng(2)
     one = draw.normal(size=400)
-    score = rho_score(one, one + draw.normal(size=400))
+    score = classifier.rho_score(one, one + draw.normal(size=400))
     assert score is not None
     assert score.low < score.value < score.high
     assert 0.55 < score.value < 0.8
-    assert rho_score(one, np.zeros(400)) is None
+    assert classifier.rho_score(one, np.zeros(400)) is None
 
 
 def test_a_label_that_was_changed_is_suspicious_to_who_is_sure_of_anything() -> None:
@@ -365,9 +347,9 @@ def test_a_label_that_was_changed_is_suspicious_to_who_is_sure_of_anything() -> 
     probabilities = (1 - sure) / 2 + (sure - (1 - sure) / 2) * np.eye(3)[true]
     labels = true.copy()
     labels[:6] = (labels[:6] + 1) % 3
-    np.testing.assert_array_equal(np.flatnonzero(suspicious(probabilities, labels)), np.arange(6))
+    np.testing.assert_array_equal(np.flatnonzero(classifier.suspicious(probabilities, labels)), np.arange(6))
     unsure = 0.25 + draw.uniform(-0.05, 0.05, (200, 4))
-    assert not suspicious(unsure, draw.integers(0, 4, 200)).any()
+    assert not classifier.suspicious(unsure, draw.integers(0, 4, 200)).any()
 
 
 def query_of(head: OwnHead, text: str, pair: str = "") -> Query:
@@ -379,10 +361,10 @@ def test_it_answers_as_the_best_combination_was_fitted(engine: Engine) -> None:
     table = reviews(90)
     fit = fitted(engine, table, Plan((KEY,), ("mean", "cls"), all_layers=True, folds=2))
     head, best = read_head(fit.head), fit.ranking[0]
-    labels, groups = np.array([fit.classes.index(label) for label in table.labels]), equal_rows(table)
+    labels, groups = np.array([fit.classes.index(label) for label in table.labels]), fits.equal_rows(table)
     (lower,) = (row for row in fit.ranking if (row.pooling, row.layer) == ("mean", 1))
     vectors = engine.features(KEY, table.texts, ["mean"], 1)["mean"]
-    shares = all_of(vectors, Rows(labels, groups, 0), 2, 2).shares
+    shares = all_of(vectors, fits.Rows(labels, groups, 0), 2, 2).shares
     assert abs(lower.accuracy.value - shares.mean()) <= 2 / 90
     assert (head.backbone, head.pooling, head.labels, head.texts) == (KEY, best.pooling, fit.classes, 1)
     assert head.layer == (-1 if best.layer == 4 else best.layer)

@@ -22,20 +22,6 @@ from components.settings import ASSETS, Settings
 from components.types import Query
 from recipe import evidence
 from recipe.corpus import UNLABELLED, Example, Examples
-from recipe.evidence import (
-    STEPS,
-    Batch,
-    at_layer,
-    embed,
-    estimate,
-    estimate_moved,
-    fit_probes,
-    learn_query,
-    logistic_regression,
-    rho,
-    sign_test,
-    vectors,
-)
 from recipe.steps import bundled
 from tests.measured import made
 from tests.recipe.plain_answers import rhos_by_hand, rhos_of_cosines
@@ -45,7 +31,7 @@ RNG = np.random.default_rng(7)
 FILLERS = ("the", "film", "is", "at", "all", "a", "b", "c", "man", "sleeps", "!", ",")
 OPINIONS = [
     "The plot is not bad, but the acting is not good at all.",
-    "good",  # one token: no order, so no rho
+    "good",  # one token: no order, so no evidence.rho
     "A dull and lifeless film that never finds its way.",
     "One of the finest films of the year, warm and funny.",
 ]
@@ -83,11 +69,11 @@ def test_the_sign_test_is_that_of_scipy_and_statsmodels() -> None:
     for better, worse in ((0, 0), (1, 6), (30, 12), (5, 5)):
         sides = [[first] * better + [not first] * worse + [True] * 40 for first in (True, False)]
         expected = binomtest(better, better + worse).pvalue if better + worse else 1.0
-        found = sign_test(*map(np.array, sides))
+        found = evidence.sign_test(*map(np.array, sides))
         assert found == {"better": better, "worse": worse, "p": pytest.approx(expected)}
     ours, theirs = RNG.normal(0.2, 1, 60), RNG.normal(0, 1, 60)
     ours[:5] = theirs[:5]  # ties
-    found = sign_test(np.append(ours, np.nan), np.append(theirs, 1.0))
+    found = evidence.sign_test(np.append(ours, np.nan), np.append(theirs, 1.0))
     assert found["better"] + found["worse"] == 55
     assert found["p"] == pytest.approx(other_sign_test(ours - theirs)[1])
 
@@ -96,13 +82,13 @@ def test_rhos_gains_and_their_intervals_are_those_of_pairs_resampled_by_hand() -
     scores = RNG.integers(0, 6, 400).astype(np.float64)  # with many ties, as people's scores have
     before = scores + RNG.normal(scale=3, size=400)
     after = (scores + RNG.normal(scale=2, size=400)).round()  # ties here, too
-    moved, same = estimate_moved(scores, before, [after, before], seed=0)
+    moved, same = evidence.estimate_moved(scores, before, [after, before], seed=0)
     draws = RNG.integers(0, 400, (1500, 400))
     rhos = [[spearmanr(scores[draw], side[draw]).statistic for side in (before, after)] for draw in draws]
     old, new = np.array(rhos).T
     one, other = (spearmanr(scores, side).statistic for side in (before, after))
     assert (moved["value"], moved["gain"]) == pytest.approx((other, other - one))
-    whole, mean = estimate(scores, 0, rho, after), estimate(scores, 0)
+    whole, mean = evidence.estimate(scores, 0, evidence.rho, after), evidence.estimate(scores, 0)
     assert (whole["value"], mean["value"]) == pytest.approx((other, scores.mean()))
     means = [scores[draw].mean() for draw in draws]
     assert (mean["low"], mean["high"]) == pytest.approx(np.percentile(means, [2.5, 97.5]), abs=0.02)
@@ -110,7 +96,7 @@ def test_rhos_gains_and_their_intervals_are_those_of_pairs_resampled_by_hand() -
         ends = found[f"{prefix}low"], found[f"{prefix}high"]
         assert ends == pytest.approx(np.percentile(by_hand, [2.5, 97.5]), abs=0.012)
     assert (same["gain"], same["gain_low"], same["gain_high"]) == (0, 0, 0)
-    assert estimate_moved(scores, before, [after, before], seed=0) == [moved, same]
+    assert evidence.estimate_moved(scores, before, [after, before], seed=0) == [moved, same]
 
 
 @pytest.mark.parametrize(("count", "width"), [(2, 20), (3, 20), (3, 300)])
@@ -118,7 +104,7 @@ def test_a_folded_probe_is_the_pipeline(count: int, width: int) -> None:
     rng = np.random.default_rng(0)
     labels = np.arange(120) % count
     pooled = (rng.normal(size=(120, width)) * rng.uniform(0.1, 9, width) + labels[:, None]).astype(np.float32)
-    scaler, regression = standardiser(pooled), logistic_regression(width > 120, seed=0)
+    scaler, regression = standardiser(pooled), evidence.logistic_regression(width > 120, seed=0)
     regression.fit(scaler.transform(pooled), labels)
     probe = fold_scaler(scaler, regression)
     logits = torch.from_numpy(pooled @ probe.weight.T + probe.bias)
@@ -129,12 +115,12 @@ def test_a_folded_probe_is_the_pipeline(count: int, width: int) -> None:
 @pytest.mark.parametrize("texts", [1, 2])
 def test_vectors_keep_the_order_and_do_not_depend_on_the_batch(backbone: Backbone, texts: int) -> None:
     inputs = [example.texts for example in planted(70, seed=0, texts=texts)]
-    batches = embed(backbone, inputs)
-    together = {key: vectors(batches, key) for key in available(backbone) if key != "attention"}
+    batches = evidence.embed(backbone, inputs)
+    together = {key: evidence.vectors(batches, key) for key in available(backbone) if key != "attention"}
     for row in (0, 41, 69):
-        alone = embed(backbone, [inputs[row]])
+        alone = evidence.embed(backbone, [inputs[row]])
         for key, pooled in together.items():
-            np.testing.assert_allclose(vectors(alone, key)[0], pooled[row], atol=1e-5, err_msg=key)
+            np.testing.assert_allclose(evidence.vectors(alone, key)[0], pooled[row], atol=1e-5, err_msg=key)
 
 
 def test_attention_learns_to_look_at_the_telling_token() -> None:
@@ -148,11 +134,11 @@ def test_attention_learns_to_look_at_the_telling_token() -> None:
         hidden[:, 2, 1] += torch.from_numpy(labels[rows]) * 6 - 3
         whole = torch.ones(64, 6, dtype=torch.bool)
         states = States((hidden,), whole, ~whole, torch.zeros(64), Reading(lambda h: h[:, 0], hidden), None)
-        batches.append(Batch(rows, states))
-    query = torch.from_numpy(learn_query(batches, labels, seed=0))
-    weight = torch.cat([(batch.states.hidden @ query).softmax(dim=1) for batch in batches]).mean(dim=0)
+        batches.append((rows, states))
+    query = torch.from_numpy(evidence.learn_query(batches, labels, seed=0))
+    weight = torch.cat([(states.hidden @ query).softmax(dim=1) for _, states in batches]).mean(dim=0)
     assert weight[2] > 2 / 6  # twice its part of an average
-    pooled = vectors(batches, "attention", query.numpy())
+    pooled = evidence.vectors(batches, "attention", query.numpy())
     assert ((pooled[:, 1] > 0) == labels).mean() > 0.9
 
 
@@ -162,17 +148,19 @@ def test_planted_labels_are_found_and_shuffled_ones_are_not(backbone: Backbone) 
     labels = [example.label for example in training]
     random.Random(0).shuffle(labels)
     shuffled = [replace(example, label=label) for example, label in zip(training, labels, strict=True)]
-    batches = embed(backbone, [example.texts for example in others])
+    batches = evidence.embed(backbone, [example.texts for example in others])
     for examples, low, high in ((training, 0.95, 1.0), (shuffled, 0.3, 0.7)):
-        for (pooling, layer), (probe, _) in fit_probes(backbone, examples, 0, ("mean", "attention")).items():
-            logits = vectors(at_layer(batches, layer), pooling, probe.query) @ probe.weight.T + probe.bias
+        probes = evidence.fit_probes(backbone, examples, 0, ("mean", "attention"))
+        for (pooling, layer), (probe, _) in probes.items():
+            pooled = evidence.vectors(evidence.at_layer(batches, layer), pooling, probe.query)
+            logits = pooled @ probe.weight.T + probe.bias
             assert low <= (logits.argmax(axis=1) == truth).mean() <= high, pooling
 
 
 def test_the_accuracies_are_those_of_the_engine_on_the_file(folder: Path, backbone: Backbone) -> None:
     """End to end: what the table says is what a visitor sees."""
     file, others = folder / "tiny.safetensors", planted(10, seed=3, texts=2)
-    fitted = fit_probes(backbone, planted(40, seed=1, texts=2), 0)
+    fitted = evidence.fit_probes(backbone, planted(40, seed=1, texts=2), 0)
     write_probes({place_of("paraphrase", *at): probe for at, (probe, _) in fitted.items()}, file)
     rows = made(evidence.probe_results(backbone, "paraphrase", fitted, 40, others, file, 0))
     catalogue = folder / "backbones.toml"
@@ -208,9 +196,9 @@ def test_rhos_after_each_step_are_those_of_scikit_learn_and_scipy(backbone: Back
     moved = {(row.pooling, row.step): row for row in rows if row.kind == "postprocessed"}
     assert list(plain) == [key for key in available(backbone) if key != "attention"]
     unlearned = [key for key in plain if not POOLINGS[key].spec.learned]
-    assert list(moved) == [(key, step) for key in unlearned for step in STEPS]
+    assert list(moved) == [(key, step) for key in unlearned for step in evidence.STEPS]
     by_hand = rhos_of_cosines(backbone.spec.location, texts, sides, scores)
-    for step in STEPS:
+    for step in evidence.STEPS:
         row = moved["mean", step]
         assert row.value == pytest.approx(by_hand[step], abs=1e-3), step
         assert row.low < by_hand[step] < row.high

@@ -67,7 +67,8 @@ def fit_with_held_out(
     """
     rows = np.concatenate([train, held_out])
     answers = labels[rows]
-    scaler, scaled = standardised(pooled[rows])
+    scaler = standardiser(pooled[rows])
+    scaled = scaler.transform(pooled[rows])
     (tried, kept), (given, asked) = (np.split(each, [len(train)]) for each in (scaled, answers))
     best, least = STRENGTHS[0], np.inf
     regression = LogisticRegression(tol=ROUGH, max_iter=ITERATIONS, warm_start=True)
@@ -89,12 +90,6 @@ def standardiser(pooled: Floats) -> StandardScaler:
     typical = np.sqrt((scaler.var_ + np.square(scaler.mean_)).mean())  # root mean square of all numbers
     scaler.scale_[scaler.scale_ < NOISE * typical] = np.inf
     return scaler
-
-
-def standardised(pooled: Floats) -> tuple[StandardScaler, Floats]:
-    """Standardise these vectors (N, D'); see `standardiser`."""
-    scaler = standardiser(pooled)
-    return scaler, scaler.transform(pooled)
 
 
 def fold_scaler(scaler: StandardScaler, regression: LogisticRegression) -> Probe:
@@ -126,7 +121,7 @@ def conclude(
     """
     best, labels = grid[place], asked.rows.labels
     predicted = best.tested.probabilities.argmax(axis=1).astype(np.int64)
-    _, scaled = standardised(vectors)
+    scaled = standardiser(vectors).transform(vectors)
     plane = PCA(2, copy=False, random_state=asked.rows.seed).fit_transform(scaled).astype(np.float32)
     points: dict[int, Tested] = {}
     for point in (*curve, best.tested):
