@@ -1,33 +1,49 @@
-"""The page: its title and its tabs, once in each language."""
+"""The page in every language: its title and its tabs, and the link of what is on the screen.
+
+A link is followed, kept in the address, copied, and shown as a QR code.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 
 from components.analyst import Analyst
+from components.errors import PoolscopeError
+from components.exhibits.control import Control, OneOf, State, from_link, written
 from components.exhibits.draw import Figure
 from components.exhibits.exhibit import EXPORT
+from components.exhibits.report import Made, passport_page, report
 from components.exhibits.talks import Script, read_talks
+from components.exhibits.view import visible
 from components.markup import render
 from components.results import Table, read_results, table
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
+from components.types import Query
 from components.ui.api import add_api
 from components.ui.classify import CLASSIFY
 from components.ui.compare import COMPARE
 from components.ui.evidence import EVIDENCE
 from components.ui.lab import LAB
-from components.ui.links import Links
-from components.ui.places import browser, scripted_html
+from components.ui.places import OF_MODEL, PRIVATE, Given, Updates, browser, scripted_html
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
-from components.ui.tab import Surroundings, Tab, TabKind
-from components.ui.talk import Talk, shows_of
+from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
+from components.ui.talk import Talk, qr_code, shows_of
 
 TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, LAB, QUESTIONS)
+ALIASES = {"text_pair": "pair"}  # names of the API -> what the page calls the same
+CHANGED = "() => window.poolscope?.changed()"
+SET = "(...values) => window.poolscope.set(...values)"
+FOLLOWED = "(...values) => window.poolscope?.followed(...values)"
+SHOWN = "() => document.getElementById('code')?.showModal()"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,38 +78,141 @@ def build(
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag], told = _fill(analyst, measured, talk, room, lab_rows, say)
-            scripts |= {tag: told} if told else {}
+            links[tag] = Links(analyst, measured, lab_rows, say)
+            shows = shows_of(links[tag].tabs)
+            places = {name: show.place for name, show in shows.items()}
+            if told := read_talks(talk, tag, links[tag].controls, places):
+                scripts[tag] = told
+                Talk(told, shows, say, room)
+            scripted_html("exporter", EXPORT.read_text(encoding="utf-8"))  # for the buttons that save images
+            gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")  # has Plotly loaded
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
     return Site(page, links, scripts)
 
 
-def _fill(
-    analyst: Analyst, results: Table, talk: Path, room: bool, lab_rows: int, say: Texts
-) -> tuple[Links, tuple[Script, ...]]:
-    """Lay one language's page out, with its talks."""
-    with gr.Row(elem_id="top"):
-        others = [load_texts(tag).language for tag in languages()]
-        title = render("title", say, languages=others, language=say.language)
-        scripted_html("title", browser("title.js"), title)  # a link to another language keeps the address
-        corner = gr.Column(min_width=0, elem_id="corner")
-    banner = gr.HTML("", elem_id="asked")
-    tabs: dict[str, Tab] = {}
-    mine = gr.State("")
-    with gr.Tabs(elem_id="tabs") as chosen:
-        for kind in TABS:
-            with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
-                around = (analyst, results, say, banner, select, chosen, dict(tabs), lab_rows, mine)
-                tab = kind.build(Surroundings(*around))
-                tabs |= {} if tab is None else {kind.key: tab}
-    links = Links(tabs, tuple(kind.key for kind in TABS), chosen, banner, analyst, say)
-    links.connect(corner)
-    shows = shows_of(tabs)
-    places = {name: show.place for name, show in shows.items()}
-    scripts = read_talks(talk, say.language.tag, links.controls, places)
-    if scripts:
-        Talk(scripts, shows, say, room)
-    scripted_html("exporter", EXPORT.read_text(encoding="utf-8"))  # for the buttons that save images
-    gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")  # has Plotly loaded
-    return links, scripts
+class Links:
+    """The tabs of one language's page, and what a link can set: which of them is chosen, and all in them.
+
+    ``linked``: every control of every tab; those that only the browser knows come last.
+    """
+
+    def __init__(self, analyst: Analyst, results: Table, lab_rows: int, say: Texts) -> None:
+        """Lay the tabs out under the title."""
+        self.analyst, self.say = analyst, say
+        with gr.Row(elem_id="top"):
+            others = [load_texts(tag).language for tag in languages()]
+            title = render("title", say, languages=others, language=say.language)
+            scripted_html("title", browser("title.js"), title)  # a link to another language keeps the address
+            corner = gr.Column(min_width=0, elem_id="corner")
+        self.banner = gr.HTML("", elem_id="asked")
+        self.tabs: dict[str, Tab] = {}
+        mine = gr.State("")
+        with gr.Tabs(elem_id="tabs") as chosen:
+            for kind in TABS:
+                with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
+                    here = analyst, results, say, self.banner, select, chosen
+                    tab = kind.build(Surroundings(*here, {**self.tabs}, lab_rows, mine))
+                    self.tabs |= {} if tab is None else {kind.key: tab}
+        keys = [kind.key for kind in TABS]
+        every = [one for tab in self.tabs.values() for one in tab.linked]
+        which = Linked(Control("tab", OneOf(lambda: keys), keys[0]), None, chosen)
+        self.linked = [*(one for one in every if one.part), which, *(one for one in every if not one.part)]
+        self.controls = [one.control for one in self.linked]
+        outputs = [self.banner, chosen, *(part for tab in self.tabs.values() for part in tab.outputs)]
+        self.outputs: list[Any] = list(dict.fromkeys(outputs))
+        self._connect(corner)
+
+    def _connect(self, corner: gr.Column) -> None:
+        """Follow the link that led here, then keep the address; its buttons stand in the ``corner``.
+
+        ``apply`` of the script says that the page has come, and ``query`` with which link; ``expand`` asks
+        for the QR code of a ``link``. The script itself asks for the report and the passport.
+        """
+        with corner:
+            arrivals = json.dumps([[control.key, written(control.default)] for control in self.controls])
+            buttons = render("share", self.say, arrivals=arrivals, aliases=json.dumps(ALIASES))
+            share = scripted_html("share", browser("address.js"), buttons)
+            dialog = gr.HTML("", elem_id="code-place")
+        parts: list[Any] = [one.part for one in self.linked if one.part is not None]
+        tabs = [one.tabs for one in self.linked if one.tabs is not None]
+        waiting = [part for tab in self.tabs.values() for part in tab.waits]  # an answer may be a refusal
+        needs, how = {part for tab in self.tabs.values() for part in tab.needs}, {"show_progress_on": waiting}
+        followed = share.apply(self.follow, inputs=needs, outputs=self.outputs, **OF_MODEL, **how)
+        followed.then(None, inputs=parts, js=FOLLOWED, **PRIVATE)
+        changes = [part.change for part in (*parts, *tabs, self.banner, *waiting)]
+        gr.on(changes, None, js=CHANGED, **PRIVATE)
+        share.select(None, inputs=parts, js=SET, **PRIVATE)
+        share.expand(self.draw_code, outputs=dialog, queue=False, **PRIVATE).then(None, js=SHOWN, **PRIVATE)
+
+    def follow(self, given: Given, event: gr.EventData) -> Updates:
+        """Make the page what the link says that led here, and say what of it could not be had.
+
+        What the link leaves out stays as it is: a quick visitor may have set it by now. After a step back in
+        the browser's history (``event.whole``) it is as on arrival.
+        """
+        state, faults = from_link(_sent(event, "query"), self.controls)
+        whole = getattr(event, "whole", None) is True
+        updates: Updates = {self.banner: ""}
+        for tab in self.tabs.values():
+            answer, more = tab.open(state, tab.linked if whole else _set(state, tab.linked), given)
+            updates |= answer
+            faults += more
+        chosen = self.linked if whole else _set(state, self.linked)
+        said = [visible(fault.said(self.say)) for fault in faults]
+        notice = render("faults", self.say, faults=said) if said else ""
+        return {**updates, **selected(chosen, state), self.banner: f"{updates[self.banner]}{notice}"}
+
+    def report(self, query: str, page: str) -> tuple[str, ...]:
+        """Show what the link ``query`` of the page at ``page`` shows, as one document in pieces.
+
+        It is made anew of the link, which must be without a fault: a report of anything else would mislead.
+        PoolscopeError where there is a fault, or no answer.
+        """
+        state = self._state(query)
+        here = page.startswith(("https://", "http://"))
+        made = Made(datetime.now(UTC), f"{page}?{query}" if here else "")
+        tab = self._reported(state)
+        answer = tab.answer_to(state)
+        return report(tab.panels, answer, state, tab.facts(answer, state), made, self.say)
+
+    def passport(self, query: str, page: str) -> tuple[str, ...]:
+        """Write the passport of the backbone in the link ``query``. PoolscopeError says why not."""
+        del page
+        backbone = str(self._state(query)["backbone"])
+        return (str(passport_page(self.analyst.ask("passport", Query(backbone, "")), self.say)),)
+
+    def extent(self, query: str) -> list[object]:
+        """List what the report of a link asks for: texts, and lists of what is combined."""
+        state, _ = from_link(query, self.controls)
+        values = (one.control.of(state) for one in self._reported(state).linked)
+        return [list(value) if isinstance(value, tuple) else value for value in values]
+
+    def draw_code(self, event: gr.EventData) -> str:
+        """Draw the QR code of the present link, or say why there is none."""
+        try:
+            drawn = qr_code(_sent(event, "link"), self.say)
+            return str(render("code_dialog", self.say, drawn=drawn))
+        except PoolscopeError as error:
+            raise gr.Error(escape(visible(error.said(self.say))), print_exception=False) from error
+
+    def _state(self, query: str) -> State:
+        """Read a link; PoolscopeError names the first of its faults."""
+        state, faults = from_link(query, self.controls)
+        if faults:
+            raise faults[0]
+        return state
+
+    def _reported(self, state: State) -> Tab:
+        """Choose the tab that a report shows; the first one for a tab that shows no answer of its own."""
+        first, asked = next(iter(self.tabs.values())), self.tabs.get(str(state["tab"]))
+        return asked if asked is not None and asked.panels else first
+
+
+def _sent(event: gr.EventData, name: str) -> str:
+    """Read what the page's script sent with an event; "" if it sent nothing of that name."""
+    return str(getattr(event, name, ""))
+
+
+def _set(state: State, linked: Iterable[Linked]) -> list[Linked]:
+    return [one for one in linked if state[one.control.key] != one.control.default]

@@ -6,6 +6,7 @@ In a room, phones follow the talk and vote on its questions. All of that is kept
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
 import secrets
@@ -16,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, urljoin
 
 import gradio as gr
+import segno
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -24,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, OneOf, State
-from components.exhibits.exhibit import Exhibit, Panel, Shown
+from components.exhibits.exhibit import Exhibit, Panel
 from components.exhibits.talks import (
     Script,
     Step,
@@ -37,12 +39,15 @@ from components.exhibits.talks import (
 from components.exhibits.view import visible
 from components.markup import render
 from components.texts import ENGLISH, Texts, languages, load_texts
-from components.ui.links import qr_code
 from components.ui.places import PRIVATE, Place, Updates, browser, build_place, scripted_html
 from components.ui.public.guard import guarded, is_same_origin, read_body
 from components.ui.public.requests import json_object, page_texts
 from components.ui.tab import Tab
 
+LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
+LONG = 300  # bytes of a link, of which a code is as mixed as any: to try all masks takes 0.4 s, one a tenth
+MASK = 4
+NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # this machine, to itself
 PREPARING = 2  # talks at the same time
 
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
@@ -60,19 +65,6 @@ class Show:
     exhibit: Exhibit[Any]
     place: State
     texts: list[Control[str]]
-
-    def about(self, step: Step, own: Pair | None, say: Texts) -> tuple[State, str]:
-        """Set a visitor's ``own`` sentences where a step sets none; gives the state, and them as HTML."""
-        follows = following(self.texts, step.state) if own else []
-        state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
-        return state, asked_html(self.texts, state, say)
-
-    def shown(self, state: State, say: Texts) -> tuple[Shown, str]:
-        """Show the exhibit in ``state``, and its summary as HTML; PoolscopeError where there is no answer."""
-        subject = self.panel.subject(self.tab.answer_to(state))
-        first = self.panel.summary if self.exhibit.with_summary else None
-        summary = "" if first is None else first.shown(subject, state, say).html
-        return self.exhibit.shown(subject, state, say), summary
 
 
 def shows_of(tabs: Mapping[str, Tab]) -> dict[str, Show]:
@@ -134,7 +126,7 @@ class Talk:
         with gr.Column(elem_id=name, elem_classes="slide"):
             caption = gr.HTML(str(self.captions[index]))
             with gr.Column(elem_classes=["card", "shown", *([exhibit.style] if exhibit.style else [])]):
-                return caption, build_place(exhibit, name, self.say, Shown())
+                return caption, build_place(exhibit, name, self.say)
 
     def prepare(self, event: gr.EventData) -> Iterator[Updates]:
         """Make every slide of a talk before it is needed: the one to begin with, those after it, then others.
@@ -154,16 +146,22 @@ class Talk:
         yield {self.end: str(self._invitation(link, name))}
 
     def _made(self, index: int, own: Pair | None) -> Updates:
-        """Make a slide, or say why there is none: the others are shown nevertheless."""
-        show, (caption, place) = self.shows[index], self.slides[index]
-        state, asked = show.about(self.steps[index], own, self.say)
-        told = {caption: f"{self.captions[index]}{asked}"}
+        """Make a slide, or say why there is none: the others are shown nevertheless.
+
+        A visitor's ``own`` sentences are set where the step sets none.
+        """
+        show, step, (caption, place) = self.shows[index], self.steps[index], self.slides[index]
+        follows = following(show.texts, step.state) if own else []
+        state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
+        told = {caption: f"{self.captions[index]}{asked_html(show.texts, state, self.say)}"}
         try:
-            shown, summary = show.shown(state, self.say)
+            subject = show.panel.subject(show.tab.answer_to(state))
+            first = show.panel.summary if show.exhibit.with_summary else None
+            summary = first.shown(subject, state, self.say).html if first else ""
+            return {**told, **place.show(show.exhibit.shown(subject, state, self.say), self.say, summary)}
         except PoolscopeError as error:
             why = Markup('<p class="mistake">{}</p>').format(visible(error.said(self.say)))
             return {**told, place.above: str(why)}
-        return {**told, **place.show(shown, self.say, summary)}
 
     def _invitation(self, link: object, name: object) -> Markup:
         """Show the link of the page or of its ``room``, to read and as a QR code; or say why there is none.
@@ -171,23 +169,37 @@ class Talk:
         ``name``: of the talk that is made with it, which says that its slides have all come.
         """
         there = urljoin(link, "room") if self.room and isinstance(link, str) else link
+        code, refusal = Markup(), ""
         try:
-            return render("invitation", name=str(name), refusal="", code=qr_code(there, self.say))
+            code = qr_code(there, self.say)
         except PoolscopeError as error:
-            return render("invitation", name=str(name), refusal=visible(error.said(self.say)), code="")
+            refusal = visible(error.said(self.say))
+        return render("invitation", name=str(name), refusal=refusal, code=code)
+
+
+def encoded(link: str) -> segno.QRCode:
+    """Make a link's QR code."""
+    return segno.make_qr(link, error="m", mask=None if len(link) < LONG else MASK)
+
+
+def qr_code(link: object, say: Texts) -> Markup:
+    """Draw a link as a picture and as text; PoolscopeError if it is none, or too long for a QR code."""
+    if not isinstance(link, str) or not link.startswith(("http://", "https://")):
+        raise PoolscopeError("link", link, "link.wanted")
+    if len(link.encode()) > LONGEST:
+        raise PoolscopeError("link", link, "link.long", longest=f"{LONGEST:,}")
+    drawn = io.BytesIO()
+    encoded(link).save(drawn, kind="svg", border=4, xmldecl=False, svgns=True, omitsize=True, light="#fff")
+    svg = Markup(drawn.getvalue().decode())
+    return render("code", say, svg=svg, link=visible(link), near=link.startswith(NEAR))
 
 
 def speaker_html(scripts: tuple[Script, ...], say: Texts) -> Markup:
     """Write what the speaker's window holds for all talks, in a template that the script fills it from."""
-    style = Markup(browser("speaker.css"))
-
-    def choices(step: Step) -> Markup:
-        return Markup(choices_html(step))
-
-    return render("speaker", say, scripts=scripts, style=style, visible=visible, choices=choices)
+    how = {"style": Markup(browser("speaker.css")), "visible": visible, "choices": choices_html}
+    return render("speaker", say, scripts=scripts, **how)
 
 
-PHONE, NOW, VOTE, LEAD, AT = "/room", "/room/now", "/room/vote", "/room/lead", "/room/at"
 KEY, TOKEN = "poolscope_room", "poolscope_phone"  # cookies of the speaker's browser, and of a phone
 MOST = 1000  # phones that follow, and phones that vote
 BEAT = 15.0  # seconds after which a phone hears that the server is still there
@@ -218,7 +230,7 @@ class Room:
         self.votes: dict[str, int] = {}  # by the cookies of phones
         self._steps = {tag: {one.name: one.steps for one in talks} for tag, talks in scripts.items()}
         self._tallies: dict[tuple[str, int], list[int]] = {}  # of questions that were answered
-        self._most, self._phones, self._changed = most, 0, asyncio.Event()
+        self.most, self.phones, self._changed = most, 0, asyncio.Event()
 
     def step(self, language: str) -> Step | None:
         """The step that is shown, in a language; None before the talk and on its last slide."""
@@ -258,8 +270,8 @@ class Room:
             raise PoolscopeError("round", asked, "room.round")
         if choice not in map(str, range(len(counts))):
             raise PoolscopeError("choice", choice, "room.choice", most=len(counts) - 1)
-        if phone not in self.votes and len(self.votes) >= self._most:
-            raise PoolscopeError("phone", phone, "room.full", most=self._most)
+        if phone not in self.votes and len(self.votes) >= self.most:
+            raise PoolscopeError("phone", phone, "room.full", most=self.most)
         self.votes[phone] = int(choice)
 
     def counts(self) -> list[int] | None:
@@ -272,7 +284,7 @@ class Room:
 
     async def follow(self, shown: Callable[[], str], beat: float = BEAT) -> AsyncIterator[str]:
         """Server-sent events: what is ``shown`` to a phone, at once and whenever the talk has gone on."""
-        self._phones += 1
+        self.phones += 1
         try:
             while True:
                 changed = self._changed
@@ -283,12 +295,7 @@ class Room:
                     except TimeoutError:
                         yield ":\n\n"  # a comment: who has gone is found by it
         finally:
-            self._phones -= 1
-
-    @property
-    def full(self) -> bool:
-        """Tell whether as many phones follow as may."""
-        return self._phones >= self._most
+            self.phones -= 1
 
 
 class RoomMiddleware:
@@ -300,13 +307,13 @@ class RoomMiddleware:
     def __init__(self, app: ASGIApp, room: Room) -> None:
         self._app, self._room = app, room
         self._routes: Mapping[tuple[str, str], Callable[[Request, Texts], Awaitable[Response]]] = {
-            ("GET", PHONE): self._page,
-            ("GET", NOW): self._now,
-            ("POST", VOTE): self._vote,
-            ("GET", LEAD): self._lead,
-            ("POST", AT): self._at,
+            ("GET", "/room"): self._page,
+            ("GET", "/room/now"): self._now,
+            ("POST", "/room/vote"): self._vote,
+            ("GET", "/room/lead"): self._lead,
+            ("POST", "/room/at"): self._at,
         }
-        logger.info("To lead the phones of the room, open %s?key=%s of this app", LEAD, room.key)
+        logger.info("To lead the phones of the room, open /room/lead?key=%s of this app", room.key)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on what is another path."""
@@ -335,7 +342,7 @@ class RoomMiddleware:
         return page
 
     async def _now(self, request: Request, say: Texts) -> Response:
-        if self._room.full:
+        if self._room.phones >= self._room.most:
             raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, say("room.crowded"))
         phone = request.cookies.get(TOKEN, "")
         stream = self._room.follow(lambda: slide_html(self._room, phone, say))

@@ -17,8 +17,8 @@ from components.types import Analysis, Query
 from components.ui.classify import Classify
 from components.ui.compare import Compare
 from components.ui.gradio_internals import block_functions
-from components.ui.links import Links
 from components.ui.places import NOTHING, Place, Places, Updates
+from components.ui.shell import Links
 from components.ui.tab import Surroundings, Tab
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst, FakeHub

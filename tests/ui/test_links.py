@@ -23,9 +23,7 @@ from components.exhibits.control import (
     Control,
     OneOf,
     SomeOf,
-    State,
     Switch,
-    Text,
     Whole,
     from_link,
     to_link,
@@ -35,16 +33,15 @@ from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.classify import Classify
 from components.ui.compare import Compare
-from components.ui.links import LONG, LONGEST, Links, build_share, encoded, qr_code
 from components.ui.public.guard import CELLS, QUESTION, price
-from tests.serving import built
+from components.ui.shell import Links
+from components.ui.talk import LONG, LONGEST, encoded, qr_code
 from tests.ui.fake import FakeAnalyst
 from tests.ui.page import SAY, drawn, function_of, links_of, place_of
 
 GIVEN = (gr.Textbox, gr.Dropdown, gr.Checkbox, gr.Slider, gr.Radio)
-BESIDES = (  # how the names of elements begin that no link holds; a table of the lab is nobody else's
-    "lookup", "questions", "answered", "frames", "trace-texts", "lab-"
-)  # fmt: skip
+# How the names of elements begin that no link holds; a table of the lab is nobody else's.
+BESIDES = ("lookup", "questions", "answered", "frames", "trace-texts", "lab-")
 
 
 @pytest.fixture(scope="module")
@@ -54,22 +51,18 @@ def links(whole: gr.Blocks) -> Links:
 
 @pytest.fixture(scope="module")
 def classify(links: Links) -> Classify:
-    tab = links.tabs["classify"]
-    assert isinstance(tab, Classify)
-    return tab
+    return links.tabs["classify"]
 
 
 @pytest.fixture(scope="module")
 def compare(links: Links) -> Compare:
-    tab = links.tabs["compare"]
-    assert isinstance(tab, Compare)
-    return tab
+    return links.tabs["compare"]
 
 
 def followed(links: Links, query: str, **more: object) -> dict[Any, Any]:
     parts = {part for tab in links.tabs.values() for part in tab.needs}
     sent = {part: getattr(part, "value", None) for part in parts}
-    updates = links.follow(sent, SimpleNamespace(query=query, **more))  # type: ignore[arg-type] # all that it reads
+    updates = links.follow(sent, SimpleNamespace(query=query, **more))
     assert set(updates) <= set(links.outputs)
     return updates
 
@@ -91,11 +84,12 @@ def test_every_control_of_every_tab_is_in_the_link(
     assert len(keys) == len(set(keys))
 
 
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
+
+
 def values(control: Control[Any]) -> st.SearchStrategy[Any]:
     """Whatever a control can hold."""
     match control.kind:
-        case Text():
-            return st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
         case OneOf(allowed):
             return st.sampled_from(sorted({control.default, *allowed()}))
         case SomeOf(allowed):
@@ -107,21 +101,14 @@ def values(control: Control[Any]) -> st.SearchStrategy[Any]:
             return st.sampled_from(options)
         case Switch():
             return st.booleans()
-    raise AssertionError(control)
-
-
-@pytest.fixture(scope="module")
-def states(links: Links) -> st.SearchStrategy[State]:
-    """Every state of the page."""
-    return st.fixed_dictionaries({one.key: values(one) for one in links.controls})
+    return TEXTS
 
 
 @settings(max_examples=100)
 @given(data=st.data())
-def test_every_state_of_the_page_comes_back_from_its_link(
-    links: Links, states: st.SearchStrategy[State], data: st.DataObject
-) -> None:
-    controls, state = links.controls, data.draw(states)
+def test_every_state_of_the_page_comes_back_from_its_link(links: Links, data: st.DataObject) -> None:
+    controls = links.controls
+    state = data.draw(st.fixed_dictionaries({one.key: values(one) for one in controls}))
     link = to_link(state, controls)
     assert from_link(f"?{link}", controls) == (state, [])
     set_by_it = {one.key for one in controls if state[one.key] != one.default}
@@ -232,18 +219,12 @@ def test_a_cell_of_compare_opens_what_it_shows(
         np.testing.assert_array_equal(opened.probabilities, analysis.probabilities)
 
 
-def test_the_browser_knows_what_every_control_is_on_arrival() -> None:
-    controls = (
-        Control("text", Text(), 'a "fine" <film>'),
-        Control("rows", SomeOf(lambda: ("a", "b")), ("a", "b")),
-        Control("centred", Switch(), False),
-    )
-    html = str(built(lambda: build_share(controls, SAY)).value)
-    told = re.search(r'data-controls="([^"]*)"', html)
-    assert told is not None
-    known = json.loads(unescape(told[1]))
-    assert known == [["text", ['a "fine" <film>']], ["rows", ["a", "b"]], ["centred", ["0"]]]
-    assert "<film>" not in html
+def test_the_browser_knows_what_every_control_is_on_arrival(whole: gr.Blocks, links: Links) -> None:
+    (share,) = (part for part in whole.blocks.values() if part.elem_id == "share" and not part.page)
+    told = re.search(r'data-controls="([^"]*)"', str(share.value))
+    known = dict(json.loads(unescape(told[1])))
+    assert list(known) == [control.key for control in links.controls]
+    assert (known["backbones"][:2], known["centred"]) == (["first", "last"], ["plain"])
 
 
 def test_a_code_shows_its_link_as_text_and_says_where_no_phone_can_reach_it() -> None:

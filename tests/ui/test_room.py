@@ -162,7 +162,7 @@ def test_a_phone_is_told_at_once_and_whenever_the_talk_goes_on() -> None:
         stream, seen = room.follow(lambda: str(room.at.step), beat=0.01), []
         for step in (1, 2):
             seen.append(await anext(stream))
-            assert room.full
+            assert room.phones == room.most
             assert await anext(stream) == ":\n\n"
             room.lead({**ANSWERED, "step": step})
         seen.append(await anext(stream))
@@ -170,4 +170,4 @@ def test_a_phone_is_told_at_once_and_whenever_the_talk_goes_on() -> None:
         return seen
 
     assert asyncio.run(follow()) == [f'data: "{step}"\n\n' for step in (0, 1, 2)]
-    assert not room.full
+    assert not room.phones
