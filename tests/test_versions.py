@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.exhibits.edit import align_versions, versions
+from components.exhibits.edit import edit_of
 from components.inference.engine import Engine
 from components.types import Query
 from tests.ui.page import ComparePage as Page
@@ -18,17 +18,16 @@ def test_outputs_similarity_and_reads_are_those_of_each_version(engine: Engine) 
     page = Page(engine)
     page.set(backbones=KEYS, poolings=["native", "mean", "max"], text=BEFORE, version_text=AFTER, head="own")
     page.ask()
-    both = versions(page.values[page.tab.shown])
-    assert both
-    aligned = align_versions(both)
+    both = page.values[page.tab.shown]
+    aligned = edit_of(both)
     assert aligned
-    words = aligned.words
+    words = aligned.words()
     assert words is not None
-    assert len(both.moves) == 9
-    for move in both.moves:
-        query = Query(move.before.query.backbone, BEFORE, pooling=move.before.query.pooling)
+    assert len(both.combinations) == 9
+    for move in both.combinations:
+        backbone, pooling = move.key
+        query = Query(backbone, BEFORE, pooling=pooling)
         old, new = engine.ask("analyze", query), engine.ask("analyze", replace(query, text=AFTER))
-        assert move.answers
         for shown, alone in zip(move.answers, (old, new), strict=True):
             np.testing.assert_array_equal(shown.probabilities, alone.probabilities)
         place = int(old.probabilities.argmax())

@@ -2,52 +2,47 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
-from components.analyses.compare import Cell
 from components.exhibits.comparison import (
-    LABEL,
-    NAME,
+    Combination,
     Comparison,
-    LabelGroup,
-    absent,
+    Key,
+    Labels,
     answered,
-    cell_name,
-    cell_names,
-    grid_cell,
     grouped,
     label_groups,
-    labels_text,
     most_frequent,
-    output_label,
-    probabilities_text,
-    reads_text,
+    predicts,
     refusals,
-    several,
-    vector_name,
+    strength,
 )
 from components.exhibits.control import State
-from components.exhibits.edit import Move, Versions, move_cell, move_marks, moved_text, versions
 from components.exhibits.exhibit import Exhibit, Shown, saved_table, titled_frame
-from components.exhibits.verdict import output_text, ranked
+from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import (
     UNDERSCORES,
     breakable_html,
     classify_link,
     number,
     one_vector,
+    rounded_percent,
     shorten,
     visible,
     yes_or_no,
 )
 from components.markup import render
 from components.texts import Texts
-from components.types import SWAPS, Analysis, BackboneSpec
+from components.types import SWAPS, Analysis
 
 HEAD = 28  # characters of a backbone's name, and of its task
+NAME, LABEL = 40, 18  # characters of a name in a sentence, and of a label in a cell
+NAMED = 3  # backbones that a sentence names, and poolings of each; more are only counted
 LISTED = 5  # outputs that a cell's hint names
-Item = TypeVar("Item", Cell, Move)
+VALUE = 2  # decimals of a regression's value
 Row = dict[str, object]  # by the key of the column's title: a text, a count, or a number and its text
 NAMES = tuple(f"compare.column_{name}" for name in ("backbone", "pooling", "head", "task"))
 OF_ONE = tuple(
@@ -61,43 +56,124 @@ WHY = "compare.column_refusal"
 NUMERIC = {"value", "read", "tokens", "was", "now", "moved", "read_now"}  # stand at the right
 
 
+def key_name(key: Key, comparison: Comparison, say: Texts) -> str:
+    """A combination by its name, not escaped: "GPT-2 under max"."""
+    backbone, pooling = key
+    name = shorten(comparison.names[backbone], NAME)
+    return say("compare.combination", backbone=name, pooling=visible(pooling))
+
+
+def key_names(found: Sequence[Combination], comparison: Comparison, say: Texts) -> str:
+    """Combinations by their names, not escaped, those of a backbone together; one vector has one name."""
+    vectors = Counter(one.key[0] for one in comparison.distinct)
+    poolings = grouped((one.key[0], vector_name(one.key, comparison)) for one in found)
+    shown = list(poolings.items())[:NAMED]
+    names = say.listed(
+        say(
+            "compare.combination",
+            backbone=shorten(comparison.names[backbone], NAME),
+            pooling=_pooling_names(under, vectors[backbone], say),
+        )
+        for backbone, under in shown
+    )
+    rest = len(found) - sum(len(under) for _, under in shown)
+    return say("compare.more", names=names, count=rest) if rest else names
+
+
+def _pooling_names(poolings: Sequence[str], total: int, say: Texts) -> str:
+    if len(poolings) == total > 1:
+        return say("compare.every")
+    if len(poolings) > NAMED:
+        return say("compare.several", count=len(poolings), total=total)
+    *before, last = poolings
+    return say("compare.both", before=say.listed(before), last=last) if before else last
+
+
+def vector_name(key: Key, comparison: Comparison) -> str:
+    """The poolings that give the vector of a combination, not escaped: "native = cls"."""
+    return one_vector([one.key[1] for one in comparison.same.get(key, ())] or [key[1]])
+
+
+def several(backbones: Iterable[str], comparison: Comparison, say: Texts) -> str:
+    """The names of backbones, each once; those beyond a few are only counted."""
+    each = list(dict.fromkeys(shorten(comparison.names[key], NAME) for key in backbones))
+    rest, shown = len(each) - NAMED, say.listed(each[:NAMED])
+    return say("compare.more", names=shown, count=rest) if rest > 0 else shown
+
+
+def labels_text(labels: Labels, say: Texts, longest: int = NAME) -> str:
+    """Say what a combination predicts, not escaped; several labels are joined."""
+    return " + ".join(shorten(visible(label), longest) for label in labels) or say("compare.nothing")
+
+
+def output_label(analysis: Analysis, index: int, longest: int = NAME) -> str:
+    """The label of one output, not escaped."""
+    return shorten(visible(analysis.labels[index]), longest)
+
+
+def moved_text(one: Combination, say: Texts) -> str:
+    """By how much the followed output moved, "−24 pp": what both values differ by as they are shown.
+
+    "" where none is followed. Of a move that their rounding hides, it says below what it is.
+    """
+    if one.output is None:
+        return ""
+    was, now = (float(analysis.probabilities[one.output]) for analysis in one.answers)
+    if one.answers[0].problem_type == "regression":
+        return signed(round(now, VALUE) - round(was, VALUE), VALUE)
+    (before, fine), (after, finer) = rounded_percent(was), rounded_percent(now)
+    digits = max(fine, finer)
+    if before == after and was != now:
+        return say("edit.tiny", least=f"{10**-digits:.{digits}f}")
+    return say("edit.points", value=signed(after - before, digits))
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with its sign; "±" for what is rounded to nothing."""
+    rounded = round(value, digits)
+    sign = "−" if rounded < 0 else "+" if rounded > 0 else "±"
+    return sign + number(abs(rounded), digits)
+
+
 def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
     """The table of one version or of two, its legend, and why cells are empty."""
-    both = versions(comparison)
-    if both is None:
-        cells, marks = comparison.cells, _marks(comparison)
-        drawn = {_place(cell): _cell(cell, comparison, say) for cell in cells}
-    else:
-        cells, marks = both.cells, move_marks(both)
-        drawn = {_place(move.before): move_cell(move, both, comparison, say) for move in both.moves}
+    whole = comparison.combinations
     titles = ((key, visible(comparison.titles.get(key, key))) for key in comparison.poolings)
     html = render(
         "grid",
         say,
         columns=[(breakable_html(visible(key), UNDERSCORES), title) for key, title in titles],
-        rows=[_row(spec, comparison, drawn) for spec in comparison.backbones],
+        rows=_rows(comparison, {one.key: _cell(one, comparison, say) for one in whole}),
         pending="compare.missing" if comparison.state == "stopped" else "compare.pending",
     )
+    cells = [cell for one in whole for cell in one.cells]
     found = [analysis for _, analysis in answered(cells)]
     warned = grouped(  # of what every answer alone warns of; a swap has its mark
-        (warning, shorten(comparison.names[cell.query.backbone], NAME))
+        (warning, cell.query.backbone)
         for cell, analysis in answered(cells)
         for warning in analysis.warnings
         if warning.key not in SWAPS
     )
+    marks = {
+        ("", "compare.key_strength"): comparison.after is None and comparison.colours,
+        ("≠", "compare.key_odd"): False in comparison.agrees.values(),
+        ("⇄", "edit.key_flips"): any(one.flips for one in whole),
+        ("", "edit.key_points"): comparison.after is not None and any(one.predicted for one in whole),
+        ("", "compare.key_like"): len(comparison.distinct) < len(comparison.same),
+    }
     kinds = {
         "swap": any(analysis.swapped for analysis in found),
         "untrained": any(analysis.random for analysis in found),
-        "absent": bool(refusals(cells)),
+        "absent": refusals(cells),
     }
     legend = render(
         "grid_legend",
         say,
         colours=[(shorten(visible(label), NAME), colour) for label, colour in comparison.colours.items()],
-        marks=marks,
+        marks=[mark for mark, occurs in marks.items() if occurs],
         kinds=[(kind, say(f"compare.key_{kind}")) for kind, occurs in kinds.items() if occurs],
         linked=any(classify_link(analysis.query, say) for analysis in found),
-        warnings={warning: several(of, say) for warning, of in warned.items()},
+        warnings={warning: several(keys, comparison, say) for warning, keys in warned.items()},
         reasons=refusals(cells),
         said=lambda sentence: visible(sentence.said(say)),
     )
@@ -109,70 +185,108 @@ GRID = Exhibit(
 )
 
 
-def _place(cell: Cell) -> tuple[str, str]:
-    return cell.query.backbone, cell.query.pooling
+def _rows(comparison: Comparison, drawn: Mapping[Key, dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each backbone, with None for each cell that has not come."""
+    rows = []
+    for spec in comparison.backbones:
+        name, title = comparison.names[spec.key], visible(spec.title)
+        task = shorten(title.removeprefix(name).removeprefix(" · "), HEAD)
+        cells = [drawn.get((spec.key, pooling)) for pooling in comparison.poolings]
+        rows.append({"title": title, "name": shorten(name, HEAD), "task": task, "cells": cells})
+    return rows
 
 
-def _row(spec: BackboneSpec, comparison: Comparison, drawn: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
-    places = [(spec.key, pooling) for pooling in comparison.poolings]
-    name, title = comparison.names[spec.key], visible(spec.title)
-    task = shorten(title.removeprefix(name).removeprefix(" · "), HEAD)
-    cells = [drawn[place] for place in places if place in drawn] or [None] * len(places)
-    return {"title": title, "name": shorten(name, HEAD), "task": task, "cells": cells}
-
-
-def _cell(cell: Cell, comparison: Comparison, say: Texts) -> dict[str, Any]:
-    analysis = cell.analysis
-    if analysis is None:
-        return absent(cell, say)
-    first, odd = comparison.first(cell), comparison.differs(cell)
-    value = analysis.problem_type == "regression"
-    outputs = say.listed(
-        say("outputs.output", label=output_label(analysis, index), value=output_text(analysis, index))
-        for index in ranked(analysis)[:LISTED]
-    )
-    hint = [cell_name(cell, comparison, say), outputs, reads_text(analysis, say)]
-    if len(comparison.same[cell]) > 1:
-        hint.append(say("compare.same", poolings=vector_name(cell, comparison)))
-    return grid_cell(
-        analysis,
-        comparison,
-        say,
-        like=None if first is cell else first,
-        trained=not analysis.random,
-        kinds={"odd": odd, "swap": analysis.swapped},
-        notes={"compare.differs": odd, "compare.random": analysis.random, "compare.swap": analysis.swapped},
-        hint=hint,
-        label="" if value else labels_text(analysis.predicted, say, LABEL),
-        number=output_text(analysis, 0) if value else probabilities_text(analysis),
-        mark="≠" if odd else "",
-    )
-
-
-def _marks(comparison: Comparison) -> list[tuple[str, str]]:
-    """Sign and key of what colours and marks of one version mean, for those that occur."""
-    marks = {
-        ("", "compare.key_strength"): bool(comparison.colours),
-        ("≠", "compare.key_odd"): False in comparison.agrees.values(),
-        ("", "compare.key_like"): len(comparison.distinct) < len(comparison.same),
+def _cell(one: Combination, comparison: Comparison, say: Texts) -> dict[str, Any]:
+    """A cell, as the template of the grid draws it; nothing in it is escaped."""
+    if one.refusal is not None:
+        return {"why": say("compare.unanswered", reason=visible(one.refusal.said(say)))}
+    answer, first, odd = one.answers[-1], comparison.same[one.key][0], comparison.agrees.get(one.key) is False
+    told = not one.random and predicts(answer)
+    likeliest = answer.labels[ranked(answer)[0]]
+    known = comparison.colours if told and likeliest in answer.predicted else {}
+    colour = known.get(likeliest, "var(--special)")  # which repeats what is said
+    notes = {
+        "edit.flips": one.flips,
+        "compare.differs": odd,
+        "compare.random": one.random,
+        "compare.swap": one.swapped,
     }
-    return [mark for mark, occurs in marks.items() if occurs]
+    every = [say(key) for key, holds in notes.items() if holds]
+    kinds = {"flip": one.flips, "odd": odd, "swap": one.swapped}
+    return {
+        "why": "",
+        "kinds": [
+            "told" if told else "untrained" if one.random else "value",
+            *(kind for kind, holds in kinds.items() if holds),
+        ],
+        "style": f"--mix: {strength(answer)}%; --label: {colour}" if told else "",
+        "said": [{**_said(one, say), "address": classify_link(one.query, say)} for one in one.answers],
+        "by": "" if one.random else _followed(one, say),
+        "like": "" if first is one else visible(first.key[1]),
+        "notes": every,
+        "hint": [*_hint(one, comparison, say), *every],
+        "mark": "⇄" if one.flips else "≠" if odd else "",
+    }
+
+
+def _said(analysis: Analysis, say: Texts) -> dict[str, str]:
+    """Say the answer, not escaped, and its number, which stays in one piece."""
+    if analysis.problem_type == "regression":
+        return {"text": output_text(analysis, 0), "number": ""}
+    probabilities = " + ".join(output_text(analysis, index) for index in chosen_labels(analysis))
+    return {"text": labels_text(analysis.predicted, say, LABEL), "number": probabilities}
+
+
+def _followed(one: Combination, say: Texts) -> str:
+    """The move, after the label's name where it is not the one that stands first."""
+    moved = moved_text(one, say)
+    if one.output is None or one.answers[0].problem_type != "multi_label":
+        return moved
+    return f"{output_label(one.answers[0], one.output, LABEL)} {moved}"
+
+
+def _hint(one: Combination, comparison: Comparison, say: Texts) -> list[str]:
+    """Lines that are seen on hovering, not escaped."""
+    lines, first = [key_name(one.key, comparison, say)], one.answers[0]
+    if len(one.answers) == 1:
+        outputs = (
+            say("outputs.output", label=output_label(first, index), value=output_text(first, index))
+            for index in ranked(first)[:LISTED]
+        )
+        lines += [say.listed(outputs), _reads_text(first, say)]
+        alike = len(comparison.same[one.key]) > 1
+        return [*lines, say("compare.same", poolings=vector_name(one.key, comparison))] if alike else lines
+    for analysis, key in zip(one.answers, ("edit.before", "edit.after"), strict=True):
+        told = " ".join(filter(None, _said(analysis, say).values()))
+        lines.append(f"{say(key)}{told}; {_reads_text(analysis, say)}")
+    if one.output is None or one.moved is None:
+        return [*lines, say("edit.incomparable")]
+    if not first.random:
+        regression = first.problem_type == "regression"
+        points = say("edit.points", value=signed(100 * one.moved, VALUE))
+        moved = signed(one.moved, 2 * VALUE) if regression else points
+        lines.append(say("edit.followed", label=output_label(first, one.output), moved=moved))
+    return lines
+
+
+def _reads_text(analysis: Analysis, say: Texts) -> str:
+    """Say how many tokens are read, and of how many; where the text cannot be read, that comes first."""
+    count = int(analysis.reads.positions.sum())
+    reads = say("compare.reads", read=count, total=len(analysis.tokens.text))
+    unreadable = analysis.unreadable
+    return reads if unreadable is None else say.together((visible(unreadable.said(say)), reads))
 
 
 def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
-    """The rows of one version or of two, with a link that saves them as CSV."""
-    both = versions(comparison)
-    if both is None:
-        columns, file, caption = (*NAMES, *OF_ONE, WHY), "poolscope-compare.csv", "compare.table_caption"
-        rows = [
-            _of_cell(cell, alike, comparison, say) for cell, alike in _rows(comparison.cells, comparison.same)
-        ]
-    else:
+    """The rows of one version or of two, with a link that saves them as CSV; one row for each vector."""
+    columns, file, caption = (*NAMES, *OF_ONE, WHY), "poolscope-compare.csv", "compare.table_caption"
+    if comparison.after is not None:
         columns, file, caption = (*NAMES, *OF_TWO, *READ, WHY), "poolscope-versions.csv", "edit.table_caption"
-        rows = [
-            _of_move(move, [one.before for one in alike], comparison, say)
-            for move, alike in _rows(both.moves, both.same)
-        ]
+    rows = [
+        _table_row(one, comparison, say)
+        for one in comparison.combinations
+        if comparison.same.get(one.key, (one,))[0] is one
+    ]
     pairs = {key: [_pair(row.get(key)) for row in rows] for key in columns}
     data = titled_frame({key: [exact for exact, _ in found] for key, found in pairs.items()}, say)
     texts = titled_frame({key: [text for _, text in found] for key, found in pairs.items()}, say)
@@ -190,87 +304,66 @@ COMPARISON_TABLE = Exhibit(
 )
 
 
-def _rows(
-    items: Sequence[Item], same: Mapping[Item, tuple[Item, ...]]
-) -> Iterable[tuple[Item, tuple[Item, ...]]]:
-    """Pair what gets a row with all that share it as one vector; what has no answer stands alone."""
-    for item in items:
-        alike = same.get(item, (item,))
-        if item is alike[0]:
-            yield item, alike
-
-
-def _of_cell(cell: Cell, alike: Sequence[Cell], comparison: Comparison, say: Texts) -> Row:
-    row, analysis = _named(cell, alike, comparison, say), cell.analysis
-    if analysis is None:
+def _table_row(one: Combination, comparison: Comparison, say: Texts) -> Row:
+    """The names of a combination, in the CSV by the backbone's key, and its answers or why there are none."""
+    query, answers = one.cells[0].query, one.answers
+    row: Row = {
+        "compare.column_backbone": (query.backbone, comparison.names[query.backbone]),
+        "compare.column_pooling": vector_name(one.key, comparison),
+        "compare.column_head": query.head,
+        WHY: "" if one.refusal is None else visible(one.refusal.said(say)),
+    }
+    if not answers:
         return row
-    chosen = _chosen(analysis)
-    value = _number([float(analysis.probabilities[index]) for index in chosen])
-    return row | {
-        "compare.column_task": visible(say.name(analysis.query.task)),
-        "compare.column_says": _says(analysis, say),
-        "compare.column_value": (value, " + ".join(output_text(analysis, index) for index in chosen)),
-        "compare.column_agrees": _answer(comparison.agrees.get(cell), say),
-        "compare.column_trained": _answer(not analysis.random, say),
-        "compare.column_swap": _answer(analysis.swapped, say),
-        "compare.column_read": int(analysis.reads.positions.sum()),
-        "compare.column_tokens": len(analysis.tokens.text),
+    row |= {
+        "compare.column_task": visible(say.name(answers[0].query.task)),
+        "compare.column_trained": yes_or_no(not one.random, say),
+        "compare.column_swap": yes_or_no(one.swapped, say),
+    }
+    return row | (_of_one if len(answers) == 1 else _of_two)(one, comparison, say)
+
+
+def _of_one(one: Combination, comparison: Comparison, say: Texts) -> Row:
+    (answer,) = one.answers
+    chosen = [answer.labels.index(label) for label in answer.predicted]
+    if answer.problem_type == "regression":
+        chosen = ranked(answer)
+    values = [float(answer.probabilities[index]) for index in chosen]
+    exact = values[0] if len(values) == 1 else " + ".join(f"{value:.7g}" for value in values)
+    agrees = comparison.agrees.get(one.key)
+    return {
+        "compare.column_says": _says(answer, say),
+        "compare.column_value": (exact, " + ".join(output_text(answer, index) for index in chosen)),
+        "compare.column_agrees": "" if agrees is None else yes_or_no(agrees, say),
+        "compare.column_read": int(answer.reads.positions.sum()),
+        "compare.column_tokens": len(answer.tokens.text),
     }
 
 
-def _of_move(move: Move, alike: Sequence[Cell], comparison: Comparison, say: Texts) -> Row:
-    before, after = move.before.analysis, move.after.analysis
-    row = _named(move.after if before else move.before, alike, comparison, say)
-    if before is None or after is None:
-        return row
-    row |= {
-        "compare.column_task": visible(say.name(before.query.task)),
+def _of_two(one: Combination, _: Comparison, say: Texts) -> Row:
+    before, after = one.answers
+    row: Row = {
         "edit.column_before": _says(before, say),
         "edit.column_after": _says(after, say),
-        "edit.column_flips": _answer(move.flips if move.predicts else None, say),
-        "compare.column_trained": _answer(not (before.random or after.random), say),
-        "compare.column_swap": _answer(move.swapped, say),
+        "edit.column_flips": yes_or_no(one.flips, say) if one.predicted else "",
         "edit.column_read": int(before.reads.positions.sum()),
         "edit.column_read_now": int(after.reads.positions.sum()),
     }
-    if move.output is not None:
-        was, now = (float(one.probabilities[move.output]) for one in (before, after))
-        row |= {
-            "edit.column_output": visible(before.labels[move.output]),
-            "edit.column_was": (was, output_text(before, move.output)),
-            "edit.column_now": (now, output_text(after, move.output)),
-            "edit.column_moved": (move.moved, moved_text(move, say)),
-        }
-    return row
-
-
-def _named(cell: Cell, alike: Sequence[Cell], comparison: Comparison, say: Texts) -> Row:
-    """The names of a combination and why it has no answer: the poolings of all that are ``alike``.
-
-    In the CSV by the backbone's key.
-    """
-    query = cell.query
-    return {
-        "compare.column_backbone": (query.backbone, comparison.names[query.backbone]),
-        "compare.column_pooling": one_vector(one.query.pooling for one in alike),
-        "compare.column_head": query.head,
-        WHY: visible(cell.refusal.said(say)) if cell.refusal else "",
+    if one.output is None:
+        return row
+    was, now = (
+        (float(answer.probabilities[one.output]), output_text(answer, one.output)) for answer in one.answers
+    )
+    return row | {
+        "edit.column_output": visible(before.labels[one.output]),
+        "edit.column_was": was,
+        "edit.column_now": now,
+        "edit.column_moved": (one.moved, moved_text(one, say)),
     }
 
 
 def _says(analysis: Analysis, say: Texts) -> str:
     return "" if analysis.problem_type == "regression" else labels_text(analysis.predicted, say)
-
-
-def _chosen(analysis: Analysis) -> list[int]:
-    """Indices of the labels that are predicted, in the order of ``predicted``; all of a regression."""
-    if analysis.problem_type == "regression":
-        return ranked(analysis)
-    return [analysis.labels.index(label) for label in analysis.predicted]
-
-
-def _answer(fact: bool | None, say: Texts) -> str:
-    return "" if fact is None else yes_or_no(fact, say)
 
 
 def _pair(value: object) -> tuple[object, str]:
@@ -279,19 +372,20 @@ def _pair(value: object) -> tuple[object, str]:
     return exact, "" if text is None else str(text)
 
 
-def _number(values: list[float]) -> float | str | None:
-    """A number, or several as a text; with seven digits, since pandas rounds none beside texts."""
-    if len(values) != 1:
-        return " + ".join(f"{value:.7g}" for value in values) or None
-    rounded = float(f"{values[0]:.7g}")
-    return int(rounded) if rounded.is_integer() else rounded
-
-
 def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
     """Tell what stands out, with names; then what was said besides, and what does not count."""
-    both = versions(comparison)
-    told = _of_one(comparison, say) if both is None else _of_both(both, say)
-    return Shown(html=render("agreement", say, **told))
+    found, absent = comparison.distinct, sum(1 for one in comparison.combinations if not one.answers)
+    untrained = sum(one.random for one in found)
+    if comparison.after is None:
+        told = _agreement_of_one(comparison, say)
+        counts = {"compare.untrained": untrained, "compare.absent": absent}
+    else:
+        told = _agreement_of_two(comparison, say)
+        apart = sum(not one.comparable for one in found)
+        counts = {"compare.untrained": untrained, "edit.apart": apart, "compare.absent": absent}
+    texts = {"labels_text": partial(labels_text, say=say), "names": partial(key_names, say=say)}
+    rest = _counts(counts, comparison.versions[0], say)
+    return Shown(html=render("agreement", say, versions=comparison.versions, rest=rest, **told, **texts))
 
 
 AGREEMENT = Exhibit(
@@ -303,107 +397,69 @@ AGREEMENT = Exhibit(
 )
 
 
-def _of_one(comparison: Comparison, say: Texts) -> dict[str, Any]:
-    """Return what is said of one version; of own heads under a swap apart."""
-    found = answered(comparison.distinct)
-    swapped = [(cell, one) for cell, one in found if one.swapped and not one.random]
+def _agreement_of_one(comparison: Comparison, say: Texts) -> dict[str, Any]:
+    """Return what is said of values, and of own heads under a swap apart."""
+    trained = [one for one in comparison.distinct if not one.random]
+    swapped = [one for one in trained if one.swapped]
+    rated = [one for one in trained if one.answers[0].problem_type == "regression"]
     values = [
-        (float(one.probabilities[0]), cell_name(cell, comparison, say))
-        for cell, one in found
-        if one.problem_type == "regression" and not one.random and not one.swapped
+        (float(one.answers[0].probabilities[0]), key_name(one.key, comparison, say))
+        for one in rated
+        if not one.swapped
     ]
     (low, lowest), (high, highest) = min(values, default=(0, "")), max(values, default=(0, ""))
     ends = {"low": number(low), "lowest": lowest, "high": number(high), "highest": highest}
     key = "compare.values" if len(values) > 1 else "compare.value"
-    counts = {
-        "compare.untrained": sum(one.random for _, one in found),
-        "compare.absent": sum(refusals(comparison.cells).values()),
-    }
     return {
-        "versions": None,
-        "groups": _groups(comparison.groups, comparison, say),
         "values": say(key, count=len(values), **ends) if values else "",
         "swapped": {
             "total": len(swapped),
-            "groups": _groups(label_groups(swapped), comparison, say),
-            "values_": sum(one.problem_type == "regression" for _, one in swapped),
+            "groups": label_groups(swapped),
+            "values_": sum(one.swapped for one in rated),
         },
-        "rest": _counts(counts, comparison, say),
     }
 
 
-def _of_both(both: Versions, say: Texts) -> dict[str, Any]:
-    """Return what is said of two versions: whom the edit changed, and each version by itself."""
-    turns = [
-        {
-            "before": labels_text(before, say),
-            "after": labels_text(after, say),
-            "count_": len(moves),
-            "names": cell_names([move.before for move in moves], both.before, say),
-        }
-        for (before, after), moves in most_frequent((move.turn, move) for move in both.flips).items()
-    ]
-    pairs = [(move.before.analysis, move.after.analysis) for move in both.distinct]
-    counts = {
-        "compare.untrained": sum(one.random or other.random for one, other in pairs if one and other),
-        "edit.apart": sum(move.answers is None for move in both.distinct),
-        "compare.absent": sum(not (move.before.analysis and move.after.analysis) for move in both.moves),
-    }
-    asked = {"edit.first_version": both.before, "edit.second_version": both.after}
+def _agreement_of_two(comparison: Comparison, say: Texts) -> dict[str, Any]:
+    """Return whom the edit changed, and the largest move."""
+    told = [one for one in comparison.distinct if one.predicted]
+    own, swaps = ([one for one in told if one.swapped == swapped] for swapped in (False, True))
     return {
-        "versions": {key: _groups(one.groups, one, say) for key, one in asked.items()},
-        "predicting": len(both.predicting),
-        "turned": turns,
-        "largest": _largest(both, say),
-        "swapped": {"total": len(both.swaps), "flips": sum(move.flips for move in both.swaps)},
-        "rest": _counts(counts, both.before, say),
+        "predicting": len(own),
+        "turned": most_frequent((one.predicted, one) for one in own if one.flips),
+        "largest": _largest(own, comparison, say),
+        "swapped": {"total": len(swaps), "flips": sum(one.flips for one in swaps)},
     }
-
-
-def _groups(groups: Iterable[LabelGroup], comparison: Comparison, say: Texts) -> list[dict[str, Any]]:
-    """Cells that choose among the same labels, by what they predict, as the template tells of them."""
-    return [
-        {
-            "total": group.total,
-            "majority": group.majority is not None,
-            "votes": [
-                {
-                    "labels": labels_text(labels, say),
-                    "count_": len(cells),
-                    "names": cell_names(cells, comparison, say),
-                }
-                for labels, cells in group.predictions.items()
-            ],
-        }
-        for group in groups
-    ]
 
 
 def _counts(counts: Mapping[str, int], comparison: Comparison, say: Texts) -> str:
     """A sentence for each count but 0, and which combinations are one and the same vector."""
     told = [say(key, count=count) for key, count in counts.items() if count]
     vectors = grouped(
-        (vector_name(cell, comparison), shorten(comparison.names[cell.query.backbone], NAME))
-        for cell in comparison.distinct
-        if len(comparison.same[cell]) > 1
+        (vector_name(one.key, comparison), one.key[0])
+        for one in comparison.distinct
+        if len(comparison.same[one.key]) > 1
     )
-    which = [say("compare.vector", poolings=name, names=several(of, say)) for name, of in vectors.items()]
+    which = [
+        say("compare.vector", poolings=name, names=several(keys, comparison, say))
+        for name, keys in vectors.items()
+    ]
     told += [say("compare.once", vectors=say("list.semicolon").join(which))] if which else []
     return say.together(told)
 
 
-def _largest(both: Versions, say: Texts) -> str:
+def _largest(own: Sequence[Combination], comparison: Comparison, say: Texts) -> str:
     """The largest move; that there is none where no output of any combination moved; not escaped."""
-    move = both.largest
-    if move is None or move.answers is None or move.output is None:
-        known = [one for one in both.distinct if one.answers is not None and not one.swapped]
-        return say("edit.still") if known and all(one.moved == 0 for one in known) else ""
-    before, after = move.answers
+    largest = max(own, key=lambda one: abs(one.moved or 0), default=None)
+    if largest is None or largest.output is None or not largest.moved:
+        known = [one.moved for one in comparison.distinct if one.comparable and not one.swapped]
+        return say("edit.still") if known and not any(known) else ""
+    before, after = (output_text(answer, largest.output) for answer in largest.answers)
     return say(
         "edit.largest",
-        name=cell_name(move.before, both.before, say),
-        label=output_label(before, move.output),
-        before=output_text(before, move.output),
-        after=output_text(after, move.output),
-        moved=moved_text(move, say),
+        name=key_name(largest.key, comparison, say),
+        label=output_label(largest.answers[0], largest.output),
+        before=before,
+        after=after,
+        moved=moved_text(largest, say),
     )

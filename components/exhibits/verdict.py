@@ -189,10 +189,10 @@ def how_to_read(analysis: Analysis, _: State, say: Texts) -> Shown:
 HOW_TO_READ = Exhibit("reading", how_to_read, where=frozenset({"report"}))
 
 
-def mistake(error: PoolscopeError, say: Texts) -> Markup:
-    """A message in the place of the verdict where there is none."""
+def mistake(error: PoolscopeError, say: Texts, title: str = "verdict.mistake") -> Markup:
+    """A message in the place of what was asked for, under the text of the key ``title``."""
     html = Markup('<div class="mistake" role="alert"><p class="reads">{}</p><p>{}</p></div>')
-    return html.format(say("verdict.mistake"), visible(error.plainly(say)))
+    return html.format(say(title), visible(error.plainly(say)))
 
 
 def _reads(view: View, say: Texts) -> Markup:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, compress, groupby
+from itertools import groupby
 
 import pandas as pd
 
-from components.analyses.compare import Compared
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
 from components.exhibits.draw import SEGMENT_KEYS, diverging, ink
@@ -31,9 +31,10 @@ from components.exhibits.exhibit import (
 from components.exhibits.view import HOW, View, centring_of, number, shorten, visible, word, yes_or_no
 from components.markup import render
 from components.texts import Texts
-from components.types import Analysis, Centring, Tokens
+from components.types import Analysis, Centring
 
 Span = tuple[int, int]  # the first character and one past the last
+Place = tuple[int, int]  # of a word: the number of its text, and its own in there
 
 # Scripts that are written without spaces, as Unicode's names of their characters begin.
 UNSPACED = (
@@ -67,8 +68,12 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Token:
-    """``similarity``: to [CLS], in [-1, 1]. ``reference``: whether it is [CLS], or stands in its place."""
+    """A token at its ``index``, and where it stands in its text.
 
+    ``similarity``: to [CLS], in [-1, 1]. ``reference``: whether it is [CLS], or stands in its place.
+    """
+
+    index: int
     label: str
     span: Span
     similarity: float
@@ -80,23 +85,15 @@ class Token:
 class Tokenized:
     """The texts as one backbone takes them.
 
-    ``layer`` of ``last``; ``pooling``: under which the reads were measured. ``aligned``: whether its
-    tokenizer tells where tokens stand; if not, there are none. ``words``: for each text, for each of its
-    words, its tokens, none where no token stands for it. ``outside``: the tokens of no text, before, between
-    and behind the texts.
+    ``layer`` of ``last``; ``pooling``: under which the reads were measured. ``held``: the tokens of each word
+    that has any; those before a text, between two or behind them have the place of a word -1 of what follows.
+    There are none where its tokenizer does not tell where tokens stand.
     """
 
     layer: int
     last: int
     pooling: str
-    aligned: bool
-    words: tuple[tuple[tuple[Token, ...], ...], ...]
-    outside: tuple[tuple[Token, ...], ...]
-
-    @property
-    def tokens(self) -> Iterator[Token]:
-        """All of them, those outside of the texts first."""
-        return chain.from_iterable(chain(self.outside, *self.words))
+    held: Mapping[Place, Sequence[Token]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,34 +105,39 @@ class Alignment:
     backbones: Mapping[str, Tokenized]
 
     @cached_property
+    def surfaces(self) -> list[list[str]]:
+        """Each word as it stands in its text, without the spaces around it."""
+        texts = zip(self.texts, self.words, strict=True)
+        return [[text[start:end].strip() for start, end in cut] for text, cut in texts]
+
+    @cached_property
     def seen(self) -> tuple[int, ...]:
         """For each text how many words there are up to the last one that any backbone sees."""
-        aligned = [one for one in self.backbones.values() if one.aligned]
+        places = [place for one in self.backbones.values() for place in one.held]
         return tuple(
-            max(
-                (place for one in aligned for place, held in enumerate(one.words[text], 1) if held), default=0
-            )
-            for text in range(len(self.texts))
+            max((word + 1 for text, word in places if text == number), default=0)
+            for number in range(len(self.texts))
         )
-
-    def surface(self, text: int, place: int) -> str:
-        """A word as it stands in its text, without the spaces around it."""
-        start, end = self.words[text][place]
-        return self.texts[text][start:end].strip()
 
 
 def align(comparison: Comparison, depth: float, centring: Centring) -> Alignment | None:
-    """The words of the comparison so far at ``depth`` percent of the layers; None without any answer."""
-    found = {one.backbone.key: chosen for one in comparison.compared if (chosen := _chosen(one))}
+    """The words of the comparison so far at ``depth`` percent of the layers; None without any answer.
+
+    Reads are those of the own head's way to pool, else of the first that there is.
+    """
+    found: dict[str, Analysis] = {}
+    for row in comparison.compared:
+        answers = [one for _, one in answered(row.cells)]
+        native = (one for one in answers if one.query.pooling == "native")
+        if answers:
+            found[row.backbone.key] = next(native, answers[0])
     if not found:
         return None
     query = next(iter(found.values())).query
     texts = (query.text, query.text_pair) if query.text_pair else (query.text,)
-    told = [one.tokens for one in found.values() if _tells_spans(one.tokens)]
+    tokens = [one.tokens for one in found.values()]
     cut = tuple(
-        finest_words(
-            text, (span for tokens in told for span in compress(_spans(tokens), tokens.segment == number))
-        )
+        finest_words(text, (span for one in tokens for span in one.span[one.segment == number].tolist()))
         for number, text in enumerate(texts)
     )
     views = {key: View(one, nearest(depth, one.layers), centring) for key, one in found.items()}
@@ -152,44 +154,21 @@ def mean(tokens: Sequence[Token]) -> float | None:
     return sum(token.similarity for token in tokens) / len(tokens) if tokens else None
 
 
-def _chosen(compared: Compared) -> Analysis | None:
-    """The answer whose reads are shown: the own head's way to pool, else the first that there is."""
-    found = [analysis for _, analysis in answered(compared.cells)]
-    native = (analysis for analysis in found if analysis.query.pooling == "native")
-    return next(native, found[0] if found else None)
-
-
-def _tells_spans(tokens: Tokens) -> bool:
-    return bool((tokens.span[:, 0] < tokens.span[:, 1]).any())
-
-
-def _spans(tokens: Tokens) -> list[Span]:
-    return [(int(start), int(end)) for start, end in tokens.span]
-
-
 def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
     analysis, tokens = view.analysis, view.analysis.tokens
-    about = (view.layer, analysis.layers, analysis.query.pooling)
-    if not _tells_spans(tokens):
-        return Tokenized(*about, False, ((),) * len(cut), ())
-    held: list[list[list[Token]]] = [[[] for _ in found] for found in cut]
-    outside: list[list[Token]] = [[] for _ in range(len(cut) + 1)]
+    told = bool((tokens.span[:, 0] < tokens.span[:, 1]).any())  # where tokens stand
+    held: defaultdict[Place, list[Token]] = defaultdict(list)
     begun = 0  # texts whose tokens have come
-    for index, (label, span) in enumerate(zip(view.labels, _spans(tokens), strict=True)):
-        token = Token(
-            label,
-            span,
-            float(view.similarity[index]),
-            bool(analysis.reads.positions[index]),
-            index == tokens.cls,
-        )
-        text = int(tokens.segment[index])
+    columns = (tokens.segment, tokens.span, view.similarity, analysis.reads.positions)
+    rows = zip(view.labels, *(column.tolist() for column in columns), strict=True)
+    for index, (label, text, (start, end), similarity, read) in enumerate(rows if told else ()):
+        token = Token(index, label, (start, end), similarity, read, index == tokens.cls)
         if text < 0:
-            outside[begun].append(token)
+            held[begun, -1].append(token)
         else:
             begun = max(begun, text + 1)
-            held[text][holding(cut[text], token.span)].append(token)
-    return Tokenized(*about, True, tuple(tuple(map(tuple, one)) for one in held), tuple(map(tuple, outside)))
+            held[text, holding(cut[text], token.span)].append(token)
+    return Tokenized(view.layer, analysis.layers, analysis.query.pooling, dict(held))
 
 
 def finest_words(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
@@ -210,7 +189,7 @@ def holding(found: Sequence[Span], span: Span) -> int:
 
     A token of no character stands for a space, and goes where the next character does.
     """
-    return min(bisect_right(found, span[0], key=lambda word: word[0]), len(found)) - 1
+    return bisect_right(found, span[0], key=lambda word: word[0]) - 1
 
 
 def _kind(character: str) -> str:
@@ -238,9 +217,10 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
     if found is None:
         return Shown()
     rows = {comparison.names[spec.key]: found.backbones.get(spec.key) for spec in comparison.backbones}
-    aligned = {name: one for name, one in rows.items() if one and one.aligned}
+    aligned = {name: one for name, one in rows.items() if one and one.held}
     data = _data(found, say) if aligned else None
-    held = [tokens for one in aligned.values() for text in one.words for tokens in text]
+    places = [(text, word) for text, cut in enumerate(found.words) for word in range(len(cut))]
+    held = [one.held.get(place, ()) for one in aligned.values() for place in places]
     html = render(
         "words",
         say,
@@ -251,10 +231,12 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
         listed=LISTED,
         scale=scale_html(say(f"heatmap.colour_{centring}")),
         held=held,
+        apart={text for one in aligned.values() for text, word in one.held if word < 0},
+        reads=any(token.read for one in aligned.values() for of in one.held.values() for token in of),
         shared=any(count > 1 for tokens in held for _, count in labels(tokens)),
         link="" if data is None else csv_link(data, "poolscope-words.csv", say("table.download")),
-        unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.aligned),
-        **{"cut": _cut, "mean": mean, "number": number, "paint": _paint},
+        unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.held),
+        **{"cut": _cut, "mean": mean, "number": number, "painted": painted},
         **{"shorten": shorten, "spelled": _spelled, "visible": visible},
     )
     told = (_highest(name, one, found, say) for name, one in aligned.items())
@@ -279,16 +261,17 @@ WORDS = Exhibit(
 
 def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> str:
     """The word with the highest similarity but for what stands in [CLS]'s place; "" if there is none."""
-    values = [
-        (value, found.surface(text, place))
-        for text, held in enumerate(tokenized.words)
-        for place, tokens in enumerate(held)
-        if (value := mean(tokens)) is not None and not any(token.reference for token in tokens)
-    ]
+    values = {
+        place: value
+        for place, tokens in sorted(tokenized.held.items())
+        if place[1] >= 0 and not any(token.reference for token in tokens)
+        if (value := mean(tokens)) is not None
+    }
     if not values:
         return ""
-    value, surface = max(values, key=lambda one: one[0])
-    return say("words.best", backbone=name, word=shorten(visible(surface), NAME), value=number(value))
+    text, word = max(values, key=values.__getitem__)
+    surface = shorten(visible(found.surfaces[text][word]), NAME)
+    return say("words.best", backbone=name, word=surface, value=number(values[text, word]))
 
 
 def _data(found: Alignment, say: Texts) -> pd.DataFrame:
@@ -296,19 +279,24 @@ def _data(found: Alignment, say: Texts) -> pd.DataFrame:
 
     A backbone goes by its key.
     """
-    rows = [(key, one.layer, *row) for key, one in found.backbones.items() for row in _rows(one, found, say)]
+    rows = [
+        (key, one.layer, *row)
+        for key, one in found.backbones.items()
+        for row in (_rows(one, found, say) if one.held else ())
+    ]
     columns = zip(COLUMNS, zip(*rows, strict=True), strict=True)
     return titled_frame({f"words.column_{name}": values for name, values in columns}, say)
 
 
 def _rows(tokenized: Tokenized, found: Alignment, say: Texts) -> Iterator[tuple[object, ...]]:
-    for text, outside in enumerate(tokenized.outside):
-        yield from (("", None, "", "", *_numbers([token], say)) for token in outside)
-        if text < len(found.texts):
-            name = say(SEGMENT_KEYS[text]) if len(found.texts) > 1 else say("segment.only")
-            for place, tokens in enumerate(tokenized.words[text][: found.seen[text]]):
-                (start, end), surface = found.words[text][place], visible(found.surface(text, place))
-                yield (name, place + 1, surface, f"{start}–{end}", *_numbers(tokens, say))
+    for text in range(len(found.texts) + 1):
+        for token in tokenized.held.get((text, -1), ()):
+            yield ("", None, "", "", *_numbers([token], say))
+        name = say(SEGMENT_KEYS[text]) if len(found.texts) > 1 else say("segment.only")
+        for place in range(found.seen[text] if text < len(found.texts) else 0):
+            (start, end), surface = found.words[text][place], visible(found.surfaces[text][place])
+            tokens = tokenized.held.get((text, place), ())
+            yield (name, place + 1, surface, f"{start}–{end}", *_numbers(tokens, say))
 
 
 def _numbers(tokens: Sequence[Token], say: Texts) -> tuple[str, str, float | None, str]:
@@ -349,6 +337,7 @@ def labels(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
             yield from ((visible(label), 1) for label in labels)
 
 
-def _paint(value: float) -> str:
+def painted(value: float) -> str:
+    """The style of what has a ``value`` in [-1, 1] on the two-way scale."""
     colour = diverging(value)
     return f"background:{colour};color:{ink(colour)}"

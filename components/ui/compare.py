@@ -16,11 +16,12 @@ from markupsafe import Markup
 from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.comparison import Comparison, failure, progress, result
+from components.exhibits.comparison import Comparison, status_html
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, Whole, to_link
 from components.exhibits.exhibit import Shown, hint_html
 from components.exhibits.panels import COMPARISON, TRACING
 from components.exhibits.trace import TRACE, TRACED, traced_backbone
+from components.exhibits.verdict import mistake
 from components.exhibits.view import MOST_LAYERS, visible
 from components.fitting import MINE, read_head
 from components.menus import HEADS, Choices, load_examples
@@ -218,7 +219,7 @@ class Compare(Tab):
                 drawn = self.places.show(comparison, {}, self.first)
                 yield {self.shown: comparison, **self._status(comparison), **drawn, **self.trace.empty}
         except PoolscopeError as error:
-            yield self.bar.idle(failure(error, self.say))
+            yield self.bar.idle(mistake(error, self.say, "compare.refused"))
         except Exception as error:
             yield self.bar.idle()
             raise gr.Error(self.say("verdict.bug")) from error
@@ -278,7 +279,7 @@ class Compare(Tab):
             controls = [one.control for one in self.linked if one.part in self.inputs]
             keys, link = " ".join(one.key for one in controls), to_link(comparison.question, controls)
             mark = Markup('<span hidden data-keys="{}" data-asked="{}"></span>').format(keys, link)
-        said = (progress if running else result)(comparison, self.say)
+        said = status_html(comparison, self.say)
         return {**self.bar.idle(f"{said}{mark}"), self.bar.cancel: gr.update(interactive=running)}
 
 

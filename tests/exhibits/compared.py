@@ -28,8 +28,12 @@ def answer(
     return replace(made, probabilities=outputs, logits=outputs, **kind)
 
 
-def comparison(rows: Sequence[Sequence[Analysis | str]], titles: Sequence[str] = ()) -> Comparison:
-    """A row for each backbone; a text stands for a refusal."""
+def comparison(
+    rows: Sequence[Sequence[Analysis | str]],
+    titles: Sequence[str] = (),
+    after: Sequence[Sequence[Analysis | str]] = (),
+) -> Comparison:
+    """A row for each backbone, and after another version of the text; a text stands for a refusal."""
     named = titles or [f"B{place} · made up" for place in range(len(rows))]
     specs = tuple(BackboneSpec(f"b{place}", title, "", "", "local", "") for place, title in enumerate(named))
     compared = (
@@ -37,7 +41,8 @@ def comparison(rows: Sequence[Sequence[Analysis | str]], titles: Sequence[str] =
         for spec, row in zip(specs, rows, strict=True)
     )
     poolings = tuple(f"p{place}" for place in range(len(rows[0])))
-    return Comparison(specs, poolings, tuple(compared), "done")
+    second = comparison(after, titles).compared if after else None
+    return Comparison(specs, poolings, tuple(compared), "done", second)
 
 
 def _cell(backbone: str, place: int, given: Analysis | str) -> Cell:

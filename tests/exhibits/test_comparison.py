@@ -1,11 +1,13 @@
-"""Which cells are held against each other, which stand out, and whether they can be read."""
+"""Which combinations are held against each other, which stand out, and whether they can be read."""
 
 import random
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from components.exhibits.comparison import FAINT, STRONG, strength
+from components.exhibits.comparison import FAINT, STRONG, Comparison, majority, strength
 from components.exhibits.draw import LABELS, contrast, label_colour, rgb
 from components.exhibits.verdict import chosen_labels, outputs_figure
 from components.texts import load_texts
@@ -15,10 +17,16 @@ from tests.exhibits.showing import checked
 
 NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
 BUSINESS = answer([0.1, 0.2, 0.7], ("world", "sports", "business"))
+JOYS = ("joy", "anger", "trust")
+JOYFUL = answer([0.75, 0.25, 0.625], JOYS, "multi_label")
 PAGES = {"light": ("#ffffff", "#1e293b"), "dark": ("#1e293b", "#f1f5f9")}  # behind and of the page's text
 
 
-@pytest.mark.parametrize("seed", range(8))
+def differs(given: Comparison) -> list[bool]:
+    return [given.agrees.get(one.key) is False for one in given.combinations]
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_the_odd_ones_are_those_outside_the_majority(seed: int) -> None:
     drawn = random.Random(seed)
     said = [[drawn.choice("aaabc") for _ in range(4)] for _ in range(5)]
@@ -26,29 +34,57 @@ def test_the_odd_ones_are_those_outside_the_majority(seed: int) -> None:
     grid = comparison([[answer(outputs[label], tuple("abc")) for label in row] for row in said])
     flat = [label for row in said for label in row]
     label, count = Counter(flat).most_common(1)[0]
-    odd = [other != label for other in flat] if count > len(flat) / 2 else [False] * len(flat)
-    assert [grid.differs(cell) for cell in grid.cells] == odd
-    (group,) = grid.groups
-    assert {labels[0]: len(cells) for labels, cells in group.predictions.items()} == Counter(flat)
+    assert differs(grid) == [other != label and count > len(flat) / 2 for other in flat]
+    (votes,) = grid.groups
+    assert {labels[0]: len(found) for labels, found in votes.items()} == Counter(flat)
 
 
 def test_only_trained_heads_with_the_same_labels_are_held_against_each_other() -> None:
     untrained, value = answer([0.1, 0.9], trained=False), answer([0.3], ("score",), "regression")
     other, turned = answer([0.1, 0.9], ("different", "same")), answer([0.8, 0.2], ("positive", "negative"))
     grid = comparison([[NO, NO, turned], [untrained, value, other]])
-    assert [group.total for group in grid.groups] == [3, 1]
-    assert [grid.differs(cell) for cell in grid.cells] == [False, False, True, False, False, False]
+    assert [sum(map(len, votes.values())) for votes in grid.groups] == [3, 1]
+    assert differs(grid) == [False, False, True, False, False, False]
     half = comparison([[NO, YES], [YES, NO]])
-    assert (half.groups[0].majority, half.agrees) == (None, {})
-    labels, more = ("joy", "anger", "trust"), ("trust", "joy", "anger")
-    several = [answer([0.9, 0.1, 0.6], labels, "multi_label"), answer([0.6, 0.9, 0.1], more, "multi_label")]
-    grid = comparison([[*several, answer([0.1] * 3, labels, "multi_label")]])
-    assert [grid.differs(cell) for cell in grid.cells] == [False, False, True]
-    assert grid.groups[0].majority == ("joy", "trust")
+    assert (majority(half.groups[0]), half.agrees) == (None, {})
+    several = [answer([0.9, 0.1, 0.6], JOYS, "multi_label"), answer([0.1] * 3, JOYS, "multi_label")]
+    more = answer([0.6, 0.9, 0.1], ("trust", "joy", "anger"), "multi_label")
+    grid = comparison([[several[0], more, several[1]]])
+    assert differs(grid) == [False, False, True]
+    assert majority(grid.groups[0]) == ("joy", "trust")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "output", "moved", "predicted", "flips"),
+    [
+        (NO, YES, 0, -0.7, True, True),  # the label that was predicted
+        (YES, YES, 1, 0.0, True, False),
+        (NO, answer([0.6, 0.4]), 0, -0.3, True, False),
+        (answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False), 0, -0.8, False, False),
+        (JOYFUL, answer([0.625, 0.75, 0.625], JOYS, "multi_label"), 1, 0.5, True, True),  # what moved most
+        (JOYFUL, answer([0.5625, 0.25, 0.625], JOYS, "multi_label"), 0, -0.1875, True, False),
+        (*(answer([one], ("a",), "regression") for one in (-0.5, 2.25)), 0, 2.75, False, False),
+        (NO, BUSINESS, None, None, False, False),
+        ("no", NO, None, None, False, False),
+        (NO, "too long", None, None, False, False),
+    ],
+)
+def test_of_two_versions_an_output_is_followed_and_a_trained_head_may_change_its_mind(
+    before: Any, after: Any, output: int | None, moved: float | None, predicted: bool, flips: bool
+) -> None:
+    (one,) = comparison([[before]], after=[[after]]).combinations
+    assert (one.output, bool(one.predicted), one.flips) == (output, predicted, flips)
+    assert one.moved == (moved if moved is None else pytest.approx(moved))
+
+
+def test_what_has_come_of_one_version_alone_is_not_there() -> None:
+    whole = comparison([[NO, NO], [YES, YES]])
+    some = replace(whole, after=whole.compared[:1])
+    assert [one.key for one in some.combinations] == [("b0", "p0"), ("b0", "p1")]
 
 
 def test_a_label_has_the_colour_that_it_has_alone_and_keeps_it_when_more_comes() -> None:
-    both = answer([0.9, 0.1, 0.6], ("joy", "anger", "trust"), "multi_label")
+    both = answer([0.9, 0.1, 0.6], JOYS, "multi_label")
     for alone in (YES, BUSINESS, both):
         chosen = chosen_labels(alone)
         bars = list(checked(outputs_figure(alone, load_texts())).data[0].marker.color[: len(chosen)])
@@ -76,10 +112,11 @@ def test_colour_is_as_strong_as_the_answer_is_sure(given: Analysis, expected: fl
 
 
 def test_names_are_short_where_that_tells_them_apart() -> None:
-    grid = comparison([[YES], [NO]], ["BERT mini · sentiment", "GPT-2 mini · sentiment"])
-    assert list(grid.names.values()) == ["BERT mini", "GPT-2 mini"]
-    alike = ["BERT mini · sentiment", "BERT mini · paraphrase"]
-    assert list(comparison([[YES], [NO]], alike).names.values()) == alike
+    for titles, names in (
+        (["BERT mini · sentiment", "GPT-2 mini · sentiment"], ["BERT mini", "GPT-2 mini"]),
+        (["BERT mini · sentiment", "BERT mini · paraphrase"],) * 2,
+    ):
+        assert list(comparison([[YES], [NO]], titles).names.values()) == names
 
 
 def test_text_can_be_read_on_every_colour() -> None:

@@ -1,23 +1,29 @@
-"""A comparison in words, as a table and as a file."""
+"""A comparison of one version of a text or of two: in words, as a table and as a file."""
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from html import unescape
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 
 from components.analyses.compare import Cell
+from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
-from components.exhibits.grid import agreement, grid, numbers
-from components.texts import Sentence, load_texts
+from components.exhibits.grid import agreement, grid, numbers, signed
+from components.exhibits.view import number, percent
+from components.texts import Sentence
 from components.types import SWAP, Analysis, Query
+from tests.exhibits.answers import compared
 from tests.exhibits.compared import Table, answer, comparison
-from tests.exhibits.showing import plain, records
+from tests.exhibits.showing import SAY, analysis, plain, records
+from tests.ui.fake import FakeAnalyst
 
-SAY = load_texts()
-NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
+NO, YES, LESS = answer([0.9, 0.1]), answer([0.2, 0.8]), answer([0.6, 0.4])
+OLD, NEW = answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False)
 
 
 def said(given: Comparison) -> str:
@@ -39,35 +45,47 @@ def vector(given: Analysis, number: int) -> Analysis:
     return replace(given, pooled=np.full(8, number, np.float32))
 
 
-def test_the_sentence_counts_and_names_those_that_differ() -> None:
-    one = comparison([[NO, NO, NO], [NO, YES, NO]], ["BERT · x", "GPT · x"])
-    assert said(one) == "5 of 6 combinations say negative; 1 says positive: GPT under p1."
-    cells = [
-        [NO] * 6,
-        [YES, YES, NO, NO, NO, YES],
-        [YES] * 6,
-        [NO, YES] + [NO] * 4,
-        [NO] * 6,
-        [YES] + [NO] * 5,
-    ]
-    assert said(comparison(cells, ["A · x", "B · x", "C · x", "D · x", "E · x", "F · x"])) == (
-        "25 of 36 combinations say negative; 11 say positive: "
-        "B under p0, p1 and p5, C under every pooling, D under p1, and 1 more."
-    )
-    assert "4 say positive: B1 under 4 of 5 poolings." in said(comparison([[NO] * 5, [YES] * 4 + [NO]]))
-    assert said(comparison([[YES, YES]])) == "All 2 combinations say positive."
-    assert said(comparison([[YES]])) == "1 combination says positive."
-    split = said(comparison([[YES, NO]]))
-    assert split == "2 combinations, and no majority: 1 says positive, 1 says negative."
+MANY = [[NO] * 6, [YES, YES, NO, NO, NO, YES], [YES] * 6, [NO, YES] + [NO] * 4, [NO] * 6, [YES] + [NO] * 5]
+VALUES = [answer([one], ("score",), "regression") for one in (-0.5, 2.25)]
+NONE = answer([0.1, 0.2], ("joy", "fear"), "multi_label")
 
 
-def test_what_cannot_be_held_against_the_others_is_counted_apart() -> None:
-    value, higher = (answer([one], ("score",), "regression") for one in (-0.5, 2.25))
-    none = answer([0.1, 0.2], ("joy", "fear"), "multi_label")
-    told = said(comparison([[answer([0.1, 0.9], trained=False), "no", value, higher, none]]))
-    assert "2 values, from −0.50 (B0 under p2) to 2.25 (B0 under p3)." in told
-    assert "1 combination says none of its labels." in told
-    assert "1 with untrained weights: their outputs are random. 1 cannot be answered." in told
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            comparison([[NO, NO, NO], [NO, YES, NO]], ["BERT · x", "GPT · x"]),
+            ["5 of 6 combinations say negative; 1 says positive: GPT under p1."],
+        ),
+        (
+            comparison(MANY, [f"{name} · x" for name in "ABCDEF"]),
+            [
+                "25 of 36 combinations say negative; 11 say positive: "
+                "B under p0, p1 and p5, C under every pooling, D under p1, and 1 more."
+            ],
+        ),
+        (
+            comparison([[NO] * 5, [YES] * 4 + [NO]]),
+            ["6 of 10 combinations say negative; 4 say positive: B1 under 4 of 5 poolings."],
+        ),
+        (comparison([[YES, YES]]), ["All 2 combinations say positive."]),
+        (comparison([[YES]]), ["1 combination says positive."]),
+        (
+            comparison([[YES, NO]]),
+            ["2 combinations, and no majority: 1 says positive, 1 says negative."],
+        ),
+        (  # what cannot be held against the others is counted apart
+            comparison([[NEW, "no", *VALUES, NONE]]),
+            [
+                "1 combination says none of its labels.",
+                "2 values, from −0.50 (B0 under p2) to 2.25 (B0 under p3).",
+                "1 with untrained weights: their outputs are random. 1 cannot be answered.",
+            ],
+        ),
+    ],
+)
+def test_the_sentence_counts_and_names_those_that_differ(given: Comparison, told: list[str]) -> None:
+    assert said(given) == "".join(told)
 
 
 def test_the_table_can_be_read_by_ear() -> None:
@@ -162,7 +180,8 @@ def test_one_vector_is_counted_once_and_named_together() -> None:
         1,
     ]  # a screen reader says each answer
     assert "= and a name: one and the same vector" in shown.legend
-    assert [given.differs(cell) for cell in given.cells[4:8]] == [True, False, True, True]
+    agrees = [given.agrees[one.key] for one in given.combinations[4:8]]
+    assert agrees == [False, True, False, False]
 
 
 def test_what_every_answer_warns_of_is_said_once_with_their_backbones() -> None:
@@ -192,3 +211,115 @@ def test_every_answer_has_a_link_that_asks_it_alone() -> None:
     shown = grid(long, {}, SAY)
     assert "<a " not in shown.html + shown.legend
     assert ("Click a cell" in grid(given, {}, SAY).legend, "Click a cell" in shown.legend) == (True, False)
+
+
+NEGATED, PLAIN = "the plot is not good", "the plot is good"
+KEYS = ["first", "last", "untrained", "many", "emotions", "score"]
+
+
+def edited() -> Comparison:
+    return compared(KEYS, NEGATED, PLAIN, poolings=("cls", "mean", "pooler"))
+
+
+def apart(before: str, after: str) -> str:
+    """By how much two percentages differ, worked out from what is read of them."""
+    was, now = (
+        Decimal("0.0" if text.startswith("<") else "100.0" if text.startswith(">") else text.split()[0])
+        for text in (before, after)
+    )
+    if was == now:
+        return f"< {Decimal(1).scaleb(was.as_tuple().exponent)} pp"  # type: ignore[arg-type]  # no NaN
+    moved = now - was
+    return f"{'+' if moved > 0 else '−'}{abs(moved)} pp"
+
+
+def test_every_cell_of_two_versions_says_what_each_gets_alone() -> None:
+    table = Table(grid(edited(), {}, SAY).html)
+    for key, row, classes in zip(KEYS, table.rows[1:], table.classes[1:], strict=True):
+        for pooling, cell, kind in zip(("cls", "mean"), row[1:3], classes[1:3], strict=True):
+            old, new = (analysis(key, text, pooling=pooling) for text in (NEGATED, PLAIN))
+            if old.problem_type == "regression":
+                was, now = float(old.probabilities[0]), float(new.probabilities[0])
+                before, after = number(was), number(now)
+                moved = Decimal(after.replace("−", "-")) - Decimal(before.replace("−", "-"))
+                swap = "; a swap: not the vector that this head was trained on" * new.swapped
+                assert cell == f"before: {before}now: {after}{swap}{signed(float(moved), 2)}"
+                continue
+            assert all(label in cell for label in (*old.predicted, *new.predicted))
+            if old.problem_type == "single_label":
+                assert f"{percent(old.probabilities.max())}now: " in cell
+                place = old.probabilities.argmax()
+                points = apart(percent(old.probabilities[place]), percent(new.probabilities[place]))
+                assert (points in cell) == old.head_trained
+            assert ("flip" in kind) == (old.head_trained and set(old.predicted) != set(new.predicted))
+            assert ("untrained" in kind) == (not old.head_trained)
+            assert ("swap" in kind.split()) == new.swapped == (pooling == "mean")
+        assert classes[3] == "absent"
+
+
+def test_the_numbers_of_two_versions_are_those_of_both_analyses() -> None:
+    for row in rows(edited()):
+        asked = [Query(row["backbone"], text, pooling=row["pooling"]) for text in (NEGATED, PLAIN)]
+        if row["pooling"] == "pooler":
+            with pytest.raises(PoolscopeError, match=re.escape(row["why not"])):
+                FakeAnalyst().ask("analyze", asked[0])
+            continue
+        old, new = (FakeAnalyst().ask("analyze", one) for one in asked)
+        place = old.labels.index(row["output"])
+        values = [float(one.probabilities[place]) for one in (old, new)]
+        shown = [float(row[name]) for name in ("before", "now", "moved")]
+        assert shown == pytest.approx([*values, values[1] - values[0]], abs=1e-6)
+        assert row["tokens read before"] == str(old.reads.positions.sum())
+        assert row["tokens read now"] == str(new.reads.positions.sum())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (
+            [NO, NO, NO, YES],
+            [YES, LESS, NO, YES],
+            "1 of 4 combinations changes its mind: 1 from negative to positive (GPT under p0)."
+            "The largest move: GPT under p0, negative 90 % → 20 % (−70 pp)."
+            "First version: 3 of 4 combinations say negative; 1 says positive: GPT under p3."
+            "Second version: 4 combinations, and no majority: 2 say positive, 2 say negative.",
+        ),
+        ([NO, NO], [YES, YES], "All 2 combinations change their mind, from negative to positive."),
+        ([NO, YES], [LESS, YES], "None of 2 combinations changes its mind.The largest move: GPT under p0"),
+        ([NO, YES], [NO, YES], "None of 2 combinations changes its mind.No output moves at all."),
+    ],
+)
+def test_the_sentence_counts_who_changes_its_mind(before: list[Any], after: list[Any], told: str) -> None:
+    assert said(comparison([before], ["GPT · x"], [after])).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "moved"),
+    [
+        (0.536, 0.304, "54 % → 30 % (−24 pp)"),  # by 23.2
+        (0.544, 0.546, "54 % → 55 % (+1 pp)"),
+        (0.9, 0.904, "90 % → 90 % (< 1 pp)"),
+        (0.996, 0.9962, "99.6 % → 99.6 % (< 0.1 pp)"),
+        (0.996, 0.3, "99.6 % → 30 % (−69.6 pp)"),
+        (0.99996, 0.0000001, "> 99.9 % → < 0.1 % (−100.0 pp)"),
+    ],
+)
+def test_a_move_is_what_both_values_differ_by_as_they_are_read(
+    before: float, after: float, moved: str
+) -> None:
+    versions = ([[answer([one, 1 - one])]] for one in (before, after))
+    given = comparison(next(versions), after=next(versions))
+    assert f"negative {moved}." in said(given)
+    assert moved.partition("(")[2].rstrip(")") in Table(grid(given, {}, SAY).html).rows[1][1]
+
+
+def test_what_does_not_count_of_two_versions_is_said_apart() -> None:
+    other = answer([0.5, 0.25, 0.25], ("a", "b", "c"))
+    found = comparison([[NO, OLD, NO, "no"]], after=[[NO, NEW, other, NO]])
+    told = said(found)
+    assert told.startswith("1 combination, and it does not change its mind.")
+    assert "1 with untrained weights: their outputs are random. 1 answered" in told
+    assert told.endswith("1 cannot be answered.")
+    table = Table(grid(found, {}, SAY).html)
+    assert table.classes[1][1:] == ["edit told", "edit untrained", "edit told", "absent"]
+    assert "pp" not in table.rows[1][2] + table.rows[1][3]

@@ -1,6 +1,7 @@
 """Words that tokenizers share, and what is shown of them: each character and each token in exactly one."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -15,15 +16,13 @@ from components.analyses.compare import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.exhibits.exhibit import Shown, to_csv
 from components.exhibits.view import CENTRINGS, number
-from components.exhibits.words import WORDS, Alignment, Span, align, finest_words, holding, mean
+from components.exhibits.words import WORDS, Alignment, Place, Span, align, finest_words, holding, mean
 from components.model.encoding import encode
-from components.texts import load_texts
 from components.types import Analysis, BackboneSpec, Query, Reads
-from tests.exhibits.showing import plain, records, saved
+from tests.exhibits.showing import SAY, plain, records, saved
 from tests.plain import SPECS
 from tests.ui.fake import FakeAnalyst
 
-SAY = load_texts()
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 LIMIT, LAYERS = 128, 4
 HOSTILE = {
@@ -146,22 +145,20 @@ def test_every_character_and_every_token_belongs_to_one_word(name: str) -> None:
         assert "".join(text[start:end] for start, end in spans) == text
         assert all(start < end for start, end in spans)
     for one, (family, line) in zip(answers, found.backbones.items(), strict=True):
-        assert line.aligned
-        expected: list[list[int]] = [[0] * len(spans) for spans in found.words]
+        expected: Counter[Place] = Counter()
         (made,) = tokenizer(family)(*texts, truncation=True, max_length=LIMIT).encodings
         own = zip(made.sequence_ids, made.offsets, made.special_tokens_mask, strict=True)
         for number_, (start, end) in ((number_, span) for number_, span, special in own if not special):
             covered = range(start, end) if start < end else [min(start, len(texts[number_]) - 1)]
             words = enumerate(found.words[number_])
             (place,) = {place for place, (a, b) in words for at in covered if a <= at < b}
-            expected[number_][place] += 1
-        assert [[len(pieces) for pieces in held] for held in line.words] == expected
-        placed = [*line.outside[0]]
-        for held, outside in zip(line.words, line.outside[1:], strict=True):
-            placed += [piece for part in (*held, outside) for piece in part]
-        assert [piece.similarity for piece in placed] == one.similarity[-1].tolist()
-        assert [piece.read for piece in placed] == one.reads.positions.tolist()
-        assert [place for place, piece in enumerate(placed) if piece.reference] == [one.tokens.cls]
+            expected[number_, place] += 1
+        assert {place: len(tokens) for place, tokens in line.held.items() if place[1] >= 0} == expected
+        placed = [token for place in sorted(line.held) for token in line.held[place]]
+        assert [token.index for token in placed] == list(range(len(one.tokens.text)))
+        assert [token.similarity for token in placed] == one.similarity[-1].tolist()
+        assert [token.read for token in placed] == one.reads.positions.tolist()
+        assert [place for place, token in enumerate(placed) if token.reference] == [one.tokens.cls]
 
 
 def test_a_word_is_the_mean_of_its_pieces_at_the_nearest_layer() -> None:
@@ -173,18 +170,18 @@ def test_a_word_is_the_mean_of_its_pieces_at_the_nearest_layer() -> None:
             line = aligned(one, depth=depth, centring=centring).backbones["bert"]
             assert (line.layer, line.last) == (layer, LAYERS)
             values = one.cosines(centring)[layer]
-            assert mean(line.words[0][0]) == pytest.approx(sum(map(float, values[first])) / len(first))
+            assert mean(line.held[0, 0]) == pytest.approx(sum(map(float, values[first])) / len(first))
 
 
 def test_reads_are_those_of_native_where_there_is_an_answer() -> None:
     one = analysis("bert", "good")
     whole = comparison(one)
-    mean_cell, native = (
+    of_mean, native = (
         Cell(query, replace(one, query=query))
         for query in (replace(one.query, pooling=pooling) for pooling in ("mean", "native"))
     )
     refused = Cell(native.query, None, "no")
-    for cells, pooling in (((mean_cell, native), "native"), ((refused, mean_cell), "mean"), ((refused,), "")):
+    for cells, pooling in (((of_mean, native), "native"), ((refused, of_mean), "mean"), ((refused,), "")):
         found = align(replace(whole, compared=(Compared(whole.backbones[0], cells),)), 100, "plain")
         assert (found.backbones["bert"].pooling if found else "") == pooling
 
@@ -196,23 +193,21 @@ def columns(html: str) -> list[list[tuple[str, str]]]:
     return [[(one.partition('"')[0], plain(f'<span class="{one}')) for one in column] for column in cells]
 
 
-def shown(*answers: Analysis, depth: Any = 100, centring: str = "plain") -> Shown:
+def shown(*answers: Analysis, **state: Any) -> Shown:
     """What the card shows of these answers."""
-    return WORDS.shown(comparison(*answers), {"words_depth": depth, "words_centred": centring}, SAY)
+    return WORDS.shown(comparison(*answers), state, SAY)
 
 
 def test_a_column_holds_a_word_and_what_each_backbone_makes_of_it() -> None:
     made = of_all("Ein Café, 你好 don't", "not so bad")
-    found, html = (
-        aligned(*made, depth=50, centring="centred"),
-        shown(*made, depth=50, centring="centred").html,
-    )
-    places = [(text, place) for text, cut in enumerate(found.words) for place in range(len(cut))]
+    found = aligned(*made, depth=50, centring="centred")
+    html = shown(*made, words_depth=50, words_centred="centred").html
     read = [[text for _, text in column] for column in columns(html)]
-    assert [column[0] for column in read] == [found.surface(*place) for place in places]
-    for (text, place), (_, *cells) in zip(places, read, strict=True):
+    assert [column[0] for column in read] == [word for words in found.surfaces for word in words]
+    places = [(text, word) for text, cut in enumerate(found.words) for word in range(len(cut))]
+    for place, (_, *cells) in zip(places, read, strict=True):
         for line, cell in zip(found.backbones.values(), cells, strict=True):
-            value = mean(line.words[text][place])
+            value = mean(line.held.get(place, ()))
             assert (SAY("words.unseen") if value is None else number(value)) in cell
     assert html.count("layer 2 of 4") == len(FAMILIES)
     assert "centred cosine similarity" in html
@@ -254,11 +249,10 @@ def test_rows_of_backbones_that_have_not_come_keep_their_place() -> None:
 def test_a_tokenizer_that_does_not_tell_is_named() -> None:
     one, other = of_all("don't go")[:2]
     silent = replace(other, tokens=replace(other.tokens, span=0 * other.tokens.span))
-    html = shown(one, silent).html
+    html, only = shown(one, silent).html, shown(silent)
     assert "where in the text a token stands: distilbert." in html
     assert html.count(SAY("words.unaligned")) == 1
     assert {column[2] for column in columns(html)} == {("cell", "")}
-    only = shown(silent)
     assert "distilbert." in only.html
     assert "fieldset" not in only.html
     assert only.data is None
@@ -266,20 +260,19 @@ def test_a_tokenizer_that_does_not_tell_is_named() -> None:
 
 def test_the_file_holds_every_word_and_token() -> None:
     made = of_all("=not bad, 你好", "don't")
-    given = shown(*made)
+    given, found = shown(*made), aligned(*made)
     rows = records(given)
     assert saved(given.html) == to_csv(given.data)
-    for one, (key, line) in zip(made, aligned(*made).backbones.items(), strict=True):
+    places = [(text, word) for text, cut in enumerate(found.words) for word in range(len(cut))]
+    for one, (key, line) in zip(made, found.backbones.items(), strict=True):
         own = [row for row in rows if row["backbone"] == key]
-        values = [
-            part for row in own if row["pieces"] for part in row["similarity of each piece"].split(" + ")
-        ]
+        values = " + ".join(row["similarity of each piece"] for row in own if row["pieces"]).split(" + ")
         expected = one.similarity[-1].tolist()
         assert [float(value.removeprefix("'")) for value in values] == pytest.approx(expected, abs=1e-6)
-        held = [pieces for text in line.words for pieces in text]
-        for row, pieces in zip((row for row in own if row["number"]), held, strict=True):
-            value = mean(pieces)
+        for row, place in zip((row for row in own if row["number"]), places, strict=True):
+            tokens = line.held.get(place, ())
+            value = mean(tokens)
             assert row["mean similarity"] == ("" if value is None else f"{value:.7g}")
-            assert row["read"] == ("yes" if any(p.read for p in pieces) else "no" if pieces else "")
+            assert row["read"] == ("yes" if any(t.read for t in tokens) else "no" if tokens else "")
     assert {row["text"] for row in rows} == {"first text", "second text", ""}
     assert (rows[1]["word"], rows[1]["characters"]) == ("'=", "0–1")
