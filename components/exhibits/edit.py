@@ -13,7 +13,7 @@ import pandas as pd
 from components.exhibits.comparison import Combination, Comparison
 from components.exhibits.control import State
 from components.exhibits.draw import DIVERGING
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, titled_html
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, heading_html
 from components.exhibits.grid import signed
 from components.exhibits.view import labels_of, number, percent, shorten, visible
 from components.exhibits.words import Alignment, Place, align, mean, painted
@@ -170,7 +170,7 @@ def moves(comparison: Comparison, _: State, say: Texts) -> Shown:
     names, words, heading = comparison.names, found.words(), say("edit.words_heading")
     reads = _reads([one for one in comparison.combinations if one.comparable], found, names, say)
     if words is None:
-        titled = titled_html("edit-words", heading, say("edit.unaligned"))
+        titled = heading_html(Shown(heading, say("edit.unaligned")), "edit-words", say)
         return Shown(html=render("moves", say, heading=titled, rows=None, reads=reads))
     kinds = [say(f"edit.{kind}") for kind in words["kind"]]
     data = words.assign(kind=kinds, text=words["text"] + 1).set_axis([say(key) for key in TITLES], axis=1)
@@ -179,7 +179,7 @@ def moves(comparison: Comparison, _: State, say: Texts) -> Shown:
     html = render(
         "moves",
         say,
-        heading=titled_html("edit-words", heading, say("edit.words_description", ends=ends)),
+        heading=heading_html(Shown(heading, say("edit.words_description", ends=ends)), "edit-words", say),
         rows=[
             (name, list(own.itertuples()), None if best is None else best.name) for name, own, best in rows
         ],
@@ -228,7 +228,11 @@ def _reads(
         for key, alike in groups.items()
     ]
     said = say("edit.reads_same", count=same, total=len(combinations))
-    return {"heading": titled_html("edit-reads", say("edit.reads_heading"), said), "same": said, "rows": rows}
+    return {
+        "heading": heading_html(Shown(say("edit.reads_heading"), said), "edit-reads", say),
+        "same": said,
+        "rows": rows,
+    }
 
 
 def _read_text(analysis: Analysis, say: Texts) -> str:

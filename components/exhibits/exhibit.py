@@ -37,8 +37,6 @@ def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
     column is shorter than another.
     """
     titles, values = zip(*columns, strict=True)
-    if len({len(one) for one in values}) > 1:
-        raise ValueError(f"columns differ in length: {dict(zip(titles, map(len, values), strict=True))}")
     index = pd.RangeIndex(len(values[0]))  # one for all: to align several takes longer than all the rest
     texts = [any(isinstance(cell, str) for cell in one) for one in values]
     kinds = (object if text else None for text in texts)
@@ -104,9 +102,7 @@ S = TypeVar("S")  # what an exhibit shows: an analysis, an anatomy, a comparison
 A = TypeVar("A")  # the answer of a tab, which may hold several such
 
 Where = Literal["page", "talk", "report"]
-EVERYWHERE: frozenset[Where] = frozenset({"page", "talk", "report"})
 EXPORT = Path(__file__).with_name("export.js")  # makes the buttons that save images work
-FORMATS = ("PNG", "SVG")
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +157,7 @@ class Exhibit(Generic[S]):
     applies: Callable[[S], bool] = field(default=lambda _: True)
     controls: tuple[Control[Any], ...] = ()
     with_summary: bool = False
-    where: frozenset[Where] = EVERYWHERE
+    where: frozenset[Where] = frozenset({"page", "talk", "report"})
     codes: tuple[str, ...] = ()
     width: int = 1
 
@@ -193,23 +189,14 @@ class Panel(Generic[A, S]):
 
 
 def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> Markup:
-    """Head of the figure ``name``: its heading, what it shows in words, hints and colour scale.
+    """Head of the figure or the table ``name``: its heading, what it shows in words, hints and colour scale.
 
     ``live``: on the page, where something may be clicked.
     """
-    parts: list[str] = []
-    if shown.heading:
-        buttons = NOTHING
-        if shown.data is not None and shown.figure is not None:
-            about = {"plot": name, "about": shown.about, "scale": shown.scale}
-            link = csv_link(shown.data, f"poolscope-{name}.csv", "CSV")
-            buttons = render("save", say, about=about, formats=FORMATS, link=link)
-        parts.append(titled_html(name, shown.heading, shown.words, buttons))
-    parts += [shown.action if live else "", shown.above]
-    if shown.least_width:
-        width = f"min-width: {shown.least_width}px"
-        parts.append(f"<style>#{name}-plot .js-plotly-plot {{ {width} }}</style>")
-    return Markup("".join(parts))
+    link = ""
+    if shown.data is not None and shown.figure is not None:
+        link = csv_link(shown.data, f"poolscope-{name}.csv", "CSV")
+    return render("heading", say, shown=shown, name=name, link=link, live=live)
 
 
 def scale_html(
@@ -270,10 +257,3 @@ def unanswered(heading: str, why: Sentence, say: Texts) -> Shown:
     """An exhibit of what cannot be had, which says ``why``; ``heading`` is the key of a text."""
     said = visible(why.said(say))
     return Shown(heading=say(heading), words=said, above=hint_html(said))
-
-
-def titled_html(name: str, heading: str, words: str, row: Markup = NOTHING) -> Markup:
-    """The heading of the plot or the table ``name``, with a row of buttons, and what it shows in words."""
-    described = Markup('<p id="{}-description" class="unseen">{}</p>').format(name, words) if words else ""
-    titled = Markup('<div class="titled"><h2 id="{}-heading">{}</h2>{}</div>{}')
-    return titled.format(name, heading, row, described)

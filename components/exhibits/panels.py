@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter
@@ -27,8 +26,7 @@ from components.exhibits.importance import SENTENCE as IMPORTANT
 from components.exhibits.intervals import ACCURACY, FINDINGS, LEGEND, PUBLISHED, RHO
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, PLANE, RANKING, Found
 from components.exhibits.lens import DEPTH, LENS
-from components.exhibits.serving import DETECTIVE as VECTOR
-from components.exhibits.serving import PADDED
+from components.exhibits.serving import PADDED, VECTOR
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.small_plots import DEPTHS, EXPLANATIONS, WHITENING
 from components.exhibits.trace import TRACE, TRACED, Traced, traced
@@ -43,44 +41,28 @@ from components.types import Analysis, Query
 class Answered:
     """The answer, and what is asked for once somebody looks at it: the head, importance, and padding.
 
-    ``dissect``, ``ask`` and ``audit`` give these; they raise PoolscopeError where there is none.
+    ``state``: how importance is asked for. ``dissected``: the head, where it came with the answer.
     """
 
+    analyst: Analyst
     analysis: Analysis
-    dissect: Callable[[], Anatomy]
-    ask: Callable[[], Importance]
-    audit: Callable[[], Padding]
-
-    @classmethod
-    def by(cls, analyst: Analyst, analysis: Analysis, state: State) -> Answered:
-        """With a head, importance as ``state`` asks for it, and padding, by ``analyst``."""
-        query = analysis.query
-        return cls(
-            analysis,
-            partial(analyst.ask, "anatomy", query),
-            partial(importance_of, analyst, query, state),
-            partial(padding_of, analyst, query),
-        )
-
-    @classmethod
-    def apart(cls, analyst: Analyst, anatomy: Anatomy, state: State) -> Answered:
-        """Make it of a head that was taken apart with the answer."""
-        return replace(cls.by(analyst, anatomy.analysis, state), dissect=lambda: anatomy)
+    state: State
+    dissected: Anatomy | None = None
 
     @cached_property
     def anatomy(self) -> Anatomy:
         """The head taken apart; PoolscopeError where there is none."""
-        return self.dissect()
+        return self.dissected or self.analyst.ask("anatomy", self.analysis.query)
 
     @cached_property
     def importance(self) -> Importance | Sentence:
         """Importance of each token, or why it cannot be had."""
-        return or_why(self.ask)
+        return or_why(partial(importance_of, self.analyst, self.analysis.query, self.state))
 
     @cached_property
     def padding(self) -> Padding | Sentence:
         """Changes by padding, or why they were not measured."""
-        return or_why(self.audit)
+        return or_why(partial(padding_of, self.analyst, self.analysis.query))
 
 
 def padding_of(analyst: Analyst, query: Query) -> Padding:

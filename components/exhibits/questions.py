@@ -199,7 +199,7 @@ class Answers:
         for key in self._backbones(question, self.analyst.backbones()):
             head = self.analyst.ask("anatomy", question.query(key, question.pooling))
             each[key] = head_facts(head, self.texts)
-            shown = Answered.apart(self.analyst, head, {})
+            shown = Answered(self.analyst, head.analysis, {}, head)
             if question.view == "importance":
                 each[key] |= importance_facts(shown.importance, self.texts)
             if question.view == "padding":

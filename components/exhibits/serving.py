@@ -125,7 +125,7 @@ KEPT: Mapping[Kept, str] = {
     "end": "detective.kept_end",
     "last": "detective.kept_last",
 }
-DETECTIVE = Exhibit(  # on the page alone: no link holds a vector
+VECTOR = Exhibit(  # on the page alone: no link holds a vector
     "detective", detective, frame="bare", where=frozenset({"page"})
 )
 

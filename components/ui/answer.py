@@ -25,7 +25,7 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits import panels
 from components.exhibits.control import Control, State, Value
-from components.exhibits.exhibit import Panel, hint_html, titled_html
+from components.exhibits.exhibit import Panel, Shown, heading_html, hint_html
 from components.exhibits.importance import HEAD as ATTENTION_HEAD
 from components.exhibits.importance import INTEGRATED, head_of
 from components.exhibits.verdict import mistake
@@ -199,9 +199,10 @@ class PaddingView:
 
     def _below(self) -> None:
         say, box = self.say, on_page.text_box
-        title, hint = say("detective.heading"), say("detective.hint")
+        hint = say("detective.hint")
+        heading = heading_html(Shown(say("detective.heading"), hint), "detective-card", say)
         with gr.Column(elem_id="detective-card", elem_classes=["card", "numbers"]):
-            gr.HTML(f"{titled_html('detective-card', title, hint)}{hint_html(hint)}")
+            gr.HTML(f"{heading}{hint_html(hint)}")
             self.vector = box("vector", say("detective.vector"), say("detective.vector_hint"))
             with gr.Row(elem_id="detective-ask"):
                 self.prefix = box("prefix", say("detective.before"), say("detective.before_hint"))

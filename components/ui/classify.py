@@ -108,7 +108,8 @@ class Classify(Tab):
 
     def answer_to(self, state: State) -> Answered:
         """Give the answer to what ``state`` asks; PoolscopeError if there is none."""
-        return Answered.apart(self.analyst, self.analyst.ask("anatomy", to_query(state)), state)
+        anatomy = self.analyst.ask("anatomy", to_query(state))
+        return Answered(self.analyst, anatomy.analysis, state, anatomy)
 
     def facts(self, answer: Answered, state: State) -> dict[str, str]:
         """Say what was asked, and how its answer is looked at."""
@@ -237,10 +238,9 @@ class Classify(Tab):
         opened, faults = before.get(self.answer.head.opened), list[PoolscopeError]()
         while True:
             try:
-                if opened:
-                    answered = Answered.apart(self.analyst, self.analyst.ask("anatomy", query), state)
-                else:
-                    answered = Answered.by(self.analyst, self.analyst.ask("analyze", query), state)
+                head = self.analyst.ask("anatomy", query) if opened else None
+                analysis = head.analysis if head else self.analyst.ask("analyze", query)
+                answered = Answered(self.analyst, analysis, state, head)
                 return replace(query, task=answered.analysis.query.task), answered, faults
             except PoolscopeError as error:
                 without = mended.get(error.field)

@@ -31,7 +31,8 @@ TEXT = "The plot is thin, but the actors are a delight."
 
 
 def analysed(engine: Engine | FakeAnalyst, query: Query) -> str:
-    answer = Answered.apart(engine, engine.ask("anatomy", query), {})
+    anatomy = engine.ask("anatomy", query)
+    answer = Answered(engine, anatomy.analysis, {}, anatomy)
     return "".join(report(PANELS, answer, {}, {"Text": query.text}, Made(WHEN), SAY))
 
 

@@ -1,8 +1,9 @@
 """Answers for every panel: of every kind, with texts that are usual, short, long and hostile."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ import numpy as np
 from components.analyses.anatomy import Anatomy
 from components.analyses.detect import Candidate, Detected, Way
 from components.analyses.importance import Importance
-from components.analyses.padding import Padding
 from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
+from components.exhibits.importance import INTEGRATED
 from components.exhibits.lab import Found
 from components.exhibits.panels import (
     ANSWER,
@@ -60,15 +61,10 @@ def without_attention(analysis: Analysis) -> Importance:
     return agreed(replace(made(analysis), attention=None, rollout=None, warnings=(said,)))
 
 
-def refused(analysis: Analysis) -> Importance:
-    """None at all."""
-    raise PoolscopeError("backbone", analysis.backbone.key, "errors.died")
-
-
-def answered(anatomy: Anatomy, ask: Callable[[Analysis], Importance] = made) -> Answered:
-    """What the Classify tab shows of an answer."""
+def answered(anatomy: Anatomy) -> Answered:
+    """What the Classify tab shows of an answer; with integrated gradients for a pair."""
     analysis = anatomy.analysis
-    return Answered(analysis, lambda: anatomy, lambda: ask(analysis), lambda: fake_padding(analysis))
+    return Answered(FakeAnalyst(), analysis, {INTEGRATED.key: bool(analysis.query.text_pair)}, anatomy)
 
 
 RESULTS = fake_results()
@@ -116,16 +112,6 @@ def compared(
     specs = {spec.key: spec for spec in analyst.backbones()}
     rows, titles = tuple(specs[key] for key in keys), {spec.key: spec.title for spec in analyst.poolings()}
     return Comparison(rows, tuple(poolings), first, "done", *more, titles=titles)
-
-
-def refuse() -> Padding:
-    """None at all."""
-    raise PoolscopeError("text", XSS, "errors.no_room", limit=8)
-
-
-def unpadded() -> Padding:
-    """What is said of a tokenizer that has no token to pad with."""
-    return replace(fake_padding(anatomies()[0].analysis), cases=())
 
 
 def detections() -> list[Detected | Sentence]:
@@ -224,13 +210,14 @@ def answers(panel: Panel[Any, Any]) -> list[Any]:
     if panel in (ANSWER, TOKENS, HEAD, READING):
         return [answered(one) for one in anatomies()]
     if panel is PADDING:
-        asked = [answered(one) for one in anatomies()]
-        return [*asked, replace(asked[0], audit=refuse), replace(asked[0], audit=unpadded)]
+        unpadded = replace(fake_padding(anatomies()[0].analysis), cases=())
+        others = (PoolscopeError("text", XSS, "errors.no_room", limit=8).sentence, unpadded)
+        return [*map(answered, anatomies()), *(SimpleNamespace(padding=one) for one in others)]
     if panel is DETECTIVE:
         return detections()
     if panel is IMPORTANCE:
-        others = [answered(anatomies()[0], ask) for ask in (refused, without_attention)]
-        return [*map(answered, anatomies()), *others]
+        others = Sentence("errors.died"), without_attention(anatomies()[0].analysis)
+        return [*map(answered, anatomies()), *(SimpleNamespace(importance=one) for one in others)]
     if panel is LAB:
         return list(found())
     raise NotImplementedError(f"answers for the panel {panel.title!r}")

@@ -7,7 +7,7 @@ import pytest
 
 from components.analyses.detect import Candidate, Detected, Way
 from components.analyses.padding import Padding
-from components.exhibits.serving import DETECTIVE, PADDED
+from components.exhibits.serving import PADDED, VECTOR
 from components.types import Query
 from tests.exhibits.showing import SAY, analysis, plain
 from tests.ui.fake import FakeAnalyst
@@ -63,7 +63,7 @@ def detected(vector: str) -> Detected:
 
 def test_a_match_and_the_ways_beside_it() -> None:
     found = detected("1 2")
-    shown = DETECTIVE.shown(found, {}, SAY)
+    shown = VECTOR.shown(found, {}, SAY)
     first, *more = (one.said(SAY) for one in found.says)
     assert first == "This vector is cls, last layer, with special tokens, normalised to length 1."
     assert shown.heading == first
@@ -72,7 +72,7 @@ def test_a_match_and_the_ways_beside_it() -> None:
     assert "The checkpoint declares another way: mean" in shown.above
     way = Way("mean", 1, False, None, 16, "query: ", dense=True, kept="end")
     odd = replace(found, candidates=(*found.candidates, Candidate(way, (), (0.5,), 1.0, False)))
-    data = DETECTIVE.shown(odd, {}, SAY).data
+    data = VECTOR.shown(odd, {}, SAY).data
     assert data is not None
     columns = data[["Special tokens", "Cut to", "Prefix", "Dense layers"]]  # what a way has besides
     assert columns.iloc[-1].tolist() == ["no", "16, left", "query: ", "yes"]
@@ -80,7 +80,7 @@ def test_a_match_and_the_ways_beside_it() -> None:
 
 
 def test_below_the_bar_there_is_no_match_and_nothing_to_set() -> None:
-    shown = DETECTIVE.shown(detected("0 2"), {}, SAY)
+    shown = VECTOR.shown(detected("0 2"), {}, SAY)
     assert shown.heading.startswith("No match")
     assert "0.9000" in shown.heading
     assert "llama.cpp" not in shown.html

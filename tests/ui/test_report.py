@@ -75,7 +75,7 @@ def tab() -> Classify:
 
 
 def report_of(anatomy: Anatomy, state: State, link: str = "") -> str:
-    given = Answered.apart(FakeAnalyst(), anatomy, state)
+    given = Answered(FakeAnalyst(), anatomy.analysis, state, anatomy)
     facts = tab().facts(given, state)
     return "".join(report(tab().panels, given, state, facts, Made(WHEN, link), SAY))
 
