@@ -269,7 +269,7 @@ def by_closure(pairs: list[tuple[str, str]]) -> Bools:
 @settings(max_examples=100, deadline=None)
 @given(pairs=PAIRS)
 def test_rows_that_share_a_text_hang_together(pairs: list[tuple[str, str]]) -> None:
-    np.testing.assert_array_equal(together(fits.linked_rows(table_of(pairs))), by_closure(pairs))
+    np.testing.assert_array_equal(together(fits.alike_rows(table_of(pairs))[1]), by_closure(pairs))
 
 
 def questions(answers: int) -> Table:
@@ -361,7 +361,7 @@ def test_it_answers_as_the_best_combination_was_fitted(engine: Engine) -> None:
     table = reviews(90)
     fit = fitted(engine, table, Plan((KEY,), ("mean", "cls"), all_layers=True, folds=2))
     head, best = read_head(fit.head), fit.ranking[0]
-    labels, groups = np.array([fit.classes.index(label) for label in table.labels]), fits.equal_rows(table)
+    labels, groups = np.array([fit.classes.index(label) for label in table.labels]), fits.alike_rows(table)[0]
     (lower,) = (row for row in fit.ranking if (row.pooling, row.layer) == ("mean", 1))
     vectors = engine.features(KEY, table.texts, ["mean"], 1)["mean"]
     shares = all_of(vectors, fits.Rows(labels, groups, 0), 2, 2).shares

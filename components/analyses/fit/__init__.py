@@ -184,10 +184,11 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Gene
     best: Combination | None = None
     warnings = list(asked.warnings)
     (parts,) = steps(Call("divide", specs[0], (asked.rows, asked.plan.folds, REPEATS)))
+    fitting = Fitting(steps, asked, parts)
     for spec in specs:
-        pooled, places, notes = yield from _embedded(steps, spec, asked)
+        pooled, places, notes = yield from fitting.embedded(spec)
         warnings += notes
-        for done, found in enumerate(_validated(steps, spec, pooled, places, asked, parts), start=1):
+        for done, found in enumerate(fitting.validated(spec, pooled, places), start=1):
             measured = found[2]
             grid.append(measured)
             if best is None or measured.tested.accuracies.mean() > best[2].tested.accuracies.mean():
@@ -196,89 +197,84 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Gene
             yield Stage(done, len(places), "fit", spec.key, None if measured.same_as else reached)
     if best is None:
         raise PoolscopeError("poolings", ", ".join(asked.plan.poolings), "errors.lab_nothing")
-    yield from _concluded(steps, asked, parts, grid, best, tuple(warnings))
+    yield from fitting.concluded(grid, best, tuple(warnings))
 
 
-def _embedded(
-    steps: Steps, spec: BackboneSpec, asked: Asked
-) -> Generator[Stage, None, tuple[list[Pooled], list[Place], list[Sentence]]]:
-    """Every batch of inputs, the places that each input has a vector for, and what there is to say."""
-    inputs = list(zip(*sides_of(asked.table), strict=True))
-    given, done, found = (asked.plan.poolings or POOLED, asked.plan.all_layers), 0, list[Pooled]()
-    each = ((rows, [inputs[row] for row in rows]) for rows in batches_of(inputs))
-    for part in steps(Call("embed", spec, given, each)):
-        found.append(part)
-        done += len(part.rows)
-        if done < len(inputs):
-            yield Stage(done, len(inputs), "embed", spec.key)
-    refused: dict[str, PoolscopeError] = {}
-    for part in found:
-        refused = {**part.refused, **refused}  # the first of each
-    cut, unread = (sum(int(getattr(part, name).sum()) for part in found) for name in ("cut", "unread"))
-    values = {"backbone": Named(spec.title), "total": done}
-    notes = [Sentence("lab.cut", **values, count=cut, limit=found[0].limit)] if cut else []
-    notes += [Sentence("lab.unread", **values, count=unread)] if unread else []
-    notes += [Sentence("lab.left_out", backbone=spec.key, reason=one.sentence) for one in refused.values()]
-    yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
-    places = dict.fromkeys(place for part in found for place in part.vectors)
-    return found, [place for place in places if place[0] not in refused], notes
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """Parts of a fit: its ``steps``, what is ``asked``, and R divisions of the rows into ``parts`` (R, N)."""
 
+    steps: Steps
+    asked: Asked
+    parts: Ints
 
-def _validated(
-    steps: Steps,
-    spec: BackboneSpec,
-    pooled: Sequence[Pooled],
-    places: Sequence[Place],
-    asked: Asked,
-    parts: Ints,
-) -> Iterator[Combination]:
-    """Each place of one backbone, tested; those with the very same vectors on a layer once."""
-    first: dict[tuple[int, str], Measured] = {}
-    for place in places:
-        vectors = in_order(pooled, place)
-        alike = place[1], digest(vectors)
-        if alike in first:
-            same = first[alike]
-            yield spec, vectors, Measured(spec.key, place, same.tested, same.place[0])
-        else:
-            tested = _tested(steps, spec, vectors, asked.rows, parts, asked.plan.folds)
-            first[alike] = Measured(spec.key, place, tested, "")
-            yield spec, vectors, first[alike]
+    def embedded(
+        self, spec: BackboneSpec
+    ) -> Generator[Stage, None, tuple[list[Pooled], list[Place], list[Sentence]]]:
+        """Every batch of inputs, the places that each input has a vector for, and what there is to say."""
+        inputs = list(zip(*sides_of(self.asked.table), strict=True))
+        given = self.asked.plan.poolings or POOLED, self.asked.plan.all_layers
+        each = ((rows, [inputs[row] for row in rows]) for rows in batches_of(inputs))
+        done, found = 0, list[Pooled]()
+        for part in self.steps(Call("embed", spec, given, each)):
+            found.append(part)
+            done += len(part.rows)
+            if done < len(inputs):
+                yield Stage(done, len(inputs), "embed", spec.key)
+        refused: dict[str, PoolscopeError] = {}
+        for part in found:
+            refused = {**part.refused, **refused}  # the first of each
+        cut, unread = (sum(int(getattr(part, name).sum()) for part in found) for name in ("cut", "unread"))
+        values = {"backbone": Named(spec.title), "total": done}
+        notes = [Sentence("lab.cut", **values, count=cut, limit=found[0].limit)] if cut else []
+        notes += [Sentence("lab.unread", **values, count=unread)] if unread else []
+        reasons = (one.sentence for one in refused.values())
+        notes += [Sentence("lab.left_out", backbone=spec.key, reason=reason) for reason in reasons]
+        yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
+        places = dict.fromkeys(place for part in found for place in part.vectors)
+        return found, [place for place in places if place[0] not in refused], notes
 
+    def validated(
+        self, spec: BackboneSpec, pooled: Sequence[Pooled], places: Sequence[Place]
+    ) -> Iterator[Combination]:
+        """Each place of one backbone, tested; those with the very same vectors on a layer once."""
+        first: dict[tuple[int, str], Measured] = {}
+        for place in places:
+            vectors = in_order(pooled, place)
+            alike = place[1], digest(vectors)
+            if alike in first:
+                measured = replace(first[alike], place=place, same_as=first[alike].place[0])
+            else:
+                tested = self.tested(spec, vectors, self.asked.rows, self.parts)
+                measured = first[alike] = Measured(spec.key, place, tested, "")
+            yield spec, vectors, measured
 
-def _concluded(
-    steps: Steps,
-    asked: Asked,
-    parts: Ints,
-    grid: Sequence[Measured],
-    best: Combination,
-    warnings: tuple[Sentence, ...],
-) -> Generator[Stage | Fit]:
-    """The learning curve, the control with shuffled labels, and everything in one place."""
-    (spec, vectors, measured), folds, curve = best, asked.plan.folds, []
-    for share in SHARES:
-        curve.append(_tested(steps, spec, vectors, asked.rows, parts[:1], folds, share))
-        yield Stage(len(curve), CHECKS, "check", spec.key)
-    drawn = np.random.default_rng(asked.plan.seed).permutation(asked.rows.labels)
-    shuffled = replace(asked.rows, labels=drawn)
-    (again,) = steps(Call("divide", spec, (shuffled, folds, 1)))
-    control = _tested(steps, spec, vectors, shuffled, again, folds)
-    yield Stage(CHECKS - 1, CHECKS, "check", spec.key)
-    last = (asked, parts, tuple(grid), grid.index(measured), vectors, tuple(curve), control, warnings)
-    (found,) = steps(Call("conclude", spec, last))
-    yield Stage(CHECKS, CHECKS, "check", spec.key)
-    yield found
+    def concluded(
+        self, grid: Sequence[Measured], best: Combination, warnings: tuple[Sentence, ...]
+    ) -> Generator[Stage | Fit]:
+        """The learning curve, the control with shuffled labels, and everything in one place."""
+        (spec, vectors, measured), rows, curve = best, self.asked.rows, list[Tested]()
+        for share in SHARES:
+            curve.append(self.tested(spec, vectors, rows, self.parts[:1], share))
+            yield Stage(len(curve), CHECKS, "check", spec.key)
+        shuffled = replace(rows, labels=np.random.default_rng(rows.seed).permutation(rows.labels))
+        (again,) = self.steps(Call("divide", spec, (shuffled, self.asked.plan.folds, 1)))
+        control = self.tested(spec, vectors, shuffled, again)
+        yield Stage(CHECKS - 1, CHECKS, "check", spec.key)
+        found = self.parts, tuple(grid), grid.index(measured), vectors, tuple(curve), control, warnings
+        (fit,) = self.steps(Call("conclude", spec, (self.asked, *found)))
+        yield Stage(CHECKS, CHECKS, "check", spec.key)
+        yield fit
 
-
-def _tested(
-    steps: Steps, spec: BackboneSpec, vectors: Floats, rows: Rows, parts: Ints, folds: int, share: float = 1
-) -> Tested:
-    """All folds of each division of the rows into ``parts`` (R, N), fitted on a ``share`` of their rows."""
-    splits = [split for drawn in parts for split in splits_of(drawn, folds)]
-    if share < 1:
-        splits = [shared(split, rows, share) for split in splits]
-    found = steps(Call("fold", spec, (vectors, rows.labels), [(split,) for split in splits]))
-    return Tested.of(splits, list(found), rows.labels)
+    def tested(
+        self, spec: BackboneSpec, vectors: Floats, rows: Rows, parts: Ints, share: float = 1
+    ) -> Tested:
+        """All folds of each division of the ``rows``, fitted on a ``share`` of those that are not tested."""
+        splits = [split for drawn in parts for split in splits_of(drawn, self.asked.plan.folds)]
+        if share < 1:
+            splits = [shared(split, rows, share) for split in splits]
+        found = self.steps(Call("fold", spec, (vectors, rows.labels), [(split,) for split in splits]))
+        return Tested.of(splits, list(found), rows.labels)
 
 
 def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
@@ -338,7 +334,7 @@ def groups_of(table: Table, folds: int) -> tuple[Ints, tuple[Sentence, ...]]:
     Rows of one text, or of one pair, are one group, and so are pairs that share either text, directly or by
     way of others. Where that would leave groups that ``folds`` cannot be made of, only equal pairs are.
     """
-    rows, texts = equal_rows(table), linked_rows(table)
+    rows, texts = alike_rows(table)
     firsts = np.unique(rows, return_index=True)[1]  # a row of each
     shared = int((np.bincount(texts[firsts])[texts] > 1).sum())  # rows that share a text with no equal
     if not shared:
@@ -350,35 +346,23 @@ def groups_of(table: Table, folds: int) -> tuple[Ints, tuple[Sentence, ...]]:
     return texts, (Sentence("lab.together", count=shared, groups=len(np.unique(texts))),)
 
 
-def equal_rows(table: Table) -> Ints:
-    """(N,) which rows are one text, or one pair: those that differ in case and white space alone."""
-    return _numbered([*zip(*(map(_folded, side) for side in sides_of(table)), strict=True)])
+def alike_rows(table: Table) -> tuple[Ints, Ints]:
+    """(N,) which rows are one text, or one pair; and which hang together by texts, on whichever side.
 
-
-def linked_rows(table: Table) -> Ints:
-    """(N,) which rows hang together by texts, on whichever side: the connected components of these."""
+    Those that differ in case and white space alone are one. Groups are numbered as they come.
+    """
+    from pandas import factorize
     from scipy.sparse import coo_array  # a tenth of a second, which few ask for
     from scipy.sparse.csgraph import connected_components
 
-    if not table.pairs:
-        return equal_rows(table)
-    count = len(table.texts)
-    ends = _numbered([_folded(text) for text in (*table.texts, *table.pairs)])  # (2 N,) the text of each cell
-    size = int(ends.max(initial=-1)) + 1
-    edges = coo_array((np.ones(count), (ends[:count], ends[count:])), shape=(size, size))
+    texts = [" ".join(text.casefold().split()) for side in sides_of(table) for text in side]
+    numbers, different = factorize(np.array(texts, dtype=object))
+    sides = numbers.reshape(len(sides_of(table)), -1)  # (1 or 2, N)
+    first, last = sides[0], sides[-1]
+    size = len(different)
+    edges = coo_array((np.ones(len(first)), (first, last)), shape=(size, size))
     _, found = connected_components(edges, directed=False)  # of each text
-    groups: Ints = found[ends[:count]].astype(np.int64)
-    return groups
-
-
-def _numbered(keys: Sequence[object]) -> Ints:
-    """(n,) a number for each key, equal ones having the same, from 0 in the order in which they come."""
-    places: dict[object, int] = {}
-    return np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return factorize(first * size + last)[0], found[first].astype(np.int64)
 
 
 def in_order(parts: Sequence[Pooled], place: Place) -> Floats:
