@@ -32,7 +32,7 @@ from components.ui.classify import CLASSIFY
 from components.ui.compare import COMPARE
 from components.ui.evidence import EVIDENCE
 from components.ui.lab import LAB
-from components.ui.places import OF_MODEL, PRIVATE, Given, Updates, browser, scripted_html
+from components.ui.places import OF_MODEL, PRIVATE, Given, Updates, browser, on, scripted_html
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
@@ -137,9 +137,9 @@ class Links:
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
         tabs = [one.tabs for one in self.linked if one.tabs is not None]
         waiting = [part for tab in self.tabs.values() for part in tab.waits]  # an answer may be a refusal
-        needs, how = {part for tab in self.tabs.values() for part in tab.needs}, {"show_progress_on": waiting}
-        followed = share.apply(self.follow, inputs=needs, outputs=self.outputs, **OF_MODEL, **how)
-        followed.then(None, inputs=parts, js=FOLLOWED, **PRIVATE)
+        needs = {part for tab in self.tabs.values() for part in tab.needs}
+        come = on([share.apply], self.follow, needs, self.outputs, OF_MODEL, show_progress_on=waiting)
+        come.then(None, inputs=parts, js=FOLLOWED, **PRIVATE)
         changes = [part.change for part in (*parts, *tabs, self.banner, *waiting)]
         gr.on(changes, None, js=CHANGED, **PRIVATE)
         share.select(None, inputs=parts, js=SET, **PRIVATE)
