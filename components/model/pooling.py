@@ -3,7 +3,8 @@
 A method is one decorated function: its name is the key, the decorator's words are the menu's, its docstring
 is the summary. A learned method has parts that come with a probe; the others need none.
 Names are those of sentence-transformers where it has one. Tokens are those that the attention mask keeps.
-This module is light to import: menus are drawn from it before torch is loaded.
+This module is light to import: menus are drawn from it before torch is loaded. Methods are exported as they
+stand: their code has no more than 100 characters in a line.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 FLATTENED = 64  # tokens that ``flatten`` puts one after the other
 POWER = 3.0  # p of the generalised mean
 SMALLEST = 1e-6  # what smaller values count as there
-LEAST_VARIANCE = 1e-12  # has a slope where a dimension is the same in all tokens, as in a text of one
+LEAST_VARIANCE = 1e-12  # has a slope where all tokens have the same number, as in a text of one
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +180,8 @@ def mean_last4(states: States) -> Tensor:
     layers = _last_four(states)
     if any(layer.shape != states.hidden.shape for layer in layers):
         raise PoolscopeError("pooling", "mean_last4", "errors.widths")
-    return _total(sum(layers[1:], layers[0]) / len(layers), states.mask) / states.mask.sum(1, keepdim=True)
+    average = sum(layers[1:], layers[0]) / len(layers)
+    return _total(average, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 
 @pooling("concat_last4_cls · [CLS] of the last four layers", wide=True)
@@ -241,9 +243,11 @@ def flatten(states: States) -> Tensor:
     """The hidden states of the first 64 tokens one after the other; a shorter text ends in zeros."""
     from torch.nn.functional import pad
 
-    order = (~states.mask).int().argsort(dim=1, stable=True)[:, :FLATTENED]  # attended first, in their order
+    # attended first, in their order
+    order = (~states.mask).int().argsort(dim=1, stable=True)[:, :FLATTENED]
     padding = ~states.mask.take_along_dim(order, dim=1)
-    rows = states.hidden.take_along_dim(order[:, :, None], dim=1).masked_fill(padding[:, :, None], 0)
+    rows = states.hidden.take_along_dim(order[:, :, None], dim=1)
+    rows = rows.masked_fill(padding[:, :, None], 0)
     return pad(rows, (0, 0, 0, FLATTENED - rows.shape[1])).flatten(1)  # (B, 64 D)
 
 

@@ -16,8 +16,7 @@ import pytest
 import torch
 
 from components.analyses.measuring.analyze import analyse
-from components.analyses.measuring.export import module, program
-from components.analyses.measuring.pooling_source import pooling_source
+from components.analyses.measuring.export import module, pooling_source, program
 from components.inference.engine import Engine
 from components.model.examine import Examined, examine
 from components.model.loading import load

@@ -3,11 +3,13 @@
 A program prints the query's probabilities; a module is an ``nn.Module`` that can be trained on batches with
 padding. What they say stands in assets/templates; here is what is measured for them. The layers of a head are
 never looked up: it is traced, each step becomes the layer that does the same, and the layers are then
-compared with the head itself, on random hidden states.
+compared with the head itself, on random hidden states. A pooling method is read from the module that defines
+it, so that a new one can be exported as it is.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
 import textwrap
@@ -15,15 +17,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import jinja2
-import numpy as np
 import torch
 from torch import nn
 
-from components.analyses.measuring.pooling_source import WIDTH, Import, literal, pooling_source
 from components.declaration import Cut
+from components.errors import PoolscopeError
 from components.fitting import MINE
 from components.model.backbone import own_head
 from components.model.examine import Examined, examine
@@ -32,15 +32,15 @@ from components.model.pooling import POOLINGS
 from components.model.probes import place_of
 from components.model.tracing import Call, trace
 from components.settings import ASSETS
+from components.texts import load_texts
 from components.types import Query
 
 ROOT = ASSETS.parent
-SAFELY = ["trust_remote_code=False", "use_safetensors=True", "dtype=torch.float32"]  # to load weights
+WIDTH = 100  # of a line, in characters
 LOWER = "# A layer below the last is pooled. There is no short program for this.\n"
 FITTED = (
     "# The classifier was fitted on a table. `python -m components.lab` writes it down with its program.\n"
 )
-STEPS = {("torch", "nn"), ("sentence_transformers", "SentenceTransformer")}  # what `_declared` needs
 EXAMPLE = "a b c d e"
 ENOUGH = 3  # tokens that tell the first, the last and their average apart
 LIKELY = ("first", "lasttoken", "mean")  # tried before the other poolings
@@ -49,7 +49,13 @@ ACTIVATIONS: Mapping[str, type[nn.Module]] = {
     for name, kind in vars(nn.modules.activation).items()
     if inspect.isclass(kind) and issubclass(kind, nn.Module)
 }
-PARTS = {"reads", "pooler_output", "declared_output", "query"}  # of States: no own pooling looks at these
+FIELDS = (  # of States; assets/templates/states.jinja says what each is
+    *("hidden", "layers", "mask", "special", "cls", "reads", "pooler_output", "declared_output", "query"),
+)
+PARTS = {"reads", "pooler_output", "declared_output", "query"}  # of these: no own pooling looks at them
+Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
+OWN = ("components", "__future__")  # what no exported file imports
+QUOTES = '"""'
 
 
 def program(examined: Examined) -> str:
@@ -63,27 +69,18 @@ def program(examined: Examined) -> str:
         return LOWER
     if not whole and (unfit := _unfit(examined)):
         return unfit
-    needed: set[Import] = {
-        *(("torch", ""), ("transformers", "AutoTokenizer")),
-        ("transformers", "AutoModelForSequenceClassification"),
-        *([] if own else [("safetensors.torch", "load_file")]),
-    }
-    probes = "" if own or backbone.spec.probes is None else _place(backbone.spec.probes)
-    found = _common(examined, "" if whole else query.pooling, needed)
+    needed = {("torch", ""), ("transformers", "AutoTokenizer")}
+    needed |= {("transformers", "AutoModelForSequenceClassification")}
     layer = len(examined.states.layers) - 1 if examined.lower else None
-    where = "/".join(place_of(query.task, query.pooling, layer))
-    reads = examined.states.reads
     return _rendered(
         "program.jinja",
-        **found,
+        examined,
+        "" if whole else query.pooling,
+        needed if own else {*needed, ("safetensors.torch", "load_file")},
         **(_cut(examined) if own and swapped else {}),
-        pooling=query.pooling,
-        swaps=swapped,
         whole=whole,
-        probes=probes,
         layer=layer,
-        held=lambda part: literal(f"{where}/{part}"),
-        share=lambda: textwrap.wrap(f"[{', '.join(map(str, np.asarray(reads.share[0])))}]", WIDTH - 12),
+        where="/".join(place_of(query.task, query.pooling, layer)),
     )
 
 
@@ -93,68 +90,47 @@ def module(examined: Examined) -> str:
         return LOWER
     if unfit := _unfit(examined):
         return unfit
-    asked, tokenizer = examined.query.pooling, examined.backbone.tokenizer
+    asked = examined.query.pooling
     own = own_layers(examined, asked if examined.probe is None else NATIVE)
     pooling = asked if asked != NATIVE else own.native or "first"
-    auto = (("transformers", "AutoModel"), ("transformers", "AutoTokenizer"))
-    found = _common(examined, pooling, {("torch", ""), ("torch", "Tensor"), ("torch", "nn"), *auto})
-    padding = None
-    if not tokenizer.init_kwargs.get("pad_token"):  # which the tokenizer's own files do not name
-        others = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
-        padding = next(one for one in others if one is not None)
-    known = {
-        "layers": f"(*output.{found['layers']}[:-1], hidden)",
-        "mask": "attention_mask.bool()",
-        "special": "special_tokens_mask.bool()",
-        "cls": "attention_mask.argmax(dim=1)",  # the first attended token, or the last
-        "pooler_output": "output.pooler_output",
-        "declared_output": f'self.steps(features)["sentence_embedding"]{found["kept"]}',
-        "query": "self.query",
-    }
-    if found["cls"] is not None:
-        known["cls"] = "input_ids.eq(CLS).int().argmax(dim=1)"
-    elif own.native == "lasttoken":
-        known["cls"] = "attention_mask.cumsum(dim=1).argmax(dim=1)"
-    return _rendered(
-        "module.jinja",
-        **found,
-        pooling=pooling,
-        own=own,
-        swaps=swaps(examined.backbone, asked),
-        states=[f"{field}={known.get(field, field)}" for field in found["fields"]],
-        padding=padding,
+    needed = {("torch", ""), ("torch", "Tensor"), ("torch", "nn")}
+    needed |= {("transformers", "AutoModel"), ("transformers", "AutoTokenizer")}
+    return _rendered("module.jinja", examined, pooling, needed, pooling=pooling, own=own)
+
+
+def _rendered(name: str, examined: Examined, written: str, needed: set[Import], **values: object) -> str:
+    """Fill a template; ``written`` is the pooling that is written out, or "" for none."""
+    backbone, ids = examined.backbone, examined.encoded.inputs["input_ids"][0]
+    source = pooling_source(written) if written else PoolingSource((), (), frozenset())
+    cuts: list[int] = []
+    if "declared_output" in source.fields and backbone.declared is not None:
+        needed = needed | {("torch", "nn"), ("sentence_transformers", "SentenceTransformer")}
+        cuts = [step.size for step in backbone.declared.says.steps if isinstance(step, Cut)]
+    return (
+        _templates()
+        .get_template(name)
+        .render(
+            values,
+            examined=examined,
+            backbone=backbone,
+            query=examined.query,
+            probe=examined.probe,
+            spec=backbone.spec,
+            swaps=swaps(backbone, examined.query.pooling),
+            pinned=["revision=REVISION"] if backbone.spec.source == "hub" else [],
+            inside=Path(backbone.spec.location).is_relative_to(ROOT),
+            imports=_imports(needed | source.imports),
+            fields=source.fields,
+            code=source.code,
+            cls=examined.encoded.tokens.cls,
+            found=int(ids.eq(backbone.tokenizer.cls_token_id or 0).int().argmax()),  # as a program finds it
+            kept=f"[:, :{cuts[0]}]" if cuts else "",  # the numbers that ``encode`` keeps
+            layers="decoder_hidden_states" if backbone.model.config.is_encoder_decoder else "hidden_states",
+        )
     )
 
 
-def _common(examined: Examined, pooling: str, needed: set[Import]) -> dict[str, Any]:
-    """Return what both files are made of; ``pooling`` is the one that is written out, or "" for none."""
-    backbone, own = examined.backbone, examined.encoded.tokens.cls
-    spec, ids = backbone.spec, examined.encoded.inputs["input_ids"][0]
-    code: tuple[str, ...] = ()
-    fields: tuple[str, ...] = ()
-    if pooling:
-        source = pooling_source(pooling)
-        code, fields, needed = source.code, source.fields, needed | source.imports
-    cuts: list[int] = []
-    if "declared_output" in fields and backbone.declared is not None:
-        needed |= STEPS
-        cuts = [step.size for step in backbone.declared.says.steps if isinstance(step, Cut)]
-    return {
-        "examined": examined,
-        "backbone": backbone,
-        "pinned": ["revision=REVISION"] if spec.source == "hub" else [],
-        "inside": Path(spec.location).is_relative_to(ROOT),
-        "imports": _imports(needed),
-        "fields": fields,
-        "code": code,
-        "cls": None if own < 0 else own,
-        "typed": own != int(ids.eq(backbone.tokenizer.cls_token_id or 0).int().argmax()),
-        "kept": f"[:, :{cuts[0]}]" if cuts else "",  # the numbers that ``encode`` keeps
-        "layers": "decoder_hidden_states" if backbone.model.config.is_encoder_decoder else "hidden_states",
-    }
-
-
-def _cut(examined: Examined) -> dict[str, Any]:
+def _cut(examined: Examined) -> dict[str, str | None]:
     """Tell how the module behind which the head begins is written, and what of its output holds the states.
 
     ``handed``: None for a tensor, a name for a mapping, "" for the first of a tuple.
@@ -166,10 +142,8 @@ def _cut(examined: Examined) -> dict[str, Any]:
     if isinstance(given, Mapping):
         handed = next(name for name, value in given.items() if value is kept.hidden[-1])
     parts = path.split(".") if path else []
-    return {
-        "cut": "model" + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts),
-        "handed": handed,
-    }
+    cut = "model" + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts)
+    return {"cut": cut, "handed": handed}
 
 
 def _unfit(examined: Examined) -> str:
@@ -261,8 +235,7 @@ def _layer(call: Call, model: nn.Module) -> str | None:
     """The layer that does what the call did, as source, or None if there is none."""
     if len(call.taken) != 1 or len(call.given) != 1:
         return None
-    module = model.get_submodule(call.module)
-    taken, given = call.taken[0], call.given[0]
+    module, taken, given = model.get_submodule(call.module), call.taken[0], call.given[0]
     if call.kind == "linear":
         bias = "" if sum(isinstance(one, torch.Tensor) for one in call.arguments) == 3 else ", bias=False"
         return f"nn.Linear({taken.shape[-1]}, {given.shape[-1]}{bias})"
@@ -289,6 +262,125 @@ def _lines(layers: Mapping[Call, str], labels: int) -> Iterator[str]:
         yield f"{line},  # {call.module}" if call.module and call.weights else f"{line},"
 
 
+# A pooling method as source that stands alone: the function, and what it calls.
+
+
+@dataclass(frozen=True)
+class PoolingSource:
+    """``code``: definitions, each before it is used. ``fields``: what the method looks at, of States."""
+
+    code: tuple[str, ...]
+    fields: tuple[str, ...]
+    imports: frozenset[Import]
+
+
+@cache  # what is installed does not change while it runs
+def pooling_source(key: str) -> PoolingSource:
+    """Write the pooling method ``key`` with all that it needs, but for the class that it is called with."""
+    function = POOLINGS[key].function
+    source = inspect.getsource(sys.modules[function.__module__])
+    tree = ast.parse(source)
+    known: dict[str, ast.stmt] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            known[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            known[node.targets[0].id] = node
+    found = _with_needed(function.__name__, known)
+    names = {name for node in found.values() for name in _names(node)}
+    looked = {
+        one.attr
+        for node in found.values()
+        for one in ast.walk(node)
+        if isinstance(node, ast.FunctionDef) and isinstance(one, ast.Attribute)
+        if ast.unparse(one.value) == node.args.args[0].arg  # the states
+    }
+    outer = [one for node in tree.body for one in _imported(node) if (one[1] or one[0]) in names]
+    inner = [one for top in found.values() for node in ast.walk(top) for one in _imported(node)]
+    needed = {("dataclasses", "dataclass"), ("torch", "Tensor")}
+    if "reads" in looked:
+        needed |= {("types", "SimpleNamespace")}
+    return PoolingSource(
+        code=tuple(_standing_alone(node, source) for node in found.values()),
+        fields=tuple(field for field in FIELDS if field in looked),
+        imports=frozenset([*outer, *inner, *needed]),
+    )
+
+
+def _with_needed(name: str, known: Mapping[str, ast.stmt]) -> dict[str, ast.stmt]:
+    """The definition of ``name`` behind all that it needs of the functions and constants of a module."""
+    found: dict[str, ast.stmt] = {}
+    for needed in sorted(_names(known[name]) & known.keys() - {name}):
+        found |= _with_needed(needed, known)
+    return {**found, name: known[name]}
+
+
+def _names(node: ast.stmt) -> set[str]:
+    """The names that a definition uses; what decorates it is no part of it."""
+    parts = node.body if isinstance(node, ast.FunctionDef) else [node]
+    return {one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)}
+
+
+def _imported(node: ast.AST) -> Iterator[Import]:
+    """Return what an import takes, but for what is Poolscope's own."""
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, "") for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] not in OWN:
+        yield from ((str(node.module), alias.name) for alias in node.names)
+
+
+def _standing_alone(definition: ast.stmt, source: str) -> str:
+    """A definition as it is written in ``source``, its comments too, but for what cannot stand alone."""
+    lines = dict(enumerate(source.splitlines(), start=1))
+    chosen = {number: _wrapped(lines[number]) for number in _numbers(definition)}
+    for node in ast.walk(definition):  # outer statements before those inside of them
+        instead = _instead(node)
+        if instead is not None and isinstance(node, ast.stmt) and chosen[node.lineno]:
+            chosen.update({number: [] for number in _numbers(node)})
+            chosen[node.lineno] = instead
+    return "\n".join(line for part in chosen.values() for line in part)
+
+
+def _numbers(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _instead(node: ast.AST) -> list[str] | None:
+    """The lines to write for a statement that cannot stand alone, or None for one that can.
+
+    Imports go to the top of the file. A guard against a part that is lacking goes: here none is. What else
+    Poolscope tells a visitor becomes a ValueError with the same sentence in English.
+    """
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return []
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Compare):
+        return [] if isinstance(node.test.ops[0], ast.Is) and any(map(_refusal, node.body)) else None
+    if isinstance(node, ast.Raise) and (error := _refusal(node)) is not None:
+        _field, _given, key = error.args
+        english = load_texts().entries[ast.literal_eval(key)]
+        values = ", ".join(ast.unparse(keyword) for keyword in error.keywords)
+        sentence = f"{literal(english)}.format({values})" if values else literal(english.format())
+        return [f"{' ' * node.col_offset}raise ValueError({sentence})"]
+    return None
+
+
+def _refusal(node: ast.stmt) -> ast.Call | None:
+    raised = node.exc if isinstance(node, ast.Raise) else None
+    ours = isinstance(raised, ast.Call) and ast.unparse(raised.func) == PoolscopeError.__name__
+    return raised if ours and isinstance(raised, ast.Call) else None
+
+
+def _wrapped(line: str) -> list[str]:
+    """A docstring that is too long for its line, cut between words; any other line as it is."""
+    code = line.lstrip()
+    if len(line) <= WIDTH or not code.endswith(QUOTES):
+        return [line]
+    indent, said = line[: -len(code)], code[: -len(QUOTES)]
+    room = WIDTH - len(indent)
+    room -= len(QUOTES) if len(said) <= room else 0  # what fits but for its end is cut, too
+    return [*(indent + part for part in textwrap.wrap(said, room, break_on_hyphens=False)), indent + QUOTES]
+
+
 # Pieces of Python source that fit the page.
 
 
@@ -303,12 +395,14 @@ def _templates() -> jinja2.Environment:
         auto_reload=False,
     )
     functions = {"literal": literal, "call": _call, "strings": _strings, "comment": _comment, "place": _place}
-    found.globals.update(functions, declared=_declared, safely=SAFELY)
+    found.globals.update(functions, assigned=_assigned, wrap=textwrap.wrap, WIDTH=WIDTH)
     return found
 
 
-def _rendered(name: str, **values: object) -> str:
-    return _templates().get_template(name).render(values)
+def literal(text: str) -> str:
+    """Write ``text`` as source, on one line and whatever it holds; in double quotes where both would do."""
+    source = repr(text)  # escapes all that is not printable, marks that turn the direction of text included
+    return f'"{source[1:-1]}"' if source[0] == "'" and '"' not in text else source
 
 
 def _call(head: str, parts: Sequence[str], tail: str = ")") -> str:
@@ -328,6 +422,10 @@ def _strings(name: str, values: Sequence[str]) -> str:
     )
 
 
+def _assigned(names: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    return [f"{name}={values.get(name, name)}" for name in names]
+
+
 def _comment(text: str, indent: str = "") -> str:
     mark = f"{indent}# "
     return textwrap.fill(text, WIDTH, initial_indent=mark, subsequent_indent=mark, break_on_hyphens=False)
@@ -340,15 +438,6 @@ def _place(path: str) -> str:
     """
     whole = Path(path)
     return whole.relative_to(ROOT).as_posix() if whole.is_relative_to(ROOT) else whole.name
-
-
-def _declared(target: str, checkpoint: str, pinned: Sequence[str]) -> str:
-    """Lines that load the steps behind the transformer that a checkpoint declares into ``target``."""
-    head = target[: len(target) - len(target.lstrip())] + "modules = SentenceTransformer("
-    options = ['device="cpu"', 'model_kwargs={"dtype": torch.float32}']
-    remark = "# all that is declared behind the transformer"
-    load = _call(head, [checkpoint, *pinned, *options])
-    return f"{load}\n{target} = nn.Sequential(*list(modules)[1:])  {remark}"
 
 
 def _imports(wanted: Iterable[Import]) -> str:
