@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from components.exhibits.evidence import gains, select
-from components.exhibits.small_plots import profiles
+from components.exhibits.intervals import profiles
 from components.inference.engine import Engine
 from components.results import of, read_results
 from tests.measured import measured

@@ -1,8 +1,7 @@
-"""The part of the results that is looked at, of one task and some backbones, and its tables."""
+"""The part of the results that is looked at, of one task and some backbones, its tables and sentences."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,12 +9,13 @@ from html import escape
 from itertools import chain, combinations
 from math import erfc, sqrt
 from operator import attrgetter
+from typing import Any
 
 import pandas as pd
 
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html
-from components.exhibits.view import number, one_vector, shorten, visible
+from components.exhibits.view import number, one_vector, visible
 from components.markup import render
 from components.results import KINDS, Row, Table, beside, each, holm, of
 from components.texts import Texts
@@ -24,7 +24,6 @@ LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
 OF_A_TASK = ("probe", "depth", "swap", "head")  # kinds of results of a backbone that are for one task
 OF_SOME = ("probe", "depth", "cosine")  # kinds that are shown of the chosen backbones alone
-WIDEST = 16  # characters of a line of a label
 
 # Columns of what is shown and saved. A result has its value as "value", whatever it is called here.
 COUNTS, PS = ("better", "worse"), ("p", "corrected")
@@ -60,9 +59,9 @@ class Evidence:
         return [row for row in self.every[kind] if row.task == self.task]
 
     def of(self, kind: str, *backbones: str) -> list[Row]:
-        """The results of a ``kind`` for each of ``backbones``, for the task where they are for one."""
+        """The results of a ``kind`` for these or the chosen backbones; for the task if they are for one."""
         rows = self.of_task(kind) if kind in OF_A_TASK else self.every[kind]
-        return [row for key in backbones for row in rows if row.backbone == key]
+        return [row for key in backbones or self.backbones for row in rows if row.backbone == key]
 
     def title(self, backbone: str) -> str:
         """Say what a backbone is called, not escaped, with everything in it visible."""
@@ -76,8 +75,7 @@ class Evidence:
     @cached_property
     def rows(self) -> list[tuple[str, ...]]:
         """The poolings with a probe, those together that are one and the same vector in each backbone."""
-        order = (row.pooling for row in self.every["probe"])
-        return shared(vectors(self.of("probe", *self.backbones)), self.backbones, order)
+        return shared(vectors(self.of("probe")), (row.pooling for row in self.every["probe"]))
 
     def rhos(self, backbone: str) -> list[Row]:
         """Spearman's rho of the raw cosine, for poolings that have a probe as well."""
@@ -111,12 +109,13 @@ def named(row: Row, poolings: Iterable[str]) -> Row:
     return beside(row, poolings=every, called=one_vector(every))
 
 
-def shared(found: Iterable[Row], backbones: Sequence[str], order: Iterable[str]) -> list[tuple[str, ...]]:
+def shared(found: Sequence[Row], order: Iterable[str]) -> list[tuple[str, ...]]:
     """Poolings in this ``order``, those together that are one vector in each backbone, or in none.
 
     ``found``: a row for each vector of each backbone, as `vectors` gives it.
     """
     called = {(row.backbone, pooling): row.called for row in found for pooling in row.poolings}
+    backbones = dict.fromkeys(row.backbone for row in found)
     rows: dict[tuple[str | None, ...], list[str]] = {}
     for pooling in dict.fromkeys(order):
         rows.setdefault(tuple(called.get((key, pooling)) for key in backbones), []).append(pooling)
@@ -168,36 +167,16 @@ def spread(found: Iterable[Row], scale: float, digits: int) -> str:
     return number(round(scale * high.value, digits) - round(scale * low.value, digits), digits)
 
 
+def extremes(found: Iterable[Row], shown: Format) -> dict[str, str]:
+    """The lowest and the highest value, and whose they are, as a sentence says it, not escaped."""
+    low, high = ends(found)
+    values = {"low": shown(low.value), "high": shown(high.value)}
+    return {**values, "lowest": low.called, "highest": high.called}
+
+
 def accuracy_text(value: float) -> str:
     """An accuracy as it is shown everywhere: percent with one digit."""
     return f"{number(100 * value, 1)} %"
-
-
-def label_lines(poolings: Iterable[str]) -> list[str]:
-    """The label of a row, not escaped: the names of one vector, on as few lines as fit."""
-    return textwrap.wrap(one_vector(map(shorten, map(visible, poolings))), WIDEST, break_on_hyphens=False)
-
-
-def tick(poolings: Sequence[str]) -> str:
-    """The label of a row as plotly draws it."""
-    label = "<br>".join(map(escape, label_lines(poolings)))
-    return f"<b>{label}</b>" if BASE in poolings else label
-
-
-def points(
-    evidence: Evidence, rows: Iterable[Row], key: str, shown: Format, say: Texts, **more: object
-) -> pd.DataFrame:
-    """The rows as they are drawn, each at its ``place``; ``key``: of what is said on pointing at one.
-
-    ``shown`` writes a value and its ends; ``more`` is said besides.
-    """
-    found = []
-    for row in rows:
-        values = {name: shown(getattr(row, name)) for name in ("value", "low", "high")}
-        told = {**vars(row), "pooling": getattr(row, "called", ""), "examples": row.measured, **more}
-        said = say.html(key, **{**told, "backbone": evidence.title(row.backbone), **values})
-        found.append((row.value, row.low, row.high, row.place, said))
-    return pd.DataFrame(found, columns=["value", "low", "high", "place", "said"])
 
 
 def saved_rows(
@@ -249,16 +228,6 @@ def swaps(evidence: Evidence, _: State, say: Texts) -> Shown:
     return _shown(rows, SWAPPED, say("evidence.swaps_caption"), "swaps", say("evidence.swaps_hint"), say)
 
 
-PROBES, OWN_HEADS, SWAPS = (
-    Exhibit(f"{name}-numbers", show, style="numbers", frame="folded", title=title)
-    for name, show, title in (
-        ("evidence", probes, "table.heading"),
-        ("own", own, "evidence.own"),
-        ("swap", swaps, "evidence.swaps"),
-    )
-)
-
-
 def probe_rows(evidence: Evidence, say: Texts) -> list[Row]:
     """A row for each vector with a probe, a backbone after the other, with rho of its raw cosine."""
     rows = []
@@ -277,10 +246,10 @@ def probe_rows(evidence: Evidence, say: Texts) -> list[Row]:
 
 def swapped_rows(evidence: Evidence, swaps: Iterable[Row], say: Texts) -> list[Row]:
     """The vectors that own heads were given; p is corrected for the number of vectors of one head."""
-    heads: dict[str, list[Row]] = {}
-    for row in vectors(swaps):
-        heads.setdefault(row.backbone, []).append(row)
-    return saved_rows(evidence, chain.from_iterable(map(corrected, heads.values())), say)
+    found = vectors(swaps)
+    heads = dict.fromkeys(row.backbone for row in found)
+    tested = (corrected([row for row in found if row.backbone == key]) for key in heads)
+    return saved_rows(evidence, chain.from_iterable(tested), say)
 
 
 def _shown(
@@ -299,3 +268,53 @@ def _shown(
         **{"accuracy": accuracy_text, "number": number},
     )
     return Shown(data=data, html=html)
+
+
+def findings(evidence: Evidence, _: State, say: Texts) -> Shown:
+    """Say what baselines reach, then for each backbone how far accuracy and rho spread over the poolings."""
+    baselines, heads = evidence.of_task("baseline"), corrected(evidence.of_task("head"))
+    better, worse = gains(heads)
+    html = render(
+        "findings",
+        say,
+        baselines=baselines,
+        heads=heads,
+        better=better,
+        worse=worse,
+        findings=[_finding(evidence, key) for key in evidence.backbones],
+        base=BASE,
+        level=LEVEL,
+        accuracy=accuracy_text,
+        **{"number": number, "spread": spread, "ends": ends, "extremes": extremes},
+    )
+    return Shown(html=html)
+
+
+def _finding(evidence: Evidence, key: str) -> dict[str, Any]:
+    accuracies, others = vectors(evidence.of("probe", key)), against_base(vectors(evidence.of("probe", key)))
+    return {
+        "title": evidence.title(key),
+        "accuracies": accuracies,
+        "others": len(others),
+        "differ": sum(row.corrected < LEVEL for row in others),
+        "rhos": vectors(evidence.rhos(key)),
+        "own": evidence.of("head", key),
+        "swapped": vectors(evidence.of("swap", key)),
+    }
+
+
+def published(_: Evidence, __: State, say: Texts) -> Shown:
+    """Quote the same comparison in a paper."""
+    return Shown(html=f'<p class="published">{escape(say("evidence.published"))}</p>')
+
+
+PROBES, OWN_HEADS, SWAPS = (
+    Exhibit(f"{name}-numbers", show, style="numbers", frame="folded", title=title)
+    for name, show, title in (
+        ("evidence", probes, "table.heading"),
+        ("own", own, "evidence.own"),
+        ("swap", swaps, "evidence.swaps"),
+    )
+)
+FINDINGS = Exhibit("findings", findings, frame="bare", title="evidence.findings")
+PUBLISHED = Exhibit("published", published, frame="bare", title="evidence.others")

@@ -90,19 +90,27 @@ def against_facts(anatomy: Anatomy, other: Anatomy, say: Texts) -> dict[str, str
 
 def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
     """Facts of several heads together."""
-    asked = len(anatomies)
-    places = [(_title(one, say), _only(one)) for one in anatomies]
-    cores: dict[tuple[str, ...], list[str]] = {}
-    for anatomy in anatomies:
-        cores.setdefault(_core(anatomy), []).append(_title(anatomy, say))
-    named = (
-        say("questions.of_heads", core=ARROW.join(core) or say("questions.none"), heads=say.listed(titles))
-        for core, titles in cores.items()
+    asked, titles = len(anatomies), [visible(one.analysis.backbone.said(say)) for one in anatomies]
+    places = list(map(_only, anatomies))
+    told = {place for place in places if place != "either"}
+    alike = "no" if "" in told or len(told) > 1 else "short" if "either" in places else "yes"
+    firsts, lasts = (
+        [title for title, place in zip(titles, places, strict=True) if place == at]
+        for at in ("first", "last")
     )
-    from_checkpoint = [one for one in anatomies if any(w.origin == "checkpoint" for w in one.weights)]
-    inheriting = [_title(one, say) for one in from_checkpoint]
+    cores: dict[tuple[str, ...], list[str]] = {}
+    for title, anatomy in zip(titles, anatomies, strict=True):
+        cores.setdefault(_core(anatomy), []).append(title)
+    named = (
+        say("questions.of_heads", core=ARROW.join(core) or say("questions.none"), heads=say.listed(heads))
+        for core, heads in cores.items()
+    )
+    inheriting = [
+        title
+        for title, one in zip(titles, anatomies, strict=True)
+        if any(weight.origin == "checkpoint" for weight in one.weights)
+    ]
     several = "all" if len(inheriting) == asked else "some" if inheriting else "none"
-    firsts, lasts = ([one for one, where in places if where == at] for at in ("first", "last"))
     return {
         "asked": str(asked),  # how many heads
         "firsts": str(len(firsts)),  # how many of them read the first of several tokens alone
@@ -110,12 +118,11 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
         "lasts": str(len(lasts)),  # how many the last one alone
         "last_names": listed(lasts, asked, say),  # the titles of theirs
         "cores": str(len(cores)),  # how many different ones there are
-        "core_names": say("list.semicolon").join(
-            named
-        ),  # each of them, with the backbones whose heads have it
+        # each of them, with the backbones whose heads have it
+        "core_names": say("list.semicolon").join(named),
         "inheriting": str(len(inheriting)),  # how many heads have a tensor that comes from the checkpoint
         "inheriting_names": listed(inheriting, asked, say),  # the titles of their backbones
-        "alike": "alone" if asked == 1 else _alike([where for _, where in places]),
+        "alike": "alone" if asked == 1 else alike,
         "same": "alone" if asked == 1 else _yes(len(cores) == 1),
         "inherited": "alone" if asked == 1 else several,
     }
@@ -136,10 +143,6 @@ def _lens(anatomy: Anatomy) -> dict[str, str]:
     }
 
 
-def _title(anatomy: Anatomy, say: Texts) -> str:
-    return visible(anatomy.analysis.backbone.said(say))
-
-
 def _only(anatomy: Anatomy) -> str:
     """The place of the one token that a head reads: "first", "last" or its index.
 
@@ -149,13 +152,6 @@ def _only(anatomy: Anatomy) -> str:
     if len(read) != 1:
         return ""
     return "either" if total == 1 else {0: "first", total - 1: "last"}.get(read[0], str(read[0]))
-
-
-def _alike(places: Sequence[str]) -> str:
-    told = {place for place in places if place != "either"}
-    if "" in told or len(told) > 1:
-        return "no"
-    return "short" if "either" in places else "yes"
 
 
 def listed(names: Sequence[str], most: int, say: Texts) -> str:
@@ -169,11 +165,12 @@ def listed(names: Sequence[str], most: int, say: Texts) -> str:
 def _reading(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     analysis = anatomy.analysis
     read, cls, special = indices(analysis.reads.positions), analysis.tokens.cls, analysis.tokens.special
-    names = [shorten(word(label), 24) for label in labels_of(analysis)]
+    names, last = [shorten(word(label), 24) for label in labels_of(analysis)], len(special) - 1
     tokens = [  # a word of the text in quotes, for it may be a full stop
         name if special[index] else say("similarity.stand_in", token=name) for index, name in enumerate(names)
     ]
-    places = [_place(index, len(tokens), say) for index in read]
+    ends = {last: "questions.last", 0: "questions.first"} if last else {0: "questions.alone"}
+    places = [say(ends.get(index, "questions.nth"), number=index + 1) for index in read]
     several = "none" if not read else "all" if len(read) == len(tokens) else "some"
     return {
         "count": str(len(read)),  # how many tokens it reads
@@ -183,14 +180,6 @@ def _reading(anatomy: Anatomy, say: Texts) -> dict[str, str]:
         "cls": tokens[cls],  # the token in the place of [CLS]
         "reads": several if len(read) != 1 else "cls" if read == [cls] else "one",
     }
-
-
-def _place(index: int, total: int, say: Texts) -> str:
-    if total == 1:
-        return say("questions.alone")
-    if index == 0:
-        return say("questions.first")
-    return say("questions.last") if index == total - 1 else say("questions.nth", number=index + 1)
 
 
 def _chosen(analysis: Analysis) -> list[str]:
@@ -204,27 +193,26 @@ def _output(analysis: Analysis, index: int) -> str:
 def _order(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     steps, core, none = anatomy.steps, _core(anatomy), say("questions.none")
     own = ("", anatomy.analysis.backbone.architecture)
-    groups = groupby(steps, key=lambda step: step.within)
-    rows = [(within, _row([*group], say)) for within, group in groups]
-    classes = [row if within in own else f"{visible(within)} ({row})" for within, row in rows]
+    told, classes = [_step(step, say) for step in steps], []
+    for within, group in groupby(zip(steps, told, strict=True), key=lambda pair: pair[0].within):
+        row = ARROW.join(name for _, name in group)
+        classes.append(row if within in own else f"{visible(within)} ({row})")
     picked = max((index for index, step in enumerate(steps) if step.picks), default=-1)
     final = max((index for index, step in enumerate(steps) if step.weights), default=len(steps))
     ran = [step.path for step in steps if step.path]
     # without modules that hold others or were cut short
     printed = [line.path for line in anatomy.declared if line.path and not line.text.endswith(("(", "… )"))]
     return {
-        "steps": _row(steps, say),  # what ran, in this order: a layer by its name, a function by its own
+        "steps": ARROW.join(told)
+        or none,  # what ran, in this order: a layer by its name, a function by its own
         "classes": ARROW.join(classes) or none,  # the same, after the class that ran it if that is another
-        "between": _row(steps[picked + 1 : final], say),  # steps between the picked token and the last layer
+        # steps between the picked token and the last layer
+        "between": ARROW.join(told[picked + 1 : final]) or none,
         "core": ARROW.join(core) or none,  # the steps that change numbers
         "printed": say.listed(map(_last, printed)) or none,  # its layers in the order of print(model)
         "direct": _yes(len(core) == 1),
         "order": "run" if printed == ran else "other",
     }
-
-
-def _row(steps: Sequence[Step], say: Texts) -> str:
-    return ARROW.join(_step(step, say) for step in steps) or say("questions.none")
 
 
 def _step(step: Step, say: Texts) -> str:
@@ -311,26 +299,33 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
 
 def padding_facts(given: Padding | Sentence, say: Texts) -> dict[str, str]:
     """Facts of one text on one model; all is empty where nothing was padded."""
-    if isinstance(given, Sentence):
-        return {**dict.fromkeys(PADDING_FACTS, ""), "batched": "refused", "elsewhere": "none"}
-    if not given.cases:
-        return {**dict.fromkeys(PADDING_FACTS, ""), "batched": "alone", "elsewhere": "none"}
+    if isinstance(given, Sentence) or not given.cases:
+        batched = "refused" if isinstance(given, Sentence) else "alone"
+        return {**dict.fromkeys(PADDING_FACTS, ""), "batched": batched, "elsewhere": "none"}
     batch, *rest = given.cases
     others = [one for one in rest if one.name != given.side]
-    unsafe = [one for one in others if one.verdict != "safe"]
+    unsafe = [
+        say(
+            "padding.moved",
+            way=say(f"padding.{one.name}"),
+            largest=f"{one.largest:.2g}",
+            cause=_cause(one, say),
+        )
+        for one in others
+        if one.verdict != "safe"
+    ]
     return {
         "side": say(f"padding.{given.side}"),  # where its tokenizer pads
         "largest": f"{batch.largest:.2g}",  # by how much a logit moves then, at most
-        "why": say(f"padding.cause_{batch.cause}") if batch.cause else "",  # the cause, as measured
-        "unsafe": say.listed(_moved(one, say) for one in unsafe),  # other ways to pad that move a logit
+        "why": _cause(batch, say) if batch.cause else "",  # the cause, as measured
+        "unsafe": say.listed(unsafe),  # other ways to pad that move a logit
         "batched": given.verdict,
         "elsewhere": "none" if not others else "some" if unsafe else "safe",
     }
 
 
-def _moved(case: PaddingCase, say: Texts) -> str:
-    told = {"way": say(f"padding.{case.name}"), "cause": say(f"padding.cause_{case.cause}")}
-    return say("padding.moved", largest=f"{case.largest:.2g}", **told)
+def _cause(case: PaddingCase, say: Texts) -> str:
+    return say(f"padding.cause_{case.cause}")
 
 
 def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Texts) -> dict[str, str]:
@@ -363,26 +358,23 @@ def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Tex
 
 def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str]:
     """Facts of the backbones together; those that were measured in both ways are compared."""
-    own = {row.backbone: row for row in evidence.of("head", *evidence.backbones)}
-    probes = evidence.of("probe", *evidence.backbones)
+    own = {row.backbone: row for row in evidence.of("head")}
+    probes = evidence.of("probe")
     tried = [row for row in probes if row.pooling == pooling and row.backbone in own]
     heads = [own[row.backbone] for row in tried]
     own_differ, probe_differ = differing(heads), differing(tried)
+    own_spread, probe_spread = (spread(rows, 100, 1) if rows else number(0, 1) for rows in (heads, tried))
     return {
         "pairs": str(comb(len(tried), 2)),  # how many differences there are between two backbones
         "own_ends": _ends(heads, evidence, say),  # the lowest and the highest with own heads, whose these are
-        "own_spread": _spread(heads),  # with own heads, the highest above the lowest, in percentage points
+        "own_spread": own_spread,  # with own heads, the highest above the lowest, in percentage points
         "own_differ": str(own_differ),  # how many of these differences count
         "probe_pooling": visible(pooling),  # the first of the question's poolings
         "probe_ends": _ends(tried, evidence, say),  # the lowest and the highest with one classifier on that
-        "probe_spread": _spread(tried),  # the same with one classifier on that pooling
+        "probe_spread": probe_spread,  # the same with one classifier on that pooling
         "probe_differ": str(probe_differ),  # how many of these
         "counts": "alone" if len(tried) < 2 else "some" if own_differ or probe_differ else "none",
     }
-
-
-def _spread(accuracies: Sequence[Row]) -> str:
-    return spread(accuracies, 100, 1) if accuracies else number(0, 1)
 
 
 def _ends(accuracies: Sequence[Row], evidence: Evidence, say: Texts) -> str:

@@ -15,7 +15,7 @@ from components.exhibits.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.curves import CURVES
 from components.exhibits.edit import MOVES
-from components.exhibits.evidence import OWN_HEADS, PROBES, SWAPS, Evidence
+from components.exhibits.evidence import FINDINGS, OWN_HEADS, PROBES, PUBLISHED, SWAPS, Evidence
 from components.exhibits.exhibit import Panel, or_why
 from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
@@ -23,12 +23,11 @@ from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIP
 from components.exhibits.importance import AGREES, ATTENTION, BARS, INTEGRATED
 from components.exhibits.importance import HEAD as ATTENTION_HEAD
 from components.exhibits.importance import SENTENCE as IMPORTANT
-from components.exhibits.intervals import ACCURACY, FINDINGS, LEGEND, PUBLISHED, RHO
+from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, PLANE, RANKING, Found
 from components.exhibits.lens import DEPTH, LENS
 from components.exhibits.serving import PADDED, VECTOR
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
-from components.exhibits.small_plots import DEPTHS, EXPLANATIONS, WHITENING
 from components.exhibits.trace import TRACE, TRACED, Traced, traced
 from components.exhibits.verdict import HOW_TO_READ, OUTPUTS, VERDICT
 from components.exhibits.view import CENTRED, LABEL, LAYER

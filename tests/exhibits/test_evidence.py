@@ -8,6 +8,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
 from components.exhibits.evidence import (
+    FINDINGS,
     OWN_HEADS,
     PROBES,
     SWAPS,
@@ -19,7 +20,7 @@ from components.exhibits.evidence import (
     vectors,
 )
 from components.exhibits.exhibit import to_csv
-from components.exhibits.intervals import ACCURACY, FINDINGS
+from components.exhibits.intervals import ACCURACY
 from components.exhibits.view import one_vector
 from components.results import Table, beside, holm, read_results
 from components.texts import languages, load_texts

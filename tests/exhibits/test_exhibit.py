@@ -34,7 +34,7 @@ from components.exhibits.exhibit import (
 )
 from components.exhibits.head import strips
 from components.exhibits.importance import methods_of
-from components.exhibits.small_plots import profiles, stepped
+from components.exhibits.intervals import profiles, stepped
 from components.texts import languages, load_texts
 from tests.exhibits.answers import answers
 from tests.exhibits.compared import Table

@@ -1,72 +1,71 @@
-"""The two plots of the evidence and its sentences: dots, boxes, lines, axes and words are the results."""
+"""The plots of the evidence: dots, boxes, lines, axes and words are the results that they were given."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
+from statsmodels.stats.multitest import multipletests
 
-from components.exhibits.evidence import PROBES, Evidence, accuracy_text, select
-from components.exhibits.exhibit import to_csv
-from components.exhibits.intervals import ACCURACY, FINDINGS, LEGEND, PUBLISHED, RHO
-from components.exhibits.view import number
+from components.exhibits.evidence import FINDINGS, PROBES, PUBLISHED, Evidence, accuracy_text, select
+from components.exhibits.exhibit import Exhibit, to_csv
+from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING, profiles
+from components.exhibits.view import number, shorten
 from components.results import Row, Table, beside, read_results
 from components.texts import ASSETS, load_texts
-from tests.exhibits.showing import checked, plain, rows
+from tests.exhibits.showing import SAY, drawn, plain, records, rows, same_intervals
 from tests.measured import having, measured
-from tests.ui.fake_results import BACKBONES, TASKS, fake_results
+from tests.ui.fake_results import BACKBONES, DEEP, FAMILIES, LOWER, TASKS, fake_results
 
-SAY = load_texts()
 RESULTS = fake_results()
-TUNED = "bert-sentiment"
-MARK = "own head under a swap"
+BARE, TUNED = "bert-pretrained", "bert-sentiment"
+CHOSEN = (BARE, "roberta-sentiment")
+STEPS = ("centred", "standardised", "whitened")
+OWN = [f"{family}-sentiment" for family in FAMILIES]
 
 
 def evidence(*backbones: str, task: str = "topic", results: Table = RESULTS) -> Evidence:
-    return select(results, task, backbones or BACKBONES[:1], {})
+    return select(results, task, backbones or (BARE,), {BARE: "BERT"})
 
 
-def accuracy(chosen: Evidence) -> go.Figure:
-    return checked(ACCURACY.show(chosen, {}, SAY).figure)
+def said(exhibit: Exhibit[Evidence], given: Evidence) -> str:
+    shown = exhibit.show(given, {}, SAY)
+    return plain(f"{shown.above}{shown.html}")
 
 
-def rho(chosen: Evidence) -> go.Figure:
-    return checked(RHO.show(chosen, {}, SAY).figure)
+def found(kind: str, key: str, **where: str) -> list[Row]:
+    return measured(RESULTS, kind, backbone=key, **where)
 
 
-def said(given: Evidence) -> str:
-    return plain(FINDINGS.show(given, {}, SAY).html)
+def others(kind: str, **more: Any) -> Table:
+    """The results with something else in every row of a kind."""
+    return having(RESULTS, **{kind: [beside(row, **more) for row in measured(RESULTS, kind)]})
 
 
-def drawn(figure: go.Figure, chosen: Evidence) -> list[dict[str, tuple[float, float, float]]]:
-    """For each backbone the estimates that a reader sees, by pooling: value, low, high."""
-    return [
-        {
-            chosen.rows[round(y)][0]: (x, x - below, x + above)
-            for x, y, below, above in zip(
-                dots.x, dots.y, dots.error_x.arrayminus, dots.error_x.array, strict=True
-            )
-        }
-        for dots in figure.data
-        if dots.mode == "markers"
-    ]
+def counting(given: Sequence[Row]) -> list[Row]:
+    """Those that are better by more than chance, as statsmodels corrects for their number."""
+    real = multipletests([row.p for row in given], method="holm")[1] < 0.05
+    return [row for row, counts in zip(given, real, strict=True) if counts and row.better > row.worse]
 
 
-def expected(found: list[Row]) -> dict[str, object]:
-    return {row.pooling: pytest.approx((row.value, row.low, row.high), abs=2e-4) for row in found}
+def in_rows(names: Iterable[str], given: Iterable[Row], dots: Any) -> None:
+    """Check that each dot is the result of the row that it lies in, and that all are there."""
+    names, called = list(names), {shorten(row.pooling): row for row in given}
+    same_intervals([called[names[round(place)]] for place in dots.y], dots.x, dots.error_x)
+    assert len(dots.y) == len(called)
 
 
 @pytest.mark.parametrize("total", [1, 5])
-def test_dots_and_intervals_are_the_results_on_the_same_rows_and_scale(total: int) -> None:
+def test_dots_are_the_results_on_the_same_rows_and_scale(total: int) -> None:
     chosen = evidence(*BACKBONES[:total])
-    figures = accuracy(chosen), rho(chosen)
-    found = [
-        [measured(RESULTS, "probe", backbone=key, task="topic") for key in chosen.backbones],
-        [measured(RESULTS, "cosine", backbone=key) for key in chosen.backbones],
-    ]
-    for figure, results in zip(figures, found, strict=True):
-        assert drawn(figure, chosen) == list(map(expected, results))
+    figures = [drawn(exhibit, chosen) for exhibit in (ACCURACY, RHO)]
+    names = [shorten(name) for (name,) in chosen.rows]
+    for figure, kind in zip(figures, ("probe", "cosine"), strict=True):
+        dots = [one for one in figure.data if one.mode == "markers"]
+        for key, one in zip(chosen.backbones, dots, strict=True):
+            in_rows(names, found(kind, key, **({"task": "topic"} if kind == "probe" else {})), one)
         start, end = figure.layout.xaxis.range
-        every = [value for row in drawn(figure, chosen) for estimate in row.values() for value in estimate]
-        assert start - 1e-6 <= min(every) < max(every) <= end + 1e-6
+        assert start - 1e-6 <= min(min(one.x) for one in dots) < max(max(one.x) for one in dots) <= end + 1e-6
     left, right = (figure.layout for figure in figures)
     (low, high), (lowest, highest) = left.xaxis.range, right.xaxis.range
     assert high - low == pytest.approx(highest - lowest)
@@ -78,7 +77,8 @@ def test_dots_and_intervals_are_the_results_on_the_same_rows_and_scale(total: in
 
 
 def test_one_backbone_has_its_numbers_beside_it_and_a_line_at_cls() -> None:
-    chosen, left, right = evidence(), accuracy(evidence()), rho(evidence())
+    chosen = evidence()
+    left, right = drawn(ACCURACY, chosen), drawn(RHO, chosen)
     probes, rhos = ({row.pooling: row.value for row in chosen.every[kind]} for kind in ("probe", "cosine"))
     assert list(left.data[1].text) == [accuracy_text(probes[name]) for (name,) in chosen.rows]
     assert list(right.data[1].text)[-2:] == ["–", "–"]
@@ -86,55 +86,60 @@ def test_one_backbone_has_its_numbers_beside_it_and_a_line_at_cls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "title"), [(-0.3, 0.1, "axis from −0.30 to 0.10"), (0.01, 0.99, "")], ids=["below", "all"]
+    ("exhibit", "kinds", "ends", "title"),
+    [
+        (RHO, ["cosine"], (-0.3, 0.1), "axis from −0.30 to 0.10"),
+        (RHO, ["cosine"], (0.01, 0.99), ""),
+        (WHITENING, ["cosine", "postprocessed"], (0.05, 0.65), ""),
+        (WHITENING, ["cosine", "postprocessed"], (0.41, 0.65), "(the axis starts at 0.4)"),
+    ],
 )
-def test_an_axis_holds_what_is_drawn_and_says_where_it_does_not_go_from_0_to_1(
-    low: float, high: float, title: str
+def test_an_axis_holds_what_is_drawn_and_says_where_it_does_not_begin_at_0(
+    exhibit: Exhibit[Evidence], kinds: list[str], ends: tuple[float, float], title: str
 ) -> None:
-    cosine = beside(measured(RESULTS, "cosine")[0], value=(low + high) / 2, low=low, high=high)
-    layout = rho(evidence(results=having(RESULTS, cosine=[cosine]))).layout
-    assert layout.xaxis.range[0] <= low
-    assert layout.xaxis.title.text.partition("<br>")[2] == title
+    low, high = ends
+    given = {"value": (low + high) / 2, "low": low, "high": high}
+    changed = {kind: [beside(row, **given) for row in measured(RESULTS, kind)] for kind in kinds}
+    axis = drawn(exhibit, evidence(results=having(RESULTS, **changed))).layout.xaxis
+    assert axis.range[0] <= low < high <= axis.range[1]
+    assert axis.title.text.endswith(title)
+    assert title or "axis" not in axis.title.text
 
 
 def test_the_legend_names_every_backbone_its_size_and_what_needs_no_network() -> None:
     alone, several = (LEGEND.show(evidence(*BACKBONES[:total]), {}, SAY).html for total in (1, 5))
-    assert "Dotted line: cls." in alone
-    assert "Dotted line" not in several
-    assert all(key in several for key in BACKBONES[:5])
+    assert ("Dotted line: cls." in alone, "Dotted line" in several) == (True, False)
+    assert all(key in several for key in BACKBONES[1:5])
     assert "always the most frequent label: 51.0 %" in several
-    assert f"{BACKBONES[0]}: 2 layers of width 128, 1.6 million parameters" in alone
-    without = LEGEND.show(evidence(results=having(RESULTS, size=[])), {}, SAY).html
-    assert "million" not in without
+    assert "BERT: 2 layers of width 128, 1.6 million parameters" in alone
+    assert "million" not in LEGEND.show(evidence(results=having(RESULTS, size=[])), {}, SAY).html
 
 
-def test_both_say_their_ends_and_have_the_numbers_of_the_table() -> None:
-    chosen = evidence(*BACKBONES[:3])
-    for exhibit, kind in ((ACCURACY, "probe"), (RHO, "cosine")):
-        shown = exhibit.show(chosen, {}, SAY)
-        for key in chosen.backbones:
-            found = sorted(chosen.of(kind, key), key=lambda row: row.value)
-            assert f"{key}: lowest {found[0].pooling} with " in shown.words
-            assert f"highest {found[-1].pooling} with " in shown.words
-        assert len(rows(shown)) == 1 + len(chosen.every["probe"])
-        assert exhibit.show(evidence("absent"), {}, SAY).words == "Nothing was measured of these backbones."
-        about = exhibit.show(evidence(), {}, load_texts("zh")).about
-        assert about.startswith("新闻主题 · ● bert-pretrained")
+@pytest.mark.parametrize(("exhibit", "kind"), [(ACCURACY, "probe"), (RHO, "cosine")])
+def test_it_says_its_ends_and_has_the_numbers_of_the_table(exhibit: Exhibit[Evidence], kind: str) -> None:
+    chosen = evidence(*BACKBONES[1:4])
+    shown = exhibit.show(chosen, {}, SAY)
+    for key in chosen.backbones:
+        low, *_, high = sorted(chosen.of(kind, key), key=lambda row: row.value)
+        assert f"{key}: lowest {low.pooling} with " in shown.words
+        assert f"highest {high.pooling} with " in shown.words
+    assert len(rows(shown)) == 1 + len(chosen.every["probe"])
+    assert exhibit.show(evidence("absent"), {}, SAY).words == "Nothing was measured of these backbones."
+    assert exhibit.show(evidence(), {}, load_texts("zh")).about.startswith("新闻主题 · ● BERT")
 
 
 @pytest.mark.parametrize("keys", [(TUNED,), (TUNED, "gpt2-sentiment", "roberta-pretrained")])
 def test_boxes_are_the_intervals_of_own_heads_hatched_under_a_swap(keys: tuple[str, ...]) -> None:
     chosen = evidence(*keys, task="sentiment")
-    bars = [bar for bar in accuracy(chosen).data if bar.type == "bar"]
+    bars = [bar for bar in drawn(ACCURACY, chosen).data if bar.type == "bar"]
     for swapped, kind in ((True, "swap"), (False, "head")):
-        found = [measured(RESULTS, kind, backbone=key) for key in keys if "sentiment" in key]
         boxes = [bar for bar in bars if bool(bar.marker.pattern.shape) == swapped]
-        for rows_of, bar in zip(found, boxes, strict=True):
+        for key, bar in zip([key for key in keys if "sentiment" in key], boxes, strict=True):
             spans = zip(bar.base, bar.x, bar.y, strict=True)
             places = {chosen.rows[round(y)][0]: (low, low + x) for low, x, y in spans}
-            ends = {getattr(row, "pooling", "native"): (row.low, row.high) for row in rows_of}
+            ends = {getattr(row, "pooling", "native"): (row.low, row.high) for row in found(kind, key)}
             assert places == {name: pytest.approx(each, abs=2e-4) for name, each in ends.items()}
-            assert all(said.startswith(MARK) == swapped for said in bar.hovertext)
+            assert all(said.startswith("own head under a swap") == swapped for said in bar.hovertext)
 
 
 def test_probes_are_ranked_as_if_there_were_no_swap() -> None:
@@ -145,33 +150,28 @@ def test_probes_are_ranked_as_if_there_were_no_swap() -> None:
         one, other = (exhibit.show(given, {}, SAY) for given in (chosen, without))
         assert (one.words, to_csv(one.data)) == (other.words, to_csv(other.data))
     assert ACCURACY.show(chosen, {}, SAY).words == ACCURACY.show(without, {}, SAY).words
-    told = (
-        "given 3 others in its place, which it never saw (a swap), from 58.0 % (max) to 70.0 % (lasttoken)."
-    )
-    assert told in said(chosen)
-    assert "swap" not in said(without)
+    told = "3 others in its place, which it never saw (a swap), from 58.0 % (max) to 70.0 % (lasttoken)."
+    assert told in said(FINDINGS, chosen)
+    assert "swap" not in said(FINDINGS, without)
 
 
 @pytest.mark.parametrize(("backbone", "task"), list(zip(BACKBONES[::12], TASKS, strict=False)))
 def test_the_sentence_says_what_the_numbers_say(task: str, backbone: str) -> None:
-    probes = sorted(measured(RESULTS, "probe", task=task, backbone=backbone), key=lambda row: row.value)
-    rhos = sorted(measured(RESULTS, "cosine", backbone=backbone), key=lambda row: row.value)
-    others = sorted(row.p for row in probes if row.pooling != "cls")
-    differ = 0
-    while differ < len(others) and others[differ] * (len(others) - differ) < 0.05:
-        differ += 1
+    probes = sorted(found("probe", backbone, task=task), key=lambda row: row.value)
+    rhos = sorted(found("cosine", backbone), key=lambda row: row.value)
+    others = [row.p for row in probes if row.pooling != "cls"]
+    differ = sum(multipletests(others, method="holm")[1] < 0.05)
     (worst, *_, best), (low, *_, high) = probes, rhos
     spread = round(100 * best.value, 1) - round(100 * worst.value, 1)
-    sentence = said(evidence(backbone, task=task))
-    assert f"spans {spread:.1f} percentage points over {len(probes)} different vectors" in sentence
-    assert (
-        f"from {100 * worst.value:.1f} % ({worst.pooling}) to {100 * best.value:.1f} % ({best.pooling})"
-        in sentence
-    )
-    assert f"{differ} of {len(others)} differ from cls" in sentence
-    apart = round(high.value, 2) - round(low.value, 2)
-    assert f"spans {apart:.2f} over {len(rhos)} different vectors" in sentence
-    assert f"from {number(low.value)} ({low.pooling}) to {number(high.value)} ({high.pooling})" in sentence
+    sentence = said(FINDINGS, evidence(backbone, task=task))
+    for told in (
+        f"spans {spread:.1f} percentage points over {len(probes)} different vectors",
+        f"from {100 * worst.value:.1f} % ({worst.pooling}) to {100 * best.value:.1f} % ({best.pooling})",
+        f"{differ} of {len(others)} differ from cls",
+        f"spans {round(high.value, 2) - round(low.value, 2):.2f} over {len(rhos)} different vectors",
+        f"from {number(low.value)} ({low.pooling}) to {number(high.value)} ({high.pooling})",
+    ):
+        assert told in sentence
     assert ("of these two do not overlap" in sentence) == (low.high < high.low)
 
 
@@ -183,12 +183,12 @@ def test_own_heads_are_held_against_what_needs_no_network(ps: tuple[float, ...],
     """The bars of Holm's method for five are 0.01, 0.0125, 0.0167, 0.025 and 0.05."""
     tuned = measured(RESULTS, "head", task="sentiment")
     heads = [beside(row, p=p) for row, p in zip(tuned, ps, strict=True)]
-    sentence = said(evidence(task="sentiment", results=having(RESULTS, head=heads)))
+    sentence = said(FINDINGS, evidence(task="sentiment", results=having(RESULTS, head=heads)))
     reached = "always the most frequent label: 51.0 %, logistic regression on which words occur: 74.0 %"
     assert reached in sentence
     assert f"{better} are better than “logistic regression on which words occur” and 0 worse" in sentence
     worse = [beside(row, better=row.worse, worse=row.better) for row in heads]
-    sentence = said(evidence(task="sentiment", results=having(RESULTS, head=worse)))
+    sentence = said(FINDINGS, evidence(task="sentiment", results=having(RESULTS, head=worse)))
     assert "“logistic regression on which words occur” is not beaten: of the 5 fine-tuned" in sentence
     assert f"none is better at p below 0.05, {better[0]} are worse" in sentence
     assert f"the highest reaches {100 * max(row.value for row in worse):.1f} %." in sentence
@@ -198,14 +198,169 @@ def test_what_is_shipped_does_not_beat_word_overlap_and_says_so() -> None:
     shipped = read_results(ASSETS / "results.csv")
     (overlap,) = measured(shipped, "baseline", method="overlap")
     assert max(row.value for row in measured(shipped, "head", task="paraphrase")) < overlap.value
-    sentence = said(evidence("bert-paraphrase", task="paraphrase", results=shipped))
+    sentence = said(FINDINGS, evidence("bert-paraphrase", task="paraphrase", results=shipped))
     assert "“a threshold on the share of words that both texts have” is not beaten" in sentence
     readme = " ".join((ASSETS.parent / "README.md").read_text("utf-8").split())
     assert "On paraphrase (MRPC) [none of them beats]" in readme
 
 
 def test_what_is_missing_is_said_or_left_out() -> None:
-    assert "own heads" not in said(evidence())
-    assert "absent: not measured for this task." in said(evidence("absent"))
-    assert "ρ" not in said(evidence(results=having(RESULTS, cosine=[])))
-    assert plain(PUBLISHED.show(evidence("absent"), {}, SAY).html) == SAY("evidence.published")
+    assert "own heads" not in said(FINDINGS, evidence())
+    assert "absent: not measured for this task." in said(FINDINGS, evidence("absent"))
+    assert "ρ" not in said(FINDINGS, evidence(results=having(RESULTS, cosine=[])))
+    assert said(PUBLISHED, evidence("absent")) == SAY("evidence.published")
+
+
+@pytest.mark.parametrize(("key", "task"), list(zip(BACKBONES[1:3], TASKS, strict=False)))
+def test_the_sentence_of_layers_says_what_the_numbers_say(key: str, task: str) -> None:
+    below = found("depth", key, task=task)
+    last = {row.pooling: row.value for row in found("probe", key, task=task)}
+    better = counting(below)
+    worse = sum(multipletests([row.p for row in below], method="holm")[1] < 0.05) - len(better)
+    highest = {pooling: max(row.value for row in below if row.pooling == pooling) for pooling in DEEP}
+    sentence = said(DEPTHS, evidence(key, task=task))
+    reach = sum(highest[pooling] > last[pooling] for pooling in DEEP)
+    top = max(max(highest[pooling], last[pooling]) for pooling in DEEP)
+    for told in (
+        f"{reach} of {len(DEEP)} poolings are most accurate below the last layer",
+        f"{len(better)} of {len(below)} are better than the last one by more than chance and {worse}",
+        f"Highest of all: {100 * top:.1f} % with",
+    ):
+        assert told in sentence
+    _, verdict, names = sentence.partition("So here a layer below the last is better than the last one, for")
+    assert bool(verdict) == bool(better)
+    assert all(row.pooling in names.split(".")[0] for row in better)
+
+
+def test_a_layer_that_is_worse_by_far_is_not_called_better() -> None:
+    worse, total = others("depth", better=1, worse=90, p=1e-9), LOWER * len(DEEP)
+    sentence = said(DEPTHS, evidence(results=worse))
+    assert f"0 of {total} are better than the last one by more than chance and {total} are worse" in sentence
+    assert "So here no layer below the last" in sentence
+
+
+def test_poolings_that_are_one_vector_at_every_layer_are_tested_once() -> None:
+    """Those that are one at some layers alone are two."""
+
+    def same(layers: range) -> list[list[Row]]:
+        alike = {
+            kind: [
+                beside(row, vector="cls")
+                if row.pooling == "mean" and (kind == "probe" or row.layer in layers)
+                else row
+                for row in measured(RESULTS, kind)
+            ]
+            for kind in ("probe", "depth")
+        }
+        return profiles(evidence(results=having(RESULTS, **alike)), BARE)
+
+    whole = same(range(LOWER))
+    assert [one[0].poolings for one in whole] == [("cls", "mean"), ("max",)]
+    raw = [row.p for row in found("depth", BARE, task="topic") if row.pooling != "mean"]
+    corrected = sorted(row.corrected for one in whole for row in one[:-1])
+    np.testing.assert_allclose(corrected, sorted(multipletests(raw, method="holm")[1]))
+    assert len(same(range(1))) == 3
+
+
+def test_every_layer_is_drawn_with_its_interval() -> None:
+    figure = drawn(DEPTHS, evidence(*CHOSEN))
+    lines = iter(figure.data)
+    for pooling in DEEP:
+        for key in CHOSEN:
+            line, where = next(lines), {"task": "topic", "pooling": pooling}
+            assert list(line.x) == list(range(LOWER + 1))
+            same_intervals(
+                [*found("depth", key, **where), *found("probe", key, **where)], line.y, line.error_y
+            )
+    titles = [note.text for note in figure.layout.annotations]
+    assert titles == ["<b>cls</b>", "mean", "max", "layer (0: the embeddings)"]
+
+
+def test_whitening_is_told_and_drawn_in_the_row_of_its_name() -> None:
+    shown, figure = WHITENING.show(evidence(*CHOSEN), {}, SAY), drawn(WHITENING, evidence(*CHOSEN))
+    text, dots = plain(shown.above), iter(figure.data)
+    names = [plain(name) for name in figure.layout.yaxis.ticktext]
+    for key, title in zip(CHOSEN, ("BERT", "roberta-sentiment"), strict=True):
+        plain_ones, told = found("cosine", key), text.split(f"{title}, ")[1]
+        in_rows(names, plain_ones, next(dots))
+        after = []
+        for step in STEPS:
+            after += (given := found("postprocessed", key, step=step))
+            in_rows(names, given, next(dots))
+            raised, lowered = sum(row.gain_low > 0 for row in given), sum(row.gain_high < 0 for row in given)
+            assert f"{step}, higher for {raised} and lower for {lowered}" in told
+        before, highest = (max(some, key=lambda row: row.value) for some in (plain_ones, after))
+        assert f"of plain cosines is {before.value:.2f} ({before.pooling})" in told
+        assert f"it is {highest.value:.2f} ({highest.pooling}, {highest.step})" in told
+    assert [note.text for note in figure.layout.annotations] == ["<b>BERT</b>", "<b>roberta-sentiment</b>"]
+    whole = [row for row in records(shown) if (row["backbone"], row["pooling"]) == ("BERT", "mean")]
+    assert [row["step before the cosine"] for row in whole] == ["plain", *STEPS]
+    gains = [row["ρ less that of plain cosines"] for row in whole]
+    assert gains == ["", *(f"{row.gain:.7g}" for row in found("postprocessed", BARE, pooling="mean"))]
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [
+        ({}, "helps raw cosines in every backbone."),
+        ({BARE: -0.1}, "helps raw cosines in 14 backbones, but not in BERT."),
+        ({TUNED: 0.005}, "helps raw cosines in 14 backbones, but not in bert-sentiment."),  # by chance
+        (dict.fromkeys(BACKBONES, -0.1), "helps raw cosines in none of the backbones."),
+    ],
+)
+def test_the_verdict_names_where_whitening_does_not_help(gains: dict[str, float], verdict: str) -> None:
+    given = (
+        beside(row, gain=gain, gain_low=gain - 0.01, gain_high=gain + 0.01)
+        for row in measured(RESULTS, "postprocessed")
+        for gain in [gains.get(row.backbone, 0.1) if row.step == "whitened" else row.gain]
+    )
+    assert f"So here it {verdict}" in said(WHITENING, evidence(results=having(RESULTS, postprocessed=given)))
+
+
+def answered(key: str) -> dict[tuple[str, int | None], Row]:
+    return {(row.method, row.layer): row for row in found("agreement", key)}
+
+
+def test_the_sentence_of_explanations_says_what_the_numbers_say() -> None:
+    text, beaten = said(EXPLANATIONS, evidence(*OWN)), 0
+    for key in OWN:
+        answers = answered(key)
+        last = answers["similarity", LOWER]
+        closer = counting(
+            [row for (method, at), row in answers.items() if method != "similarity" and at in (None, LOWER)]
+        )
+        beaten += bool(closer)
+        own = text.split(f"{key}: ")[1].split("-sentiment: ")[0]
+        assert own.startswith(f"ρ = {number(last.value)} (95 %")
+        best = max(row.value for (method, _), row in answers.items() if method == "similarity")
+        assert f"with {number(best)}" in own
+        assert ("Nothing else is closer" in own) == (not closer)
+        for row in closer:
+            assert f"({number(row.value)})" in own.split("closer to erasure than that")[1]
+    assert 0 < beaten < len(OWN)
+    assert f"is not the best answer to which token matters for {beaten} of {len(OWN)} checkpoints" in text
+    text = said(EXPLANATIONS, evidence(results=others("agreement", better=1, worse=90, p=1e-9)))  # further
+    assert text.count("Nothing else is closer to erasure") == len(OWN)
+    assert "So nothing that was tried comes closer to erasure" in text
+
+
+def test_every_answer_is_drawn_with_its_interval_in_the_row_of_its_name() -> None:
+    figure = drawn(EXPLANATIONS, evidence())
+    names, (low, high) = figure.layout.yaxis.ticktext, figure.layout.xaxis.range
+    for key, dots in zip(OWN, figure.data, strict=True):
+        given = list(answered(key).values())
+        same_intervals(given, dots.x, dots.error_x)
+        for place, row in zip(dots.y, given, strict=True):
+            assert (f"layer {row.layer}" in names[place]) == (row.layer is not None)
+            assert row.method.split("_")[0][:5] in names[place] or row.method == "rollout"
+        assert low < min(row.low for row in given) < max(row.high for row in given) < high
+
+
+def test_a_checkpoint_with_fewer_layers_keeps_to_the_rows_of_the_others() -> None:
+    short = [row for row in measured(RESULTS, "agreement") if row.backbone != OWN[0] or row.layer != LOWER]
+    whole, fewer = (
+        drawn(EXPLANATIONS, evidence(results=one)) for one in (RESULTS, having(RESULTS, agreement=short))
+    )
+    assert fewer.layout.yaxis.ticktext == whole.layout.yaxis.ticktext
+    assert len(fewer.data[0].y) == len(whole.data[0].y) - 2
+    assert list(fewer.data[1].y) == list(whole.data[1].y)
