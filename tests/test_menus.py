@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.declaration import Declaration
 from components.errors import PoolscopeError
 from components.menus import BackboneMenu, Choices, Example, suited
 from components.texts import Sentence, in_bytes, load_texts
-from components.types import BackboneSpec, PoolingSpec, Query
+from components.types import BackboneSpec, Declaration, PoolingSpec, Query
 from tests.ui.fake import KINDS, POOLINGS, TASKS, FakeAnalyst
 
 SAY = load_texts()

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.declaration import Declaration
 from components.exhibits.curves import CURVES_CENTRED
 from components.exhibits.view import CENTRED, View, centring_of
 from components.inference.engine import Engine
@@ -13,7 +12,7 @@ from components.menus import load_examples
 from components.results import Row, read_results
 from components.settings import ASSETS
 from components.texts import languages
-from components.types import Analysis, Query
+from components.types import Analysis, Declaration, Query
 from tests.measured import measured
 from tests.talks import Told, slides_of
 

@@ -21,12 +21,21 @@ from typing import Any, Literal
 import numpy as np
 
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
-from components.declaration import Declaration, Dense, Normalize, declared_json
 from components.errors import PoolscopeError
 from components.model.query import Asked, checked_text
 from components.settings import ASSETS
 from components.texts import Sentence
-from components.types import BackboneSpec, Query, as_json, plain, rounded
+from components.types import (
+    BackboneSpec,
+    Declaration,
+    Dense,
+    Normalize,
+    Query,
+    as_json,
+    declared_json,
+    plain,
+    rounded,
+)
 
 Kept = Literal["start", "end", "last"]
 DECLARED = "declared"  # the pooling of all that a checkpoint declares

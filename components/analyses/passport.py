@@ -15,7 +15,6 @@ from typing import Any, Literal
 from components.analyses.anatomy import Weight
 from components.analyses.padding import Padding, PaddingCase, Verdict
 from components.analyses.registry import Backbone, Check, Cost, Examined, Prepared, analysis
-from components.declaration import Declaration, declared_json
 from components.errors import PoolscopeError
 from components.model.files import (
     CONFIG,
@@ -30,7 +29,7 @@ from components.model.pooling import POOLINGS
 from components.model.query import Asked
 from components.settings import ASSETS
 from components.texts import Named, Sentence
-from components.types import BackboneSpec, Floats, Query, as_json
+from components.types import BackboneSpec, Declaration, Floats, Query, as_json, declared_json
 
 DECIMALS = 4  # of a number that is measured: the rest differs from machine to machine
 Place = Literal["none", "first", "last", "every", "other"]

@@ -11,7 +11,6 @@ import numpy as np
 from markupsafe import Markup
 
 from components.analyses.anatomy import Anatomy, Origin, Step, Weight
-from components.declaration import Cut, Declaration, Dense
 from components.exhibits.control import State
 from components.exhibits.draw import DIVERGING, Figure, Trace, axis, axis_number, layout, written
 from components.exhibits.exhibit import (
@@ -28,7 +27,7 @@ from components.exhibits.verdict import ranked
 from components.exhibits.view import asked_line, indices, labels_of, number, shorten, visible, word
 from components.markup import render
 from components.texts import Sentence, Texts
-from components.types import Floats
+from components.types import Cut, Declaration, Dense, Floats
 
 UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
 WORDED = ("getitem", "pooling", "swap")  # functions whose names in the code say little

@@ -12,7 +12,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from safetensors import SafetensorError
 
-from components.declaration import Declaration
 from components.errors import PoolscopeError
 from components.model import files
 from components.model.declaration import read_declaration
@@ -20,7 +19,7 @@ from components.model.hub import checked_id
 from components.model.probes import probed
 from components.settings import ASSETS
 from components.texts import Sentence, in_bytes
-from components.types import BackboneSpec, TaskSpec
+from components.types import BackboneSpec, Declaration, TaskSpec
 
 GONE: Mapping[str, Any] = MappingProxyType(  # what is known of a checkpoint that is not on this machine
     {"architecture": "", "labels": (), "available": False, "declared": None}

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from components.declaration import Cut, Declaration, DeclaredStep, Dense, Normalize
 from components.model import files
 from components.model.files import CONFIG, ENCODING, MODULES, WEIGHTS, RefusalError
+from components.types import Cut, Declaration, DeclaredStep, Dense, Normalize
 
 LIBRARY = "sentence_transformers."  # whose modules these are
 KINDS = ("Transformer", "Pooling", "Dense", "Normalize")

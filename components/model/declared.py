@@ -15,10 +15,10 @@ from safetensors import safe_open
 from torch import Tensor, nn
 from torch.nn.functional import linear, normalize
 
-from components.declaration import Cut, Declaration, DeclaredStep, Dense
 from components.model.declaration import read_declaration, shown
 from components.model.files import MB, MODULES, WEIGHTS, RefusalError, bounded, foreign
 from components.model.pooling import POOLINGS, States
+from components.types import Cut, Declaration, DeclaredStep, Dense
 
 HEAVIEST = 256 * MB  # bytes of a dense layer's file
 Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)

@@ -14,15 +14,14 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from components.analyses.passport import fingerprint, issue
-from components.declaration import Declaration
-from components.declaration import Normalize as Normalized
 from components.errors import PoolscopeError
 from components.inference.engine import Engine, InProcess
 from components.model.loading import load
 from components.model.torch_internals import repeatable
 from components.passport import issued, main
 from components.settings import ASSETS, Settings
-from components.types import BackboneSpec, Query
+from components.types import BackboneSpec, Declaration, Query
+from components.types import Normalize as Normalized
 from tests.model.test_declared import saved
 from tests.plain import KEYS, SPECS
 from tests.tiny import checkpoint

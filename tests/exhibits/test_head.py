@@ -9,13 +9,12 @@ import plotly.graph_objects as go
 import pytest
 
 from components.analyses.anatomy import Anatomy, Step
-from components.declaration import Cut, Declaration, Dense, Normalize
 from components.exhibits.draw import LABELS, OTHER, READ, label_colour
 from components.exhibits.exhibit import Exhibit
 from components.exhibits.flow import CLASSES, FLOW, TRUNK, class_parts, token_parts
 from components.exhibits.head import SENTENCE, SOURCES, STRIPS, WEIGHTS, first_untrained, strips
 from components.texts import Sentence
-from components.types import Reads
+from components.types import Cut, Declaration, Dense, Normalize, Reads
 from tests.exhibits.showing import SAY, anatomy, drawn, numbers, plain, rows
 
 

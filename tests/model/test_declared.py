@@ -16,7 +16,6 @@ from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 from torch import nn
 
-from components.declaration import Declaration
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.declaration import ACTIVATIONS, METHODS, OLDER, read_declaration
@@ -24,7 +23,7 @@ from components.model.declared import read_declared
 from components.model.files import RefusalError, version
 from components.model.files import folder as folder_of
 from components.settings import Settings
-from components.types import BackboneSpec, Query
+from components.types import BackboneSpec, Declaration, Query
 from tests.analyses.test_export import printed
 from tests.plain import SPECS, load_plain
 

@@ -20,10 +20,9 @@ from components.analyses.lens import Lens
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import PaddedWay, Passport, Sample, Unread
 from components.analyses.trace import Patched
-from components.declaration import Declaration, Dense, Normalize
 from components.errors import PoolscopeError
 from components.texts import Named, Sentence
-from components.types import Analysis, BackboneSpec, Floats, ProblemType, Query
+from components.types import Analysis, BackboneSpec, Declaration, Dense, Floats, Normalize, ProblemType, Query
 
 WIDTH = 8
 HEADS, STEPS = 2, 50  # of attention, and of integrated gradients

@@ -29,7 +29,6 @@ from components.analyses.detect import (
     cut_said,
     load_serving,
 )
-from components.declaration import Cut
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.declaration import read_prompts
@@ -40,7 +39,7 @@ from components.model.files import RefusalError, folder
 from components.model.pooling import POOLINGS, States
 from components.model.torch_internals import repeatable
 from components.texts import Sentence
-from components.types import Floats, Query
+from components.types import Cut, Floats, Query
 
 Doubles = NDArray[np.float64]
 Try = tuple[Way, Encoded]  # a text as a server may encode it: a way without its pooling and layer

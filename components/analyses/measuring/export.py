@@ -22,7 +22,6 @@ import jinja2
 import torch
 from torch import nn
 
-from components.declaration import Cut
 from components.errors import PoolscopeError
 from components.fitting import MINE
 from components.model.backbone import own_head
@@ -33,7 +32,7 @@ from components.model.probes import place_of
 from components.model.tracing import Call, trace
 from components.settings import ASSETS
 from components.texts import load_texts
-from components.types import Query
+from components.types import Cut, Query
 
 ROOT = ASSETS.parent
 WIDTH = 100  # of a line, in characters
