@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import nan
 
 import pandas as pd
 from markupsafe import Markup
 
-from components.analyses.detect import Candidate, Detected, Kept, settings
-from components.analyses.padding import Padding, PaddingCase
+from components.analyses.detect import Detected, settings
+from components.analyses.padding import Padding
 from components.exhibits.control import State
 from components.exhibits.exhibit import (
     NOTHING,
@@ -55,41 +55,32 @@ PADDED = Exhibit("padding", padding, style="numbers")
 
 def _data(given: Padding, say: Texts) -> pd.DataFrame:
     """A row for each way to pad; a pooling that a way does not have is not a number."""
-    poolings = dict.fromkeys(key for case in given.cases for key in case.pooled)
+    labels, verdicts, reads = labels_of(given.analysis), [], []
+
+    def tokens(places: Sequence[int]) -> str:
+        """The names of a few tokens, or how many they are."""
+        if len(places) > NAMED:
+            return say("batch.tokens", count=len(places), total=len(labels))
+        return say.listed(labels[place] for place in places) if places else say("batch.no_token")
+
+    for case in given.cases:
+        told, own = say(f"batch.is_{case.verdict}"), tokens(case.reads)
+        if case.cause:  # as far as that was measured
+            told = say("batch.because", told=told, cause=say(f"padding.cause_{case.cause}"))
+        verdicts.append(told)
+        reads.append(say("batch.and_padding", tokens=own) if case.reads_padding else own)
     columns: dict[str, Column] = {
         "batch.way": [say(f"batch.{case.name}") for case in given.cases],
         "batch.largest": [case.largest for case in given.cases],
-        "batch.why": [_why(case, say) for case in given.cases],
-        "batch.reads": [_reads(given, case, say) for case in given.cases],
-        "batch.moved": [_tokens(given, case.moved, say) for case in given.cases],
+        "batch.why": verdicts,
+        "batch.reads": reads,
+        "batch.moved": [tokens(case.moved) for case in given.cases],
     }
     distances = {
         say("batch.pooling", pooling=visible(key)): [case.pooled.get(key, nan) for case in given.cases]
-        for key in poolings
+        for key in dict.fromkeys(key for case in given.cases for key in case.pooled)
     }
     return layers_frame(columns, distances, say)
-
-
-def _why(case: PaddingCase, say: Texts) -> str:
-    """Say what it shows of the model, and the cause as far as that was measured."""
-    told = say(f"batch.is_{case.verdict}")
-    return say("batch.because", told=told, cause=say(f"padding.cause_{case.cause}")) if case.cause else told
-
-
-def _reads(given: Padding, case: PaddingCase, say: Texts) -> str:
-    """The tokens of the text that the head reads, and whether it reads padding."""
-    own = _tokens(given, case.reads, say)
-    return say("batch.and_padding", tokens=own) if case.reads_padding else own
-
-
-def _tokens(given: Padding, places: Sequence[int], say: Texts) -> str:
-    """The names of a few tokens, or how many they are."""
-    labels = labels_of(given.analysis)
-    if not places:
-        return say("batch.no_token")
-    if len(places) > NAMED:
-        return say("batch.tokens", count=len(places), total=len(labels))
-    return say.listed(labels[place] for place in places)
 
 
 def _cell(value: object) -> str:
@@ -120,11 +111,6 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
     )
 
 
-KEPT: Mapping[Kept, str] = {
-    "start": "detective.kept_start",
-    "end": "detective.kept_end",
-    "last": "detective.kept_last",
-}
 VECTOR = Exhibit(  # on the page alone: no link holds a vector
     "detective", detective, frame="bare", where=frozenset({"page"})
 )
@@ -132,30 +118,27 @@ VECTOR = Exhibit(  # on the page alone: no link holds a vector
 
 def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
     """A row for each candidate; a column where any of them differs from the plainest way."""
-    found, ways = given.candidates, [one.way for one in given.candidates]
-    yes = {None: "", True: say("detective.yes"), False: say("detective.no")}
-    optional: dict[str, list[str]] = {
-        "detective.special": [yes[way.special_tokens] for way in ways],
-        "detective.truncated": [
-            "" if way.truncated is None else say(KEPT[way.kept], count=way.truncated) for way in ways
-        ],
-        "detective.prefix": [visible(way.prefix) for way in ways],
-        "detective.dense": [yes[way.dense or None] for way in ways],
-    }
-    columns: dict[str, Column] = {
-        "detective.pooling": [_poolings(one, say) for one in found],
-        "detective.layer": [way.layer for way in ways],
-        **{title: values for title, values in optional.items() if any(values)},
-        "detective.cosine": [one.cosine for one in found],
-        "detective.length": [one.length for one in found],
-    }
-    return titled_frame(columns, say)
-
-
-def _poolings(one: Candidate, say: Texts) -> str:
-    """The poolings that give this vector in the same way."""
-    alike = (way.pooling for way in (one.way, *one.same) if way.layer == one.way.layer)
-    return say("detective.equal").join(map(visible, dict.fromkeys(alike)))
+    yes, rows = {None: "", True: say("detective.yes"), False: say("detective.no")}, []
+    for one in given.candidates:
+        way = one.way
+        alike = [other.pooling for other in (way, *one.same) if other.layer == way.layer]
+        cut = None if way.truncated is None else say(f"detective.kept_{way.kept}", count=way.truncated)
+        rows.append(
+            {
+                "pooling": say("detective.equal").join(map(visible, dict.fromkeys(alike))),
+                "layer": way.layer,
+                "special": yes[way.special_tokens],
+                "truncated": cut or "",
+                "prefix": visible(way.prefix),
+                "dense": yes[way.dense or None],
+                "cosine": one.cosine,
+                "length": one.length,
+            }
+        )
+    columns = {key: [row[key] for row in rows] for key in rows[0]}
+    optional = ("special", "truncated", "prefix", "dense")
+    shown = {key: cells for key, cells in columns.items() if key not in optional or any(cells)}
+    return titled_frame({f"detective.{key}": cells for key, cells in shown.items()}, say)
 
 
 def _servers(given: Detected, say: Texts) -> Markup:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -66,12 +66,18 @@ def trace(given: Traced, _: State, say: Texts) -> Shown:
     hints += [say("trace.blank", warning=visible(one.said(say))) for one in given.warnings]
     scale, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
     other = " / ".join(shorten(visible(text), TEXT) for text in (second.text, second.text_pair) if text)
-    told = "" if first.random else f'<p class="story">{sentence(given, say, strong_html)}</p>'
     shades, (layers, total) = RANDOM if first.random else DIVERGING, given.shares.shape
-    shape = say("trace.description", layers=layers, total=total)
+    heading, words, told = (
+        say("trace.heading_random"),
+        say("trace.description", layers=layers, total=total),
+        "",
+    )
+    if not first.random:
+        heading, words = _heading(given, say), say.together((words, sentence(given, say, str)))
+        told = f'<p class="story">{sentence(given, say, strong_html)}</p>'
     return Shown(
-        heading=_heading(given, say),
-        words=shape if first.random else say.together((shape, sentence(given, say, str))),
+        heading=heading,
+        words=words,
         data=_data(given, say),
         figure=_figure(given, view, say),
         above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades, ends)}",
@@ -103,17 +109,6 @@ def _figure(given: Patched, view: View, say: Texts) -> Figure:
     )
 
 
-def _heading(given: Patched, say: Texts) -> str:
-    """Say from which layer on the one token that is read carries most of the change."""
-    if given.first.random:
-        return say("trace.heading_random")
-    last = stays(given)[-1]
-    if not last.most or indices(given.first.reads.positions) != [last.token]:  # or it has no counterpart
-        return say("trace.heading")
-    key = "trace.heading_start" if last.first == 0 else "trace.heading_from"
-    return say(key, layer=last.first, token=token_name(given, last.token, say))
-
-
 def _data(given: Patched, say: Texts) -> pd.DataFrame:
     """P rows, a column for each of the L + 1 layers: shares, with both tokens before them."""
     mine, theirs = given.pairs.T.tolist()
@@ -132,40 +127,53 @@ MOST = 0.5  # of the change: who carries less does not carry most of it
 WORD = 24  # characters of a token in a sentence
 
 
-@dataclass(frozen=True)
-class Stay:
+class Stay(NamedTuple):
     """Layers one after the other in which the same ``token`` carries more of the change than any other.
 
-    ``most``: whether it carries most of it. ``shares``: one for each layer from ``first`` on.
+    ``most``: whether it carries most of it. ``shares``: of the change, for each layer from ``first`` on.
     """
 
     token: int
-    first: int
-    shares: tuple[float, ...]
     most: bool
-
-    @property
-    def last(self) -> int:
-        """The last of the layers."""
-        return self.first + len(self.shares) - 1
-
-
-def sentence(given: Patched, say: Texts, mark: Callable[[str], str]) -> str:
-    """Say where the change is, from the embeddings up; ``mark`` makes what stands out of a token."""
-    parts = say("list.semicolon").join(_part(given, stay, say, mark) for stay in stays(given))
-    return say("trace.story", backbone=mark(visible(given.first.backbone.said(say))), parts=parts)
+    first: int
+    last: int
+    shares: tuple[float, ...]
 
 
 def stays(given: Patched) -> list[Stay]:
     """Stays of the change, from the embeddings up to the layer that is pooled."""
-    below = given.shares[: given.first.pool_layer + 1]
-    peaks = [(int(row.argmax()), bool(row.max() >= MOST)) for row in below]
-    found: list[Stay] = []
-    for (pair, most), group in groupby(range(len(peaks)), key=lambda layer: peaks[layer]):
-        layers = list(group)
-        shares = tuple(float(given.shares[layer, pair]) for layer in layers)
-        found.append(Stay(int(given.pairs[pair, 0]), layers[0], shares, most))
+    peaks = [(int(row.argmax()), float(row.max())) for row in given.shares[: given.first.pool_layer + 1]]
+    found = []
+    for (pair, most), group in groupby(enumerate(peaks), lambda one: (one[1][0], one[1][1] >= MOST)):
+        layers, shares = zip(*((layer, share) for layer, (_, share) in group), strict=True)
+        found.append(Stay(int(given.pairs[pair, 0]), most, layers[0], layers[-1], shares))
     return found
+
+
+def _heading(given: Patched, say: Texts) -> str:
+    """Say from which layer on the one token that is read carries most of the change."""
+    last = stays(given)[-1]
+    if not last.most or indices(given.first.reads.positions) != [last.token]:  # or it has no counterpart
+        return say("trace.heading")
+    key = "trace.heading_start" if last.first == 0 else "trace.heading_from"
+    return say(key, layer=last.first, token=token_name(given, last.token, say))
+
+
+def sentence(given: Patched, say: Texts, mark: Callable[[str], str]) -> str:
+    """Say where the change is, from the embeddings up; ``mark`` makes what stands out of a token."""
+    parts = []
+    for token, most, first, last, shares in stays(given):
+        where = say("trace.between", first=first, last=last)
+        if first == 0:
+            where = say("trace.from_start", last=last) if last else say("trace.at_start")
+        elif first == last:
+            where = say("trace.after", layer=first)
+        low, high = share_text(min(shares)), share_text(max(shares))
+        share = low if low == high else say("trace.shares", low=low, high=high)
+        name = mark(token_name(given, token, say))
+        parts.append(say("trace.in" if most else "trace.spread", token=name, where=where, shares=share))
+    told = say("list.semicolon").join(parts)
+    return say("trace.story", backbone=mark(visible(given.first.backbone.said(say))), parts=told)
 
 
 def token_name(given: Patched, token: int, say: Texts) -> str:
@@ -190,20 +198,3 @@ def named(given: Patched) -> tuple[str, ...]:
 def share_text(share: float) -> str:
     """A share of a change in percent, which may be less than none of it or more than all."""
     return f"{number(100 * share, 0)} %"
-
-
-def _part(given: Patched, stay: Stay, say: Texts, mark: Callable[[str], str]) -> str:
-    key = "trace.in" if stay.most else "trace.spread"
-    low, high = (share_text(share) for share in (min(stay.shares), max(stay.shares)))
-    shares = low if low == high else say("trace.shares", low=low, high=high)
-    return say(key, token=mark(token_name(given, stay.token, say)), where=_where(stay, say), shares=shares)
-
-
-def _where(stay: Stay, say: Texts) -> str:
-    if stay.last == 0:
-        return say("trace.at_start")
-    if stay.first == 0:
-        return say("trace.from_start", last=stay.last)
-    if stay.first == stay.last:
-        return say("trace.after", layer=stay.first)
-    return say("trace.between", first=stay.first, last=stay.last)
