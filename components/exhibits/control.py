@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qs, urlencode
 
 from components.errors import PoolscopeError
@@ -34,52 +34,9 @@ NAMED = 6  # of what is allowed, and of what is not
 LONGEST_KEY = 60  # characters that are held against the keys there are
 
 
-class Kind(Protocol[V]):
-    """Kind of what a control holds. Whatever `written` makes of a value, ``read`` reads again."""
-
-    def read(self, key: str, /, texts: Sequence[str]) -> V:
-        """The value that stands in a link; PoolscopeError if it is none."""
-
-    def taken(self, given: object, default: V) -> V:
-        """Take what a browser sent as a value, whatever that is."""
-
-
-@dataclass(frozen=True)
-class Control(Generic[V]):
-    """A thing that a visitor can set: its ``key`` in a link, what it holds, and what it is on arrival.
-
-    ``label`` and ``info`` are keys of texts, for a control that stands in the card of an exhibit.
-    """
-
-    key: str
-    kind: Kind[V]
-    default: V
-    label: str = ""
-    info: str = ""
-
-    def of(self, state: State) -> V:
-        """Take its value from ``state``, which may come from a browser."""
-        return self.kind.taken(state.get(self.key, self.default), self.default)
-
-
-def written(value: Value) -> list[str]:
-    """The texts that stand for ``value`` in a link, at least one: digits for numbers, 1 or 0 for a switch."""
-    if isinstance(value, tuple):
-        return list(value) or [""]
-    return [str(int(value) if isinstance(value, bool) else value)]
-
-
 @dataclass(frozen=True)
 class Text:
     """A text, as it is; whether it can be analysed is found when it is."""
-
-    def read(self, _key: str, /, texts: Sequence[str]) -> str:
-        """Take the last one, as a form would have it."""
-        return texts[-1]
-
-    def taken(self, given: object, default: str) -> str:
-        """A text; the default for anything else."""
-        return given if isinstance(given, str) else default
 
 
 @dataclass(frozen=True)
@@ -104,14 +61,6 @@ class OneOf:
 
     allowed: Callable[[], Iterable[str]]
 
-    def read(self, key: str, /, texts: Sequence[str]) -> str:
-        """Take the last one."""
-        return _known(key, texts[-1], self.allowed())
-
-    def taken(self, given: object, default: str) -> str:
-        """A text; the default for anything else. Who uses it finds whether it is allowed."""
-        return given if isinstance(given, str) else default
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -124,14 +73,6 @@ class Choice:
     labels: tuple[str, ...]
     formerly: tuple[tuple[str, str], ...] = ()
 
-    def read(self, key: str, /, texts: Sequence[str]) -> str:
-        """Take the last one."""
-        return _known(key, dict(self.formerly).get(texts[-1], texts[-1]), self.options)
-
-    def taken(self, given: object, default: str) -> str:
-        """Take an option; the default for anything else."""
-        return given if isinstance(given, str) and given in self.options else default
-
 
 @dataclass(frozen=True)
 class SomeOf:
@@ -139,27 +80,10 @@ class SomeOf:
 
     allowed: Callable[[], Iterable[str]]
 
-    def read(self, key: str, /, texts: Sequence[str]) -> tuple[str, ...]:
-        """All of them, each once; one empty text for none."""
-        allowed = tuple(self.allowed())
-        return tuple(dict.fromkeys(_known(key, text, allowed) for text in texts if text))
-
-    def taken(self, given: object, default: tuple[str, ...]) -> tuple[str, ...]:
-        """The texts of a list; the default for anything else."""
-        return tuple(map(str, given)) if isinstance(given, list | tuple) else default
-
 
 @dataclass(frozen=True)
 class Switch:
     """On or off."""
-
-    def read(self, key: str, /, texts: Sequence[str]) -> bool:
-        """Take the last one."""
-        return _known(key, texts[-1], ("0", "1")) == "1"
-
-    def taken(self, given: object, _default: bool) -> bool:
-        """Tell whether it is on."""
-        return bool(given)
 
 
 @dataclass(frozen=True)
@@ -170,19 +94,73 @@ class Whole:
     most: int
     step: int = 1
 
-    def read(self, key: str, /, texts: Sequence[str]) -> int:
-        """Take the last one."""
-        text = texts[-1]
-        short = len(text) < 10 and text.isascii() and text.removeprefix("-").isdigit()
-        if not short or not self.least <= int(text) <= self.most:
-            raise PoolscopeError(key, text, "link.whole", low=self.least, high=self.most)
-        return int(text)
 
-    def taken(self, given: object, default: int) -> int:
-        """The nearest number that is allowed; the default for what is no number."""
-        if not isinstance(given, int | float) or given != given:  # NaN alone is not equal to itself
-            return default
-        return int(min(max(given, self.least), self.most))
+Kind = Text | OneOf | Choice | SomeOf | Switch | Whole
+
+
+@dataclass(frozen=True)
+class Control(Generic[V]):
+    """A thing that a visitor can set: its ``key`` in a link, what it holds, and what it is on arrival.
+
+    ``label`` and ``info`` are keys of texts, for a control that stands in the card of an exhibit.
+    """
+
+    key: str
+    kind: Kind
+    default: V
+    label: str = ""
+    info: str = ""
+
+    def of(self, state: State) -> V:
+        """Take its value from ``state``, which may come from a browser: the default where it is none.
+
+        Who uses a key of several finds whether it is allowed.
+        """
+        taken: Any = self.default
+        match self.kind, state.get(self.key, self.default):
+            case Switch(), given:
+                taken = bool(given)
+            case Whole(least, most), int() | float() as given if given == given:  # NaN is not equal to itself
+                taken = int(min(max(given, least), most))
+            case SomeOf(), list() | tuple() as given:
+                taken = tuple(map(str, given))
+            case Choice(options), str() as given if given in options:
+                taken = given
+            case Text() | OneOf(), str() as given:
+                taken = given
+        value: V = taken
+        return value
+
+    def read(self, texts: Sequence[str]) -> V:
+        """Read the ``texts`` that a link has for it, the last where it takes one, as a form would have it.
+
+        PoolscopeError where they are no value. Whatever `written` makes of a value is read as that again.
+        """
+        read: Any = texts[-1]
+        match self.kind:
+            case OneOf(allowed):
+                read = _known(self.key, read, allowed())
+            case Choice(options, formerly=formerly):
+                read = _known(self.key, dict(formerly).get(read, read), options)
+            case SomeOf(allowed):
+                known = tuple(allowed())
+                read = tuple(dict.fromkeys(_known(self.key, text, known) for text in texts if text))
+            case Switch():
+                read = _known(self.key, read, ("0", "1")) == "1"
+            case Whole(least, most):
+                short = len(read) < 10 and read.isascii() and read.removeprefix("-").isdigit()
+                if not short or not least <= int(read) <= most:
+                    raise PoolscopeError(self.key, read, "link.whole", low=least, high=most)
+                read = int(read)
+        value: V = read
+        return value
+
+
+def written(value: Value) -> list[str]:
+    """The texts that stand for ``value`` in a link, at least one: digits for numbers, 1 or 0 for a switch."""
+    if isinstance(value, tuple):
+        return list(value) or [""]
+    return [str(int(value) if isinstance(value, bool) else value)]
 
 
 def to_link(state: State, controls: Iterable[Control[Any]]) -> str:
@@ -216,7 +194,7 @@ def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, V
         state[control.key] = control.default
         if control.key in given:
             try:
-                state[control.key] = control.kind.read(control.key, given[control.key])
+                state[control.key] = control.read(given[control.key])
             except PoolscopeError as fault:
                 faults.append(fault)
     return state, faults

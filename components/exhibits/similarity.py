@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from html import escape
 from math import ceil, floor, inf
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from components.exhibits.exhibit import (
 )
 from components.exhibits.view import (
     CENTRED,
+    CENTRINGS,
     LAYER,
     MARKS,
     View,
@@ -41,16 +43,17 @@ from components.exhibits.view import (
     yes_or_no,
 )
 from components.texts import Texts
-from components.types import Analysis, Centring, Floats, Reads
+from components.types import Analysis, Floats, Reads
 
 ENDS = ("low", "median", "high")
-SIMILARITIES: tuple[tuple[str, Centring], ...] = (  # columns of a table, and what they are
-    ("similarity", "plain"),
-    ("centred", "centred"),
-    ("standardised", "standardised"),
-)
 OUTSIDE = 0.05  # where the colours of what is not ordinary begin, on a scale from 0 to 1
 GREY = 0.02  # how far the grey of what is ordinary reaches
+TOP = 68  # pixels
+ROOM = 0.16  # of the axis, for a number beside a bar
+SHARE = 52  # pixels, for a share after it
+STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
+NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
+NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
 FAINT = "rgba(128, 128, 128, 0.2)"  # that grey: what stands out does so in the light and in the dark theme
 SCALE = [  # the two-way scale with a step on both sides of what is ordinary
     *(stop for stop in draw.DIVERGING if float(str(stop[0])) < 0.5),
@@ -88,7 +91,6 @@ def _band_columns(view: View, say: Texts) -> dict[str, Column]:
     return {say(f"table.ordinary_{end}"): [value] * len(view.labels) for end, value in ends}
 
 
-NAMED = 3  # tokens whose dimensions are counted by name
 Name = Callable[[int], str]  # index of a token -> what it is called
 
 
@@ -102,24 +104,6 @@ def largest_share(reads: Reads, name: Name, say: Texts) -> str:
         return say("reads.equal", share=shares.pop())
     most = max(read, key=lambda index: float(reads.share[index]))
     return say("reads.largest", token=name(most), share=percent(reads.share[most]))
-
-
-def flat_count(reads: Reads, say: Texts) -> str:
-    """Count the tokens that are read though the logits have no slope there; "" where there are none."""
-    count = len(flat_tokens(reads))
-    return say("reads.flat" if count > 1 else "reads.flat_one", count=count) if count else ""
-
-
-def won_dimensions(reads: Reads, name: Name, say: Texts) -> str:
-    """Name the tokens that the largest values are of, under a maximum over several; else ""."""
-    if reads.wins is None or len(reads.wins) < 2:
-        return ""
-    order = [int(index) for index in np.argsort(-reads.wins, kind="stable") if reads.wins[index]]
-    named, rest = order[:NAMED], order[NAMED:]
-    parts = [say("reads.wins", token=name(index), count=int(reads.wins[index])) for index in named]
-    if rest:
-        parts.append(say("reads.wins_rest", count=int(reads.wins[rest].sum())))
-    return say("reads.maximum", total=int(reads.wins.sum()), tokens=say.listed(parts))
 
 
 def share_text(reads: Reads, index: int, say: Texts) -> str:
@@ -148,19 +132,12 @@ def flat_tokens(reads: Reads) -> list[int]:
     return indices(reads.positions & (reads.share == 0))
 
 
-TOP = 68  # pixels
-ROOM = 0.16  # of the axis, for a number beside a bar
-SHARE = 52  # pixels, for a share after it
-STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
-NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
-
-
 def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     """Show how similar each token's hidden state is to the reference, at the layer under study."""
     view = View.of(analysis, state)
     columns = _columns(view, say)
     own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
-    own["table.similarity"] = view.similarity
+    own["table.plain"] = view.similarity
     name, known = shorten(reference_name(view, say), 40), view.band is not None and view.others
     found = {"reference": name, "count": len(beyond(view)[1]), "total": len(view.others)}
     return Shown(
@@ -292,19 +269,18 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
 def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     """Show the cosines at every layer; on the page a click on a row studies that layer."""
     view = View.of(analysis, state)
-    scale, stops = say(f"heatmap.colour_{view.centring}"), draw.DIVERGING
-    if view.bands is not None:
+    scale, stops, rows = say(f"heatmap.colour_{view.centring}"), draw.DIVERGING, view.by_layer
+    places, labels = list(map(str, range(len(view.labels)))), list(view.labels)
+    if view.bands is not None:  # below the tokens there are rows of what is ordinary at each layer
         scale, stops = say("ordinary.colour", cosine=scale), SCALE
-    # Below the tokens there are rows of what is ordinary at each layer.
-    ends = () if view.bands is None else tuple(say(f"table.ordinary_{end}") for end in ENDS)
-    rows = view.by_layer if view.bands is None else np.hstack([view.by_layer, view.bands])
-    places = (*map(str, range(len(view.labels))), *("" for _ in ends))
-    tokens = {"table.index": places, "table.token": (*view.labels, *ends)}
+        rows = np.hstack([rows, view.bands])
+        places += [""] * len(ENDS)
+        labels += [say(f"table.ordinary_{end}") for end in ENDS]
     layers = {say("away.layer", layer=layer): row for layer, row in enumerate(rows)}
     return Shown(
         heading=say("heatmap.heading", reference=shorten(reference_name(view, say), 40)),
         words=_heatmap_words(view, say),
-        data=layers_frame(tokens, layers, say),
+        data=layers_frame({"table.index": places, "table.token": labels}, layers, say),
         figure=_heatmap_figure(view, say),
         action=hint_html(say("heatmap.hint")),
         above=scale_html(scale, stops),
@@ -319,22 +295,18 @@ HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED))
 
 def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
     """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
-    hover = partial(say, "heatmap.hover", token="%{x}", layer="%{y}")
+    rows, value, more = view.by_layer, "%{z:.3f}", dict[str, Any](colorscale=draw.DIVERGING)
+    if view.bands is not None:  # coloured by how far from ordinary they are
+        rows, value = departures(view.by_layer, view.bands), "%{customdata:.3f}"
+        more = {
+            "customdata": np.round(view.by_layer.astype(np.float64), 4).tolist(),
+            "colorscale": SCALE,
+            # of an image
+            "colorbar": {"tickvals": [-1, 0, 1], "ticktext": ["−1", say("ordinary.name"), "1"]},
+        }
+    hover = say("heatmap.hover", token="%{x}", layer="%{y}", value=value)
     frame = draw.cells_frame(view.layer, 0, len(view.labels) - 1)
-    if view.bands is None:
-        return draw.heat_map(
-            view, view.by_layer, hover(value="%{z:.3f}"), say, frame, colorscale=draw.DIVERGING
-        )
-    return draw.heat_map(  # coloured by how far from ordinary they are
-        view,
-        departures(view.by_layer, view.bands),
-        hover(value="%{customdata:.3f}"),
-        say,
-        frame,
-        customdata=np.round(view.by_layer.astype(np.float64), 4).tolist(),
-        colorscale=SCALE,
-        colorbar={"tickvals": [-1, 0, 1], "ticktext": ["−1", say("ordinary.name"), "1"]},  # of an image
-    )
+    return draw.heat_map(view, rows, hover, say, frame, **more)
 
 
 def _heatmap_words(view: View, say: Texts) -> str:
@@ -355,23 +327,34 @@ def _heatmap_words(view: View, say: Texts) -> str:
     return say.together((words, say("ordinary.cells", more=more, less=less, total=far.size)))
 
 
-NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
-
-
 def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     """T rows with a link that saves them as CSV."""
-    view = View.of(analysis, state)
-    own = _columns(view, say)
+    view, reads = View.of(analysis, state), analysis.reads
+    views, own = [replace(view, centring=one) for one in CENTRINGS], _columns(view, say)
     bands = {
-        say("table.of", what=say(f"table.{name}"), column=title): values
-        for name, centring in (SIMILARITIES if view.band is not None else ())
-        for title, values in _band_columns(View(analysis, view.layer, centring), say).items()
+        say("table.of", what=say(f"table.{one.centring}"), column=title): values
+        for one in views
+        for title, values in _band_columns(one, say).items()
     }
+    shares, flat = list(map(percent, reads.share)), flat_tokens(reads)
+    read = {  # otherwise than they are saved
+        "table.raw": list(map(visible, analysis.tokens.text)),
+        "table.share": [
+            say("table.flat", share=share) if index in flat else share for index, share in enumerate(shares)
+        ],
+        **{f"table.{one.centring}": [number(value, 4) for value in one.similarity] for one in views},
+    }
+    caption = say("table.caption", layer=layer_name(view, say), reference=reference_name(view, say))
+    ranges = [
+        say("ordinary.range", what=say(f"table.{one.centring}"), low=number(band[0]), high=number(band[2]))
+        for one in views
+        if (band := one.band) is not None
+    ]
+    if ranges:
+        caption = say.together((caption, say("ordinary.caption", ranges=say.listed(ranges))))
     data = layers_frame(own, bands, say)
-    shown = titled_frame(
-        {**{key: list(map(str, values)) for key, values in own.items()}, **_read(view, say)}, say
-    )
-    return Shown(data=data, html=saved_table(data, shown, NUMERIC, _caption(view, say), "poolscope.csv", say))
+    shown = titled_frame({**{key: list(map(str, values)) for key, values in own.items()}, **read}, say)
+    return Shown(data=data, html=saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))
 
 
 TABLE = Exhibit("numbers", table, style="numbers", frame="folded", title="table.heading", controls=(LAYER,))
@@ -390,33 +373,6 @@ def _columns(view: View, say: Texts) -> dict[str, Column]:
         "table.special": [yes_or_no(one, say) for one in tokens.special],
         "table.read": [yes_or_no(one, say) for one in analysis.reads.positions],
         "table.share": analysis.reads.share,
-        **{f"table.{name}": analysis.cosines(centring)[view.layer] for name, centring in SIMILARITIES},
+        **{f"table.{one}": analysis.cosines(one)[view.layer] for one in CENTRINGS},
         **wins,
     }
-
-
-def _read(view: View, say: Texts) -> dict[str, Column]:
-    """Columns that are read otherwise than they are saved."""
-    reads, flat = view.analysis.reads, flat_tokens(view.analysis.reads)
-    shares = [percent(share) for share in reads.share]
-    return {
-        "table.raw": [visible(text) for text in view.analysis.tokens.text],
-        "table.share": [
-            say("table.flat", share=share) if index in flat else share for index, share in enumerate(shares)
-        ],
-        **{
-            f"table.{name}": [number(value, 4) for value in view.analysis.cosines(centring)[view.layer]]
-            for name, centring in SIMILARITIES
-        },
-    }
-
-
-def _caption(view: View, say: Texts) -> str:
-    """Say what the numbers are, and what is ordinary at the layer under study."""
-    about = say("table.caption", layer=layer_name(view, say), reference=reference_name(view, say))
-    ranges = [
-        say("ordinary.range", what=say(f"table.{name}"), low=number(band[0]), high=number(band[2]))
-        for name, centring in SIMILARITIES
-        if (band := View(view.analysis, view.layer, centring).band) is not None
-    ]
-    return say.together((about, say("ordinary.caption", ranges=say.listed(ranges)))) if ranges else about

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from html import escape
 
 import numpy as np
@@ -22,7 +21,7 @@ from components.exhibits.exhibit import (
     strong_html,
     token_html,
 )
-from components.exhibits.similarity import flat_count, largest_share, won_dimensions
+from components.exhibits.similarity import flat_tokens, largest_share
 from components.exhibits.view import (
     CAPITALS,
     View,
@@ -46,17 +45,17 @@ SHOWN = 10  # bars; the rest is summed up in words
 
 def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
     """The probabilities that the head gives, or the values of a regression."""
-    order, raw = ranked(analysis), analysis.problem_type == "regression"
-    names, name = _names(analysis), say("outputs.raw" if raw else "outputs.probability")
+    order = ranked(analysis)
+    names = [visible(analysis.labels[index]) for index in order]
     told = (
-        say("outputs.output", label=names[index], value=output_text(analysis, index))
-        for index in order[:SHOWN]
+        say("outputs.output", label=name, value=output_text(analysis, index))
+        for name, index in zip(names[:SHOWN], order, strict=False)
     )
     swap = (warning.said(say) for warning in analysis.warnings if warning.key in SWAPS)
     columns: dict[str, Column] = {
-        say("away.label"): [names[index] for index in order],
+        say("away.label"): names,
         say("away.logit"): analysis.logits[order],
-        name: analysis.probabilities[order],
+        _output_name(analysis, say): analysis.probabilities[order],
         say("away.trained"): [yes_or_no(not analysis.random, say)] * len(order),
     }
     random = "heading_random" if analysis.head_trained else "heading_untrained"
@@ -79,29 +78,28 @@ OUTPUTS = Exhibit("outputs", outputs, plotted=True, width=2)
 
 def outputs_figure(analysis: Analysis, say: Texts) -> draw.Figure:
     """Horizontal bars of probabilities, or of raw values for regression; grey where the head is untrained."""
-    order, raw = ranked(analysis)[:SHOWN], analysis.problem_type == "regression"
-    values = [float(analysis.probabilities[index]) for index in order]
-    labels = [_names(analysis)[index] for index in order]
+    order, name = ranked(analysis)[:SHOWN], _output_name(analysis, say)
+    values, logits = analysis.probabilities[order].tolist(), analysis.logits[order].tolist()
+    labels = [visible(analysis.labels[index]) for index in order]
     chosen = [] if analysis.random else chosen_labels(analysis)
-    name = say("outputs.raw" if raw else "outputs.probability")
-    hovers = []
-    for index, label in zip(order, labels, strict=True):
-        found = {
-            "value": number(analysis.probabilities[index], 4),
-            "logit": number(analysis.logits[index], 4),
-        }
-        hovers.append(say("outputs.hover", label=escape(label), name=name, **found))
     drawn = draw.bars(
         [round(value, 6) for value in values],
         [draw.label_colour(index) if index in chosen else draw.OTHER for index in order],
         "%{hovertext}",
         y=list(range(len(order))),
         text=[output_text(analysis, index) for index in order],
-        hovertext=hovers,
+        hovertext=[
+            say("outputs.hover", label=escape(label), name=name, value=number(value, 4), logit=number(raw, 4))
+            for label, value, raw in zip(labels, values, logits, strict=True)
+        ],
         width=0.62,
         **draw.BESIDE,
     )
-    ends = _raw_range(values) if raw else {"range": [0, 1.22], "tickvals": [0, 0.25, 0.5, 0.75, 1]}
+    ends: dict[str, list[float]] = {"range": [0, 1.22], "tickvals": [0, 0.25, 0.5, 0.75, 1]}
+    if analysis.problem_type == "regression":  # 0 and every value, with room for the texts beside the bars
+        low, high = min(0.0, *values), max(0.0, *values)
+        room = 0.25 * ((high - low) or 1.0)
+        ends = {"range": [low - room if low < 0 else 0.0, high + room if high > 0 else 0.0]}
     frame = draw.layout(
         height=len(order) * ROW + 52,
         margin={"l": draw.tick_width(labels), "r": 14, "t": 6, "b": 46},
@@ -109,6 +107,10 @@ def outputs_figure(analysis: Analysis, say: Texts) -> draw.Figure:
         yaxis=draw.row_axis([escape(shorten(label)) for label in labels]),
     )
     return draw.Figure([drawn], frame)
+
+
+def _output_name(analysis: Analysis, say: Texts) -> str:
+    return say("outputs.raw" if analysis.problem_type == "regression" else "outputs.probability")
 
 
 def ranked(analysis: Analysis) -> list[int]:
@@ -130,11 +132,6 @@ def output_text(analysis: Analysis, index: int) -> str:
     return number(value) if analysis.problem_type == "regression" else percent(value)
 
 
-def _names(analysis: Analysis) -> list[str]:
-    """The K labels as they can be shown, not escaped."""
-    return list(map(visible, analysis.labels))
-
-
 def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
     """The labels that have no bar, summed up; "" if every label has one."""
     if not rest:
@@ -144,36 +141,31 @@ def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
     return Markup('<p class="rest">{}</p>').format(say(words, count=len(rest), share=share))
 
 
-def _raw_range(values: list[float]) -> dict[str, list[float]]:
-    """An axis that holds 0 and every value, with room for the texts beside the bars."""
-    low, high = min(0.0, *values), max(0.0, *values)
-    room = 0.25 * ((high - low) or 1.0)
-    return {"range": [low - room if low < 0 else 0.0, high + room if high > 0 else 0.0]}
-
-
 READING = ("reads", "similarity", "ordinary", "centred", "share", "untrained")
 NAMED = 4  # tokens that the sentence names; more are only counted
+WINNERS = 3  # tokens whose dimensions are counted by name
 
 
 def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     """The answer in words."""
     view, reads, unreadable = View.of(analysis, state), analysis.reads, analysis.unreadable
-    read = int(reads.positions.sum())
+    read, flat = len(reads.indices), len(flat_tokens(reads))
     rest = "rest_none" if read == 0 else "rest_all" if read == len(view.labels) else "rest_one"
-    quoted = partial(_quoted, view, say=say)
-    details = (_of_layer(rest, analysis, say), flat_count(reads, say), won_dimensions(reads, quoted, say))
-    notices = [visible(one.said(say)) for one in analysis.warnings if one is not unreadable]
-    return Shown(
-        html=render(
-            "verdict",
-            say,
-            unreadable="" if unreadable is None else visible(unreadable.said(say)),  # before any answer
-            reads=_reads(view, say),
-            says=_says(analysis, say),
-            details=say.together(filter(None, details)),
-            notices=notices,
-        )
+    details = (
+        _of_layer(rest, analysis, say),
+        say("reads.flat" if flat > 1 else "reads.flat_one", count=flat) if flat else "",
+        _won_dimensions(view, say),
     )
+    html = render(
+        "verdict",
+        say,
+        unreadable="" if unreadable is None else visible(unreadable.said(say)),  # before any answer
+        reads=_reads(view, say),
+        says=_says(analysis, say),
+        details=say.together(filter(None, details)),
+        notices=[visible(one.said(say)) for one in analysis.warnings if one is not unreadable],
+    )
+    return Shown(html=html)
 
 
 VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare", title="verdict.title")
@@ -237,15 +229,28 @@ def _says(analysis: Analysis, say: Texts) -> Markup:
     if analysis.random:
         why = say("verdict.untrained_body" if analysis.head_trained else "verdict.untrained")
         return Markup('<span class="untrained">{}</span>').format(why)
-    chosen, names = chosen_labels(analysis), _names(analysis)
+    chosen = chosen_labels(analysis)
     if not chosen:
         return say.html("verdict.says_none", total=len(analysis.labels))
     answers = []
     for index in chosen[:NAMED]:
-        label = strong_html(shorten(names[index], 40))
+        label = strong_html(shorten(visible(analysis.labels[index]), 40))
         answers.append(say.html("verdict.answer", label=label, value=output_text(analysis, index)))
     key = "verdict.says" if analysis.unreadable is None else "verdict.says_unread"
     return say.html(key, answer=Markup(say.listed(answers)))
+
+
+def _won_dimensions(view: View, say: Texts) -> str:
+    """Name the tokens that the largest values are of, under a maximum over several; else ""."""
+    wins = view.analysis.reads.wins
+    if wins is None or len(wins) < 2:
+        return ""
+    order = [int(index) for index in np.argsort(-wins, kind="stable") if wins[index]]
+    named, rest = order[:WINNERS], order[WINNERS:]
+    parts = [say("reads.wins", token=_quoted(view, index, say), count=int(wins[index])) for index in named]
+    if rest:
+        parts.append(say("reads.wins_rest", count=int(wins[rest].sum())))
+    return say("reads.maximum", total=int(wins.sum()), tokens=say.listed(parts))
 
 
 def _quoted(view: View, index: int, say: Texts) -> str:
@@ -255,9 +260,6 @@ def _quoted(view: View, index: int, say: Texts) -> str:
 
 
 def _token(view: View, index: int, say: Texts) -> Markup:
-    token, total = (
-        token_html(view.labels[index], bool(view.analysis.reads.positions[index])),
-        len(view.labels),
-    )
+    token, total = token_html(view.labels[index], view.analysis.reads.positions[index]), len(view.labels)
     key = "alone" if total == 1 else {0: "first", total - 1: "last"}.get(index, "nth")
     return say.html(f"verdict.{key}", token=token, number=index + 1)

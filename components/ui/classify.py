@@ -69,7 +69,7 @@ class Classify(Tab):
         tasks = [task.key for task in analyst.tasks()]
         poolings = [spec.key for spec in analyst.poolings()]
         backbones = [spec.key for spec in analyst.backbones()]
-        kinds: dict[Component, Kind[str]] = {
+        kinds: dict[Component, Kind] = {
             question.text: Asked(0),
             question.pair: Asked(1),
             question.backbone: Text() if analyst.takes_ids else OneOf(lambda: backbones),
@@ -148,7 +148,7 @@ class Classify(Tab):
             faults.append(PoolscopeError("layer", LAYER.of(state), "link.whole", low=-1, high=last))
         try:
             if label := LABEL.of(state):
-                OneOf(lambda: answered.analysis.labels).read(LABEL.key, [label])
+                Control(LABEL.key, OneOf(lambda: answered.analysis.labels), "").read([label])
         except PoolscopeError as unknown:
             faults.append(unknown)
         filled = {self.question.found: found, **self.question.fill(query, models, last)}
