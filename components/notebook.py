@@ -29,11 +29,17 @@ from components.exhibits.view import facts
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.files import RefusalError, foreign
+from components.model.internals import (
+    acting_hooks,
+    attend_anywhere,
+    forget_capturing,
+    hands_out,
+    plain_copy,
+    repeatable,
+)
 from components.model.loading import assembled, check_finite
 from components.model.pooling import POOLINGS
 from components.model.query import checked, choice, whole_number
-from components.model.torch_internals import acting_hooks, plain_copy, repeatable
-from components.model.transformers_internals import attend_anywhere, forget_capturing, hands_out
 from components.settings import Settings
 from components.texts import ENGLISH, Sentence, Texts, languages, load_texts
 from components.types import Analysis, BackboneSpec, Query

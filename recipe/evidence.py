@@ -28,9 +28,9 @@ from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.heads import NATIVE, pooled, swapped_head, swaps
+from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, half, read_probe
-from components.model.torch_internals import repeatable
 from components.results import Baseline, Postprocessing
 from components.types import Bools, Floats, Ints, Query
 from recipe.corpus import WORD, Example, Examples, without_leaks

@@ -156,7 +156,7 @@ def step(function: Callable[..., Any]) -> Step:
 @step
 def classifies(kind: str) -> bool:
     """Tell whether transformers classifies texts with this type of model; no checkpoint is loaded."""
-    from components.model.transformers_internals import classifying_types
+    from components.model.internals import classifying_types
 
     return kind in classifying_types()
 

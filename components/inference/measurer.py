@@ -10,8 +10,8 @@ from components.analyses.registry import load
 from components.errors import PoolscopeError
 from components.inference.jobs import Job
 from components.model.files import told, version
+from components.model.internals import repeatable
 from components.model.loading import Checkpoints, give_back
-from components.model.torch_internals import repeatable
 from components.settings import total
 from components.types import BackboneSpec, Floats
 

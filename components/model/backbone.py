@@ -25,10 +25,10 @@ from components.model.declared import Declared, read_declared
 from components.model.encoding import encode_batch
 from components.model.files import PROBLEMS, RefusalError, failing
 from components.model.files import folder as here
+from components.model.internals import repeatable
 from components.model.parts import Entry, Pooler, find_entries
 from components.model.pooling import States
 from components.model.reads import Head, Reading
-from components.model.torch_internals import repeatable
 from components.settings import ASSETS
 from components.types import BackboneSpec, Bands, Centring, Floats, Ints, ProblemType
 
@@ -94,12 +94,6 @@ class Ordinary:
     def seen(self, centring: Centring, vectors: Sequence[Numbers]) -> list[Numbers]:
         """L + 1 times (..., D), one for each layer, as they are before their cosine is taken."""
         return [spread.seen(centring, states) for spread, states in zip(self.spreads, vectors, strict=True)]
-
-
-def sentences() -> list[str]:
-    """The sentences that come with Poolscope."""
-    found: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text(encoding="utf-8"))["sentences"]
-    return found
 
 
 def cosine_by_layer(hidden: Sequence[Numbers], reference: Sequence[Numbers]) -> Floats:
@@ -284,7 +278,8 @@ def measured(backbone: Backbone) -> Ordinary:
 
     PoolscopeError where the model fails on them.
     """
-    texts, batches = sentences(), []
+    texts: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text(encoding="utf-8"))["sentences"]
+    batches = []
     for rows in alike(backbone, texts):
         with failing("backbone", backbone.spec.key), repeatable(backbone.model):
             states = batch_states(backbone, [texts[row] for row in rows])

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from components.model.torch_internals import repeatable
+from components.model.internals import repeatable
 
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
 Answer = Callable[[PreTrainedModel, Inputs], Tensor]  # what a call of the model gives for B inputs: (B, N)
@@ -62,7 +62,8 @@ def with_slopes(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others:
             hooks.enter_context(note)
         output = model(**inputs, output_hidden_states=True, return_dict=True)
     final = states_in(handed[cut])
-    layers = _layers(output)
+    stacks = (output.get("hidden_states"), output.get("decoder_hidden_states"))  # of what the head stands on
+    layers: tuple[Tensor, ...] = next((tuple(stack) for stack in stacks if stack is not None), ())
     until = next((index for index, layer in enumerate(layers) if layer is final), len(layers))
     layers = layers[: until + 1]  # the head does not stand on what comes above
     alike = [layer for layer in layers if layer.shape[:2] == final.shape[:2]]
@@ -186,12 +187,6 @@ def _answer_to_noise(
 def noise_like(hidden: Tensor, size: float = 1.0) -> Tensor:
     """Random numbers in the shape of ``hidden``, alike every time; ``size`` is their standard deviation."""
     return torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * size
-
-
-def _layers(output: Any) -> tuple[Tensor, ...]:
-    """The hidden states of every layer of the stack that the head stands on, the last one included."""
-    stacks = (output.get("hidden_states"), output.get("decoder_hidden_states"))
-    return next((tuple(stack) for stack in stacks if stack is not None), ())
 
 
 def states_in(output: Any) -> Any:

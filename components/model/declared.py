@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 
 import torch
@@ -18,7 +19,7 @@ from torch.nn.functional import linear, normalize
 from components.model.declaration import read_declaration, shown
 from components.model.files import MB, MODULES, WEIGHTS, RefusalError, bounded, foreign
 from components.model.pooling import POOLINGS, States
-from components.types import Cut, Declaration, DeclaredStep, Dense
+from components.types import Cut, Declaration, Dense
 
 HEAVIEST = 256 * MB  # bytes of a dense layer's file
 Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)
@@ -77,15 +78,17 @@ def read_declared(folder: Path) -> Declared | None:
     RefusalError says what cannot be read, as `read_declaration` does, or which weights are not as declared.
     """
     says = read_declaration(folder)
-    return None if says is None else Declared(says, tuple(_step(folder, step) for step in says.steps))
-
-
-def _step(folder: Path, step: DeclaredStep) -> Step:
-    if isinstance(step, Dense):
-        return _layer(folder / step.folder, step)
-    if isinstance(step, Cut):
-        return lambda vectors: vectors[..., : step.size]
-    return partial(normalize, p=2.0, dim=-1)
+    if says is None:
+        return None
+    steps: list[Step] = []
+    for step in says.steps:
+        if isinstance(step, Dense):
+            steps.append(_layer(folder / step.folder, step))
+        elif isinstance(step, Cut):
+            steps.append(itemgetter((..., slice(step.size))))
+        else:
+            steps.append(partial(normalize, p=2.0, dim=-1))
+    return Declared(says, tuple(steps))
 
 
 def _layer(place: Path, says: Dense) -> Layer:

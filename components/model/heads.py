@@ -92,10 +92,10 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
         if given != width:
             raise PoolscopeError("pooling", query.pooling, "errors.width", given=given, width=width)
         taken = pooled(method, states)
-        reading = states.reads.by(swapped_head(own, taken), states.hidden, taken)
+        reading = Reading(swapped_head(own, taken), states.hidden, taken)
         logits = reading.logits
     elif len(states.layers) < len(kept.hidden):  # its own vector, made of a lower layer
-        reading = states.reads.by(own, states.hidden)
+        reading = Reading(own, states.hidden)
         logits = reading.logits
     return Outputs(
         vector=vector,
@@ -115,7 +115,7 @@ def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: 
     Nor of random weights in the body: it was trained on what just these give.
     """
     method = POOLINGS[query.pooling]
-    reading = states.reads.by(probe_head(probe, method, states), states.hidden, pooled(method, states))
+    reading = Reading(probe_head(probe, method, states), states.hidden, pooled(method, states))
     return Outputs(
         vector=method(states),
         logits=reading.logits,

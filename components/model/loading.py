@@ -44,10 +44,9 @@ from components.model.cut import (
     run,
 )
 from components.model.files import RefusalError, Version
+from components.model.internals import filled, forget_kernels, repeatable, seeded, without_weights
 from components.model.parts import find_final_norm, find_pooler
-from components.model.torch_internals import repeatable, seeded
 from components.model.tracing import trace
-from components.model.transformers_internals import filled, forget_kernels, without_weights
 from components.types import BackboneSpec
 
 SPECIAL = "special_tokens_map.json"  # which transformers reads as if it stood in the tokenizer's settings

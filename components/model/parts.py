@@ -36,7 +36,7 @@ from components.model.cut import (
     states_in,
     with_exchanged,
 )
-from components.model.torch_internals import repeatable
+from components.model.internals import repeatable
 
 TRIED = 8  # modules for each layer, the outermost first
 EXAMPLE = "a b c"

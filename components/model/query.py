@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from components.errors import PoolscopeError
-from components.fitting import MINE, TABLE, OwnHead, read_head
+from components.fitting import MINE, TABLE, read_head
 from components.types import BackboneSpec, Query, Reference, TaskSpec
 
 MOST = 300  # combinations of one comparison: all poolings of all bundled backbones, and some more
@@ -49,14 +49,10 @@ def checked(
 
 def asked_of(query: Query, spec: BackboneSpec, tasks: Mapping[str, TaskSpec]) -> Asked:
     """A checked query as its backbone can be asked it; PoolscopeError says why its head cannot be had."""
-    if query.head == MINE:
-        return _with_own_head(query, read_head(query.mine))
-    query = with_task(query, spec, tuple(tasks.values()))
-    return Asked(query, tasks[query.task] if query.head == "probe" else None)
-
-
-def _with_own_head(query: Query, head: OwnHead) -> Asked:
-    """A query of the visitor's own head, which was fitted for one backbone and one pooling."""
+    if query.head != MINE:
+        query = with_task(query, spec, tuple(tasks.values()))
+        return Asked(query, tasks[query.task] if query.head == "probe" else None)
+    head = read_head(query.mine)  # which was fitted for one backbone and one pooling
     for field, fitted in (("backbone", head.backbone), ("pooling", head.pooling)):
         if getattr(query, field) != fitted:
             raise PoolscopeError(field, getattr(query, field), "errors.own_head_takes", fitted=fitted)

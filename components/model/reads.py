@@ -15,23 +15,10 @@ NOISE = 30.0  # standard deviations: enough to win a maximum or wake a dead ReLU
 LOUD = 10_000.0  # the same where nothing was heard of it: some ReLUs sleep deep
 
 
-class Noisy:
-    """Final hidden states (B, T, D) and the same with noise on every one, drawn when first asked for.
-
-    ``size``: of the noise, in standard deviations.
-    """
-
-    def __init__(self, hidden: Tensor, size: float = NOISE) -> None:
-        self.hidden, self._size = hidden, size
-
-    def at(self, where: Tensor) -> Tensor:
-        """The hidden states with noise at ``where`` (B, T), the same noise every time."""
-        return torch.where(where[:, :, None], self._noised, self.hidden)
-
-    @cached_property
-    def _noised(self) -> Tensor:
-        noise = torch.randn(self.hidden.shape, generator=torch.Generator().manual_seed(0))
-        return self.hidden + noise * self.hidden.std() * self._size
+def _noised(hidden: Tensor, size: float) -> Tensor:
+    """The hidden states (B, T, D) with noise of so many standard deviations, the same noise every time."""
+    noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0))
+    return hidden + noise * hidden.std() * size
 
 
 class Reading:
@@ -40,18 +27,8 @@ class Reading:
     ``pooled``: all that the head takes of the hidden states, or None where it takes them themselves.
     """
 
-    def __init__(self, head: Head, hidden: Tensor | Noisy, pooled: Pooled | None = None) -> None:
-        self._noisy = hidden if isinstance(hidden, Noisy) else Noisy(hidden)
-        self._head, self._hidden, self._pooled = head, self._noisy.hidden, pooled
-
-    def by(self, head: Head, hidden: Tensor, pooled: Pooled | None = None) -> Reading:
-        """Reading by another head of ``hidden`` (B, T, D), these or those of another layer."""
-        return Reading(head, self._noisy if hidden is self._hidden else hidden, pooled)
-
-    @property
-    def head(self) -> Head:
-        """Head that reads: (B, T, D) -> (B, K)."""
-        return self._head
+    def __init__(self, head: Head, hidden: Tensor, pooled: Pooled | None = None) -> None:
+        self.head, self._hidden, self._pooled = head, hidden, pooled
 
     @property
     def logits(self) -> Tensor:
@@ -69,10 +46,17 @@ class Reading:
         read = self._slopes > 0
         if read.all() or self._takes_nothing_of(~read):
             return read
-        noisy = self._noisy if read.any(dim=1).all() else Noisy(self._hidden, LOUD)
-        if not _changed(self._head, noisy.at(~read), self.logits).any():
+        noised = _noised(self._hidden, NOISE if read.any(dim=1).all() else LOUD)
+        if not self._moved(noised, ~read, self.logits).any():
             return read  # one run settles it for most heads, which read few positions
-        return read | _moved(self._head, noisy, ~read)
+        moving = read.clone()
+        with torch.no_grad():
+            before = self.head(self._hidden)
+        for position in (~read).any(dim=0).nonzero()[:, 0].tolist():
+            one = torch.zeros_like(read)
+            one[:, position] = ~read[:, position]
+            moving[:, position] |= self._moved(noised, one, before)
+        return moving
 
     @cached_property
     def share(self) -> Tensor:
@@ -96,13 +80,18 @@ class Reading:
         """
         if self._pooled is None:
             return False
+        changed = torch.where(where[:, :, None], _noised(self._hidden, NOISE), self._hidden)
         with torch.no_grad():
-            after, before = self._pooled(self._noisy.at(where)), self._pooled(self._hidden)
-        return torch.equal(after, before)
+            return torch.equal(self._pooled(changed), self._pooled(self._hidden))
+
+    def _moved(self, noised: Tensor, where: Tensor, before: Tensor) -> Tensor:
+        """Tell whether the logits of each row (B,) differ with what is ``noised`` at ``where`` (B, T)."""
+        with torch.no_grad():
+            return (self.head(torch.where(where[:, :, None], noised, self._hidden)) != before).any(dim=1)
 
     @cached_property
     def _measured(self) -> tuple[Tensor, Tensor]:
-        return _slopes(self._head, self._hidden)
+        return _slopes(self.head, self._hidden)
 
 
 def _slopes(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
@@ -116,21 +105,3 @@ def _slopes(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
             (slope,) = torch.autograd.grad(total, leaf, retain_graph=True)
             squares += torch.linalg.vector_norm(slope, dim=2, dtype=torch.float64).square()
     return squares.sqrt(), logits.detach()
-
-
-def _moved(head: Head, noisy: Noisy, silent: Tensor) -> Tensor:
-    """Return which of the ``silent`` positions (B, T) move a logit when they alone really change."""
-    with torch.no_grad():
-        before = head(noisy.hidden)
-    moved = torch.zeros_like(silent)
-    for position in silent.any(dim=0).nonzero()[:, 0].tolist():
-        one = torch.zeros_like(silent)
-        one[:, position] = silent[:, position]
-        moved[:, position] = _changed(head, noisy.at(one), before)
-    return moved
-
-
-def _changed(head: Head, hidden: Tensor, before: Tensor) -> Tensor:
-    """Tell whether the logits of each row (B,) for ``hidden`` (B, T, D) differ from ``before``."""
-    with torch.no_grad():
-        return (head(hidden) != before).any(dim=1)

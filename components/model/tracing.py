@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
@@ -20,8 +20,8 @@ import transformers
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from components.model.internals import flatten, tensors
 from components.model.reads import Head
-from components.model.torch_internals import flatten, tensors
 
 Line = tuple[CodeType, int]  # a function and the line in it that was running
 Names = frozenset[str]
@@ -87,8 +87,15 @@ def trace(model: nn.Module, head: Head, hidden: Tensor) -> tuple[Call, ...]:
     """The calls between ``hidden`` (B, T, D) and the logits of ``head``, which runs parts of ``model``."""
     recorder = _Recorder({id(parameter): frozenset([name]) for name, parameter in model.named_parameters()})
     recorder.dependent[id(hidden)] = hidden
-    with torch.no_grad(), _following(model, recorder.running), recorder:
-        logits = head(hidden)
+    running = recorder.running
+    with ExitStack() as hooks:
+        for name, module in model.named_modules():
+            before = module.register_forward_pre_hook(lambda _module, _args, name=name: running.append(name))
+            after = module.register_forward_hook(lambda *_: running.__delitem__(-1), always_call=True)
+            hooks.enter_context(before)
+            hooks.enter_context(after)
+        with torch.no_grad(), recorder:
+            logits = head(hidden)
     needed, found = {id(logits)}, list[Call]()  # the calls that the logits depend on
     for call in reversed(recorder.calls):
         if any(id(one) in needed for one in call.given):
@@ -105,7 +112,7 @@ class _Recorder(TorchFunctionMode):
     dependent: dict[int, Tensor] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)  # no id is given away twice while what had it lives
     calls: list[Call] = field(default_factory=list)
-    running: list[str] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)  # paths of modules, the outermost first
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -130,18 +137,6 @@ class _Recorder(TorchFunctionMode):
         used_weights, lines = tuple(sorted(weights)), tuple(_lines())
         self.calls.append(Call(func, arguments, rebuild, taken, given, module, used_weights, lines))
         return out
-
-
-@contextmanager
-def _following(model: nn.Module, running: list[str]) -> Iterator[None]:
-    """Within, ``running`` holds the paths of the modules that are running, the outermost first."""
-    with ExitStack() as hooks:
-        for name, module in model.named_modules():
-            before = module.register_forward_pre_hook(lambda _module, _args, name=name: running.append(name))
-            after = module.register_forward_hook(lambda *_: running.__delitem__(-1), always_call=True)
-            hooks.enter_context(before)
-            hooks.enter_context(after)
-        yield
 
 
 def _lines() -> Iterator[Line]:

@@ -14,9 +14,9 @@ from components.inference.desk import Desk
 from components.inference.engine import Engine
 from components.inference.jobs import Job
 from components.inference.payload import pack
+from components.model.internals import repeatable
 from components.model.loading import load
 from components.model.query import MOST, Asked
-from components.model.torch_internals import repeatable
 from components.settings import Settings
 from components.types import Analysis, BackboneSpec, Query
 

@@ -19,11 +19,11 @@ from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.export import module, pooling_source, program
 from components.inference.engine import Engine
 from components.model.examine import Examined, examine
+from components.model.internals import repeatable
 from components.model.loading import load
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, write_probes
 from components.model.reads import Reading
-from components.model.torch_internals import repeatable
 from components.settings import Settings
 from components.types import Analysis, BackboneSpec, Query
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain

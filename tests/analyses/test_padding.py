@@ -16,7 +16,7 @@ from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.examine import examine
-from components.model.torch_internals import repeatable
+from components.model.internals import repeatable
 from components.types import Query
 from tests.plain import FIRST, KEYS, SPECS, load_plain
 

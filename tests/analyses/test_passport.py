@@ -16,8 +16,8 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from components.analyses.passport import fingerprint, issue
 from components.errors import PoolscopeError
 from components.inference.engine import Engine, InProcess
+from components.model.internals import repeatable
 from components.model.loading import load
-from components.model.torch_internals import repeatable
 from components.passport import issued, main
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, Declaration, Query

@@ -20,7 +20,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICA
 from components.analyses.measuring.analyze import analyse
 from components.model.backbone import Backbone
 from components.model.examine import answer, examine, forward
-from components.model.torch_internals import repeatable
+from components.model.internals import repeatable
 from components.types import Analysis, BackboneSpec, Query
 from tests.tiny import WORDS, tokenizer
 

@@ -12,8 +12,8 @@ from components.analyses.measuring.anatomy import dissect
 from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError
 from components.model.examine import examine
+from components.model.internals import repeatable
 from components.model.loading import load
-from components.model.torch_internals import repeatable
 from components.types import BackboneSpec, Query
 from tests.analyses.test_export import printed
 from tests.families.cases import BUILT, FACTS, FAMILIES, INPUTS, TEXT, Family

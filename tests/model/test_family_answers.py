@@ -14,7 +14,7 @@ from components.analyses.measuring.padding import audit
 from components.analyses.measuring.trace import trace
 from components.errors import PoolscopeError
 from components.model.examine import Examined
-from components.model.torch_internals import repeatable
+from components.model.internals import repeatable
 from tests.families.by_hand import layers_by_hand, logits_by_hand, patched_by_hand
 from tests.families.cases import BUILT, FACTS, TEXT, Family
 from tests.plain import cosine, rerun

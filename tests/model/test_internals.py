@@ -16,17 +16,22 @@ from transformers.modeling_outputs import BaseModelOutput
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.examine import examine
-from components.model.loading import load
-from components.model.torch_internals import acting_hooks, flatten, plain_copy, repeatable, tables, tensors
-from components.model.transformers_internals import (
+from components.model.internals import (
     CAPTURERS,
     CAPTURING,
     KERNELS,
     InternalsMovedError,
+    acting_hooks,
+    flatten,
     forget_capturing,
     forget_kernels,
     hands_out,
+    plain_copy,
+    repeatable,
+    tables,
+    tensors,
 )
+from components.model.loading import load
 from components.types import Analysis, BackboneSpec, Query
 from tests.families.cases import boundless, tiny_model
 from tests.tiny import checkpoint

@@ -15,8 +15,8 @@ from components.inference.engine import Engine
 from components.model.backbone import Backbone, Spread, alike, batch_states, cosine_by_layer, measured
 from components.model.backbone import cosines as between
 from components.model.examine import forward
+from components.model.internals import repeatable
 from components.model.loading import load
-from components.model.torch_internals import repeatable
 from components.settings import ASSETS
 from components.types import Centring, Query
 from tests.families.cases import Family

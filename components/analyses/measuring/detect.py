@@ -36,8 +36,8 @@ from components.model.declared import Declared, Layer
 from components.model.encoding import Encoded, encode
 from components.model.examine import Stopwatch, run_encoded
 from components.model.files import RefusalError, folder
+from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
-from components.model.torch_internals import repeatable
 from components.texts import Sentence
 from components.types import Cut, Floats, Query
 

@@ -23,8 +23,8 @@ from components.errors import PoolscopeError
 from components.model.cut import with_slopes
 from components.model.examine import Examined, run, said
 from components.model.heads import probabilities
+from components.model.internals import repeatable
 from components.model.query import choice
-from components.model.torch_internals import repeatable
 from components.texts import Sentence
 from components.types import Analysis, Floats
 

@@ -21,9 +21,9 @@ from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
 from components.model.examine import Examined, run
 from components.model.heads import probabilities
+from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
 from components.model.reads import Reading
-from components.model.torch_internals import repeatable
 from components.texts import Sentence
 
 PADDED = 8  # tokens of padding

@@ -22,8 +22,8 @@ from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.model.cut import Pass, replay, run
 from components.model.examine import Examined, said
+from components.model.internals import repeatable
 from components.model.parts import Entry, started
-from components.model.torch_internals import repeatable
 from components.texts import Sentence
 from components.types import Ints
 
