@@ -77,10 +77,10 @@ class Outputs:
     logits: Tensor
     reading: Reading
     labels: tuple[str, ...]
-    problem_type: ProblemType
-    trained: bool
-    body_trained: bool
-    warnings: tuple[Sentence, ...]
+    problem_type: ProblemType = "single_label"
+    trained: bool = True
+    body_trained: bool = True
+    warnings: tuple[Sentence, ...] = ()
 
 
 def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) -> Outputs:
@@ -116,16 +116,7 @@ def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: 
     """
     method = POOLINGS[query.pooling]
     reading = Reading(probe_head(probe, method, states), states.hidden, pooled(method, states))
-    return Outputs(
-        vector=method(states),
-        logits=reading.logits,
-        reading=reading,
-        labels=labels,
-        problem_type="single_label",
-        trained=True,
-        body_trained=True,
-        warnings=(),
-    )
+    return Outputs(method(states), reading.logits, reading, labels)
 
 
 def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> list[Sentence]:
