@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -87,23 +88,18 @@ class Found:
 
     def name(self, one: Ranked, say: Texts) -> str:
         """Backbone, every pooling of the same vectors, and layer of a combination, not escaped."""
-        where = (one.backbone, one.pooling, one.layer)
-        alike = (
-            other.pooling
-            for other in self.fit.ranking
-            if (other.backbone, other.same_as, other.layer) == where
-        )
-        layer = one.layer if self.fit.plan.all_layers else None
-        return combination(self.titles, one.backbone, (one.pooling, *alike), layer, say)
+        where, every = (one.backbone, one.pooling, one.layer), self.fit.ranking
+        alike = (like.pooling for like in every if (like.backbone, like.same_as, like.layer) == where)
+        return combination(one, self.titles, self.fit.plan.all_layers, say, *alike)
 
 
 def combination(
-    titles: Mapping[str, str], backbone: str, poolings: tuple[str, ...], layer: int | None, say: Texts
+    one: Ranked | Reached, titles: Mapping[str, str], all_layers: bool, say: Texts, *alike: str
 ) -> str:
     """Backbone, poolings of the very same vector and, where there are several, layer; not escaped."""
-    title = shorten(visible(titles.get(backbone, backbone)), NAME)
-    parts = {"backbone": title, "pooling": one_vector(poolings), "layer": layer}
-    return say("lab.combination" if layer is None else "lab.combination_layer", **parts)
+    title = shorten(visible(titles.get(one.backbone, one.backbone)), NAME)
+    key = "lab.combination_layer" if all_layers else "lab.combination"
+    return say(key, backbone=title, pooling=one_vector((one.pooling, *alike)), layer=one.layer)
 
 
 def so_far_html(reached: Sequence[Reached], titles: Mapping[str, str], all_layers: bool, say: Texts) -> str:
@@ -111,11 +107,7 @@ def so_far_html(reached: Sequence[Reached], titles: Mapping[str, str], all_layer
     if not reached:
         return ""
     first = sorted(reached, key=lambda one: -one.accuracy)[:FIRST]
-    layers = [one.layer if all_layers else None for one in first]
-    best = [
-        (combination(titles, one.backbone, (one.pooling,), layer, say), percent(one.accuracy))
-        for one, layer in zip(first, layers, strict=True)
-    ]
+    best = [(combination(one, titles, all_layers, say), percent(one.accuracy)) for one in first]
     return render("so_far", say, total=len(reached), best=best)
 
 
@@ -231,7 +223,6 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
 def confusion(found: Found, _: State, say: Texts) -> Shown:
     """Say how often each given label (a row) was answered with which one (a column)."""
     cells, names = found.fit.confusion, list(map(visible, found.fit.classes))
-    given, predicted = np.divmod(np.arange(cells.size), len(names))  # (K * K,) each
     wrong = np.where(np.eye(len(names), dtype=bool), 0, cells)
     heading = say("lab.no_confusion")
     if wrong.max(initial=0) > 0:
@@ -242,8 +233,8 @@ def confusion(found: Found, _: State, say: Texts) -> Shown:
         say("lab.recall", label=name, count=int(cells[place, place]), total=int(cells[place].sum()))
         for place, name in enumerate(names)
     ]
-    columns = {"lab.given": [names[place] for place in given]}
-    columns |= {"lab.predicted": [names[place] for place in predicted], "lab.count": cells.ravel().tolist()}
+    given, predicted = zip(*product(names, repeat=2), strict=True)  # (K * K,) each
+    columns = {"lab.given": given, "lab.predicted": predicted, "lab.count": cells.ravel().tolist()}
     return Shown(
         heading=heading,
         words=say("list.semicolon").join(told),

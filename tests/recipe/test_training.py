@@ -29,8 +29,7 @@ TEMPLATES = {  # as the papers have them: one text, and a pair
 
 @pytest.fixture(params=FAMILIES)
 def family(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
+    return str(request.param)
 
 
 @pytest.fixture
@@ -51,16 +50,16 @@ def test_templates_segments_and_padding(family: str, tokenizer: Tokenizer) -> No
 
 def test_spans_and_segments_lead_back_to_the_text(tokenizer: Tokenizer) -> None:
     texts = ("The story isn't long.", "A warm picture, they said")
-    encoding = tokenizer(*texts).encodings[0]
+    batch = tokenizer(*map(list, (texts, texts[::-1])), padding=True, return_tensors="pt")
+    _, second = shared_tokens(batch["input_ids"], training.template_ids(tokenizer))
+    assert second.tolist() == [[i == 1 for i in encoding.sequence_ids] for encoding in batch.encodings]
+    encoding = batch.encodings[0]
     places = list(zip(encoding.offsets, encoding.sequence_ids, strict=True))
     for segment, text in enumerate(texts):
         spans = [span for span, of in places if of == segment]
         assert [start for start, _ in spans] == sorted(start for start, _ in spans)
         assert {i for span in spans for i in range(*span)} == {i for i, c in enumerate(text) if c != " "}
     assert {span for span, of in places if of is None} <= {(0, 0)}
-    batch = tokenizer(*map(list, (texts, texts[::-1])), padding=True, return_tensors="pt")
-    _, second = shared_tokens(batch["input_ids"], training.template_ids(tokenizer))
-    assert second.tolist() == [[i == 1 for i in encoding.sequence_ids] for encoding in batch.encodings]
 
 
 def test_tokens_are_looked_up_in_the_other_text_only() -> None:
@@ -144,10 +143,6 @@ def test_a_loss_is_transformers_own(
     family = SELF_SUPERVISED[name]
     model, tokenizer = deepcopy(models[family]).eval(), tokenizers[family]
     inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
-    asked = torch.rand(inputs["input_ids"].shape) < 0.4
-    some, every = training.outputs_at(model, asked, inputs), model(**inputs)
-    logits = "prediction_logits" if "prediction_logits" in every else "logits"
-    torch.testing.assert_close(some[logits], every[logits][asked])
     torch.manual_seed(5)
     theirs = their_loss(name, model, tokenizer, inputs)
     torch.manual_seed(5)
