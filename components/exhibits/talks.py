@@ -151,18 +151,14 @@ def _blocks(text: str) -> Iterator[Block]:
         elif token.nesting == -1:
             tags.pop()
         elif token.content:
-            yield _block("li" if "li" in tags else tags[-1] if tags else token.tag, token)
-
-
-def _block(tag: str, token: Token) -> Block:
-    """The block that a token with text is; what follows a link at its beginning is its text."""
-    parts = token.children
-    if parts is None:  # code
-        return Block(tag, token.content)
-    if not parts or parts[0].type != "link_open":
-        return Block(tag, _text(parts))
-    end = [part.type for part in parts].index("link_close")
-    return Block(tag, _text(parts[end:]), _text(parts[:end]), str(parts[0].attrs["href"]) or "?")
+            tag = "li" if "li" in tags else tags[-1] if tags else token.tag
+            parts = token.children
+            if parts and parts[0].type == "link_open":  # what follows a link at the beginning is the text
+                end = [part.type for part in parts].index("link_close")
+                target = str(parts[0].attrs["href"]) or "?"
+                yield Block(tag, _text(parts[end:]), _text(parts[:end]), target)
+            else:
+                yield Block(tag, token.content if parts is None else _text(parts))  # None: code
 
 
 def _text(parts: Iterable[Token]) -> str:
@@ -193,24 +189,24 @@ def captions_of(scripts: tuple[Script, ...], say: Texts) -> tuple[Markup, ...]:
     With each the question that stands in its place and the exhibit's until the next key, if any.
     """
     return tuple(
-        _caption(() if place else scripts, script, step, say)
+        render(
+            "caption",
+            say,
+            scripts=() if place else scripts,
+            shown=script,
+            step=step,
+            size=_size(step),
+            visible=visible,
+        )
         for script in scripts
         for place, step in enumerate(script.steps)
     )
 
 
-def _caption(scripts: tuple[Script, ...], shown: Script, step: Step | None, say: Texts) -> Markup:
-    """A choice among ``scripts``, where there are several, and the caption of a step."""
-    long = len(step.question) + sum(map(len, step.choices)) if step else 0
-    values = {"size": f"{min(1.0, (AS_LARGE / max(long, 1)) ** 0.5):.2f}", "visible": visible}
-    choices = choices_html(step) if step else ""
-    return render("caption", say, scripts=scripts, shown=shown, step=step, choices=choices, **values)
-
-
-def choices_html(step: Step) -> Markup:
-    """The choices of a step, as HTML; nothing for none."""
-    items = Markup().join(Markup("<li>{}</li>").format(visible(one)) for one in step.choices)
-    return Markup('<ul class="choices">{}</ul>').format(items) if items else items
+def _size(step: Step) -> str:
+    """The size of a question with its choices: 1 is as large as can be."""
+    long = len(step.question) + sum(map(len, step.choices))
+    return f"{min(1.0, (AS_LARGE / max(long, 1)) ** 0.5):.2f}"
 
 
 def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], say: Texts) -> Markup:
@@ -219,14 +215,8 @@ def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], s
     ``asked``: for each step, the controls of its tab that hold texts.
     """
     steps = [(script, step) for script in scripts for step in script.steps]
-    keys = (
-        " ".join(control.key for control in following(controls, step.state))
-        for (_, step), controls in zip(steps, asked, strict=True)
-    )
-    return render(
-        "talk_bar",
-        say,
-        scripts=scripts,
-        steps=[(*step, texts) for step, texts in zip(steps, keys, strict=True)],
-        choices=[_caption(scripts, script, None, say) for script in scripts],
-    )
+    links = [
+        (script, step, " ".join(control.key for control in following(controls, step.state)))
+        for (script, step), controls in zip(steps, asked, strict=True)
+    ]
+    return render("talk_bar", say, scripts=scripts, steps=links, visible=visible)

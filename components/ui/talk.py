@@ -33,7 +33,6 @@ from components.exhibits.talks import (
     asked_html,
     bar_html,
     captions_of,
-    choices_html,
     following,
 )
 from components.exhibits.view import visible
@@ -196,8 +195,7 @@ def qr_code(link: object, say: Texts) -> Markup:
 
 def speaker_html(scripts: tuple[Script, ...], say: Texts) -> Markup:
     """Write what the speaker's window holds for all talks, in a template that the script fills it from."""
-    how = {"style": Markup(browser("speaker.css")), "visible": visible, "choices": choices_html}
-    return render("speaker", say, scripts=scripts, **how)
+    return render("speaker", say, scripts=scripts, style=Markup(browser("speaker.css")), visible=visible)
 
 
 KEY, TOKEN = "poolscope_room", "poolscope_phone"  # cookies of the speaker's browser, and of a phone
