@@ -27,7 +27,7 @@ from components.exhibits.verdict import ranked
 from components.exhibits.view import asked_line, indices, labels_of, number, shorten, visible, word
 from components.markup import render
 from components.texts import Sentence, Texts
-from components.types import Cut, Declaration, Dense, Floats
+from components.types import Floats
 
 UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
 WORDED = ("getitem", "pooling", "swap")  # functions whose names in the code say little
@@ -246,8 +246,14 @@ def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         count=counted(parameters_of(anatomy.weights)),
         origin=_origin(anatomy, say),
     )
-    declared = _declared(anatomy.analysis.backbone.declared, say)
-    return Shown(html=render("head", say, said=said, declared=declared, notes=_notes(anatomy, say)))
+    declared = analysis.backbone.declared
+    found = {
+        "declared": declared,
+        "reason": visible(declared.said(say)) if isinstance(declared, Sentence) else "",
+        "body_trained": analysis.body_trained,
+        "weights": anatomy.weights,
+    }
+    return Shown(html=render("head", say, said=said, visible=visible, **found))
 
 
 SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare", title="head.title")
@@ -264,20 +270,6 @@ def _way(anatomy: Anatomy, say: Texts) -> Markup:
     return Markup(" → ").join([start, *(step_name(anatomy, step, say) for step in steps)])
 
 
-def _declared(declared: Declaration | Sentence | None, say: Texts) -> str:
-    """Say how a vector is made by the checkpoint's own files, beside what is measured."""
-    if declared is None:
-        return ""
-    if isinstance(declared, Sentence):
-        return say("declared.unread", reason=visible(declared.said(say)))
-    several = say("declared.side", poolings=say.listed(declared.poolings))
-    steps = several if len(declared.poolings) > 1 else declared.poolings[0]
-    for step in declared.steps:
-        size = step.given if isinstance(step, Dense) else step.size if isinstance(step, Cut) else 0
-        steps = say("declared.then", before=steps, after=say(f"declared.{step.name}", size=size))
-    return say("declared.says", steps=steps, size=declared.size)
-
-
 def _origin(anatomy: Anatomy, say: Texts) -> str:
     """Say in one clause where the parameters come from."""
     counts: Counter[Origin] = Counter()
@@ -290,20 +282,6 @@ def _origin(anatomy: Anatomy, say: Texts) -> str:
         return say.listed(new)
     whole = (origin for origin in ("checkpoint", "probe", "object") if origin in counts)
     return say(f"head.all_{next(whole)}" if anatomy.weights else "head.none")
-
-
-def _notes(anatomy: Anatomy, say: Texts) -> list[str]:
-    """Say which weights were drawn at random or set to a constant, and why."""
-    notes = [] if anatomy.analysis.body_trained else [say("head.body")]
-    for origin in (*UNTRAINED, "constant"):
-        code = Markup("<code>{}</code>")
-        names = [code.format(visible(one.name)) for one in anatomy.weights if one.origin == origin]
-        if names:
-            *others, last = names
-            key = "head.new_one" if origin == "new" and not others else f"head.{origin}"
-            listed = say.html("head.names", names=Markup(say.listed(others)), last=last) if others else last
-            notes.append(say.html(key, names=listed))
-    return notes
 
 
 def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
