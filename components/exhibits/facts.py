@@ -27,8 +27,8 @@ from components.exhibits.evidence import (
     vectors,
 )
 from components.exhibits.head import UNTRAINED, counted, parameters_of
+from components.exhibits.hidden_states import aim_at
 from components.exhibits.importance import explained, explained_value, goes, methods_of
-from components.exhibits.lens import aim_at
 from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import indices, labels_of, number, shorten, visible, word
 from components.results import Row

@@ -20,15 +20,14 @@ from components.exhibits.exhibit import Panel, or_why
 from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
+from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced, traced
 from components.exhibits.importance import AGREES, ATTENTION, BARS, INTEGRATED
 from components.exhibits.importance import HEAD as ATTENTION_HEAD
 from components.exhibits.importance import SENTENCE as IMPORTANT
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, PLANE, RANKING, Found
-from components.exhibits.lens import DEPTH, LENS
 from components.exhibits.serving import PADDED, VECTOR
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
-from components.exhibits.trace import TRACE, TRACED, Traced, traced
 from components.exhibits.verdict import HOW_TO_READ, OUTPUTS, VERDICT
 from components.exhibits.view import CENTRED, LABEL, LAYER
 from components.exhibits.words import WORDS

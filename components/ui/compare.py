@@ -19,8 +19,8 @@ from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison, status_html
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, Whole, to_link
 from components.exhibits.exhibit import Shown, hint_html
+from components.exhibits.hidden_states import TRACE, TRACED, traced_backbone
 from components.exhibits.panels import COMPARISON, TRACING
-from components.exhibits.trace import TRACE, TRACED, traced_backbone
 from components.exhibits.verdict import mistake
 from components.exhibits.view import MOST_LAYERS, visible
 from components.fitting import MINE, read_head

@@ -1,0 +1,198 @@
+"""Hidden states one by one: cells, lines and findings are what the lens and the trace measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from components.analyses.anatomy import Anatomy
+from components.analyses.lens import Lens
+from components.analyses.trace import Patched
+from components.exhibits.comparison import Comparison
+from components.exhibits.exhibit import heading_html
+from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, stays, traced, traced_backbone
+from components.exhibits.view import LABEL
+from components.texts import Sentence
+from components.types import BackboneSpec, Floats, Query
+from tests.exhibits.showing import SAY, anatomy, drawn, numbers, plain, rows
+from tests.ui.fake import FakeAnalyst
+
+
+def lens_of(given: Anatomy) -> Lens:
+    assert isinstance(given.lens, Lens)
+    return given.lens
+
+
+def saying(given: Anatomy, pooled: Floats) -> Anatomy:
+    """The same where the head gives its labels these probabilities, layer by layer."""
+    analysis = replace(given.analysis, probabilities=pooled[-1])
+    return replace(given, analysis=analysis, lens=replace(lens_of(given), pooled_probabilities=pooled))
+
+
+@pytest.mark.parametrize(
+    ("pooled", "label", "finding"),
+    [
+        ((0.2, 0.3, 0.9), "", "says positive at the last layer only"),
+        ((0.2, 0.6, 0.9), "", "says positive from layer 1 on"),
+        ((0.6, 0.3, 0.9), "", "says positive at the last layer only"),
+        ((0.6, 0.7, 0.9), "", "says positive at every layer"),
+        ((0.6, 0.7, 0.1), "", "says negative at the last layer only"),
+        ((0.2, 0.3, 0.9), "negative", "says negative at 2 of 3 layers, and not at the last"),
+        ((0.8, 0.7, 0.9), "negative", "says negative at none of 3 layers"),
+        ((0.8, 0.7, 0.1), "negative", "says negative at the last layer only"),
+    ],
+)
+def test_the_heading_says_from_which_layer_on_the_head_says_a_label(
+    pooled: tuple[float, ...], label: str, finding: str
+) -> None:
+    given = saying(anatomy(), np.array([[1 - one, one] for one in pooled], dtype=np.float32))
+    heading = DEPTH.show(given, {LABEL.key: label}, SAY).heading
+    assert heading == f"On its own vector, the head {finding}"
+
+
+def test_of_several_labels_that_may_hold_none_need_be_said() -> None:
+    given = anatomy("emotions")
+    low: Floats = np.full_like(lens_of(given).pooled_probabilities, 0.1)
+    low[-1, 2] = 0.4
+    heading = DEPTH.show(saying(given, low), {}, SAY).heading
+    assert "trust comes nearest, and stays below 50 %" in heading
+
+
+@pytest.mark.parametrize(("backbone", "label"), [("pair", ""), ("emotions", "fear")])
+def test_each_cell_is_the_probability_of_the_likeliest_label_or_the_one_that_is_chosen(
+    backbone: str, label: str
+) -> None:
+    given, state = anatomy(backbone, "not good", "a pair" if backbone == "pair" else ""), {LABEL.key: label}
+    names, seen = given.analysis.labels, lens_of(given)
+    place = names.index(label) if label else int(given.analysis.probabilities.argmax())
+    shown, line = LENS.show(given, state, SAY), DEPTH.show(given, state, SAY)
+    titles, *table = rows(shown)
+    assert titles[2] == f"{names[place]}, layer 0"
+    values = seen.probabilities[:, :, place]
+    np.testing.assert_allclose(np.array([numbers(row[2:]) for row in table]).T, values, rtol=1e-5)
+    z = drawn(LENS, given, **state).data[0].z
+    np.testing.assert_allclose(z, 2 * values - 1, atol=1e-4)  # a guess is one half
+    points = drawn(DEPTH, given, **state).data[0].y
+    np.testing.assert_allclose(points, seen.pooled_probabilities[:, place], atol=1e-6)
+    assert all(names[place] in one for one in (shown.heading, shown.words, line.heading, line.words))
+    last = seen.probabilities[-1]
+    said = last[:, place] > 0.5 if backbone == "emotions" else last.argmax(axis=-1) == place
+    assert shown.heading.endswith(f"for {said.sum()} of {len(said)}")
+    assert LENS.show(given, {LABEL.key: "hunger"}, SAY).words == LENS.show(given, {}, SAY).words
+
+
+def test_a_regression_has_raw_values_and_an_untrained_head_no_finding_and_no_colour() -> None:
+    given, random = anatomy("score"), anatomy("untrained")
+    bound, z = float(np.abs(lens_of(given).logits).max()), np.asarray(drawn(LENS, given).data[0].z)
+    assert float(np.abs(z).max()) == pytest.approx(1, abs=1e-4)
+    np.testing.assert_allclose(z * bound, lens_of(given).logits[..., 0], atol=1e-3)
+    assert "%" not in DEPTH.show(given, {}, SAY).heading
+    for exhibit in (LENS, DEPTH):
+        assert "the outputs are random" in exhibit.show(random, {}, SAY).heading
+    for _, stop in drawn(LENS, random).data[0].colorscale:
+        channels = bytes.fromhex(stop[1:])
+        assert max(channels) - min(channels) < 12
+
+
+def test_a_head_that_cannot_be_pointed_says_why() -> None:
+    given = anatomy("pair", "not good", "a pair", head="probe", pooling="attention")
+    for exhibit in (LENS, DEPTH):
+        shown = exhibit.show(given, {}, SAY)
+        assert shown.figure is shown.data is None
+        assert SAY("errors.widths") in plain(heading_html(shown, exhibit.name, SAY))
+
+
+def asked(query: Query, other: str = "not bad") -> Patched:
+    return FakeAnalyst().ask("trace", query, other=other, other_pair="")
+
+
+def made(*shares: list[float]) -> Patched:
+    """A trace with these shares, (L + 1, P) of the first P tokens: [CLS], not, good, [SEP]."""
+    found, given = asked(Query("first", "not good")), np.array(shares, dtype=np.float32)
+    return replace(found, shares=given, pairs=found.pairs[: given.shape[1]])
+
+
+def story(given: Patched) -> str:
+    return plain(TRACE.show(given, {}, SAY).above)
+
+
+@pytest.mark.parametrize(
+    ("shares", "told", "heading"),
+    [
+        (
+            ([0, 0, 1, 0], [0.1, 0.2, 0.8, 0], [0.93, 0, 0.1, 0]),
+            "the change is from the embeddings to layer 1 in good → bad (80 % to 100 %); "
+            "after layer 2 in [CLS] (93 %).",
+            "From layer 2 on, most of the change is in [CLS]",
+        ),
+        (  # what no token carries alone is not said to be in one; the head reads [CLS], which has little
+            ([0, 0, 1, 0], [0, 0.4, 0.3, 0], [0.2, 0.4, 0.1, 0]),
+            "after layers 1 to 2 in no single token (most in not, 40 %)",
+            SAY("trace.heading"),
+        ),
+        (  # the heading holds only from where no other token carries more
+            ([0.9, 0, 0, 0], [0.55, 0.7, 0, 0], [1, 0, 0, 0]),
+            "at the embeddings in [CLS] (90 %); after layer 1 in not (70 %); after layer 2",
+            "From layer 2 on, most of the change is in [CLS]",
+        ),
+        (
+            ([1, 0, 0, 0], [0.9, 0, 0, 0], [1, 0, 0, 0]),
+            "from the embeddings to layer 2 in [CLS] (90 % to 100 %)",
+            "From the embeddings on, most of the change is in [CLS]",
+        ),
+    ],
+)
+def test_the_sentence_follows_the_change_up_the_layers(
+    shares: tuple[list[float], ...], told: str, heading: str
+) -> None:
+    given = made(*shares)
+    assert told in story(given)
+    assert TRACE.show(given, {}, SAY).heading == heading
+
+
+def test_of_tokens_that_are_called_alike_it_is_said_which() -> None:
+    given = asked(Query("first", "bad bad film"), "bad bad plot")
+    shares = np.zeros(given.shares.shape, np.float32)
+    shares[:, 2] = 1
+    assert "in bad no. 2 (100 %)" in story(replace(given, shares=shares))
+
+
+def test_the_cells_are_the_shares_and_a_token_without_a_counterpart_has_none() -> None:
+    given = made(*[[0, -19.3, 1.2]] * 3)
+    cells = drawn(TRACE, given).data[0]
+    assert [row[3] for row in cells.z] == [None] * 3
+    np.testing.assert_allclose([row[:3] for row in cells.z], given.shares, atol=1e-4)
+    assert list(cells.text[0][:3]) == ["0 %", "−1930 %", "120 %"]
+    table = rows(TRACE.show(given, {}, SAY))[1:]
+    np.testing.assert_allclose([numbers(row[4:]) for row in table], given.shares.T, rtol=1e-5)
+    assert [row[:4] for row in table[1:]] == [["1", "not", "1", "not"], ["2", "good", "2", "bad"]]
+    left = replace(given, warnings=(Sentence("warnings.unpaired", tokens=("[SEP]",)),))
+    assert "Blank columns: these tokens have" in story(left)
+    assert "left alone: [SEP]." in story(left)
+
+
+def test_an_untrained_head_and_what_cannot_be_traced_have_no_story() -> None:
+    given = asked(Query("untrained", "not good"))
+    assert "random" in TRACE.show(given, {}, SAY).heading
+    assert "the change is" not in story(given) + TRACE.show(given, {}, SAY).words
+    why = Sentence("errors.no_change")
+    shown = TRACE.shown(why, {}, SAY)
+    assert shown.figure is shown.data is None
+    assert why.said(SAY) in plain(heading_html(shown, "trace", SAY))
+
+
+def test_it_is_asked_of_the_backbone_that_is_set_and_else_of_the_first() -> None:
+    given = Comparison(tuple(BackboneSpec(key, key, "", "", "local", "") for key in ("a", "b")), ("native",))
+    assert traced_backbone(given, {}) == traced_backbone(given, {TRACED.key: "gone"}) == "a"
+    assert traced_backbone(given, {TRACED.key: "b"}) == "b"
+    assert traced(given) is None
+
+
+def test_behind_a_lower_layer_nothing_is_told_of_those_above() -> None:
+    given = asked(Query("first", "not good", pool_layer=1))
+    given.shares[2:] = 0
+    assert stays(given)[-1].last == 1
+    assert SAY("trace.pooled", layer=1) in story(given)
+    (frame, *_) = drawn(TRACE, given).layout.shapes
+    assert frame.y0 == 0.5
+    assert "is pooled:" not in story(asked(Query("first", "not good")))
