@@ -79,21 +79,3 @@ def test_it_is_marked_wherever_it_is_told(engine: Engine, key: str, head: str) -
     for tag in languages():
         legend = GRID.show(given, {}, load_texts(tag)).legend
         assert ('class="key swap"' in legend) == any(one.swapped for _, one in answered(given.cells))
-
-
-@pytest.mark.parametrize("key", SOME)
-def test_a_headline_counts_every_vector_once_and_no_swap(engine: Engine, key: str) -> None:
-    """Counted by hand: of trained heads, the different vectors that are the native one."""
-    vectors: list[np.ndarray] = []
-    given = compared(engine, key, "probe")
-    counted = [cell for one in given.distinct for cell in one.cells]
-    for cell, analysis in answered(given.cells):
-        alike = [np.array_equal(one, analysis.pooled) for one in vectors]
-        if not any(alike):
-            vectors.append(analysis.pooled)
-        assert (cell in counted) == (not any(alike)), cell.query.pooling
-    assert sum(len(found) for votes in given.groups for found in votes.values()) == len(vectors)
-    assert len(vectors) < len(given.cells)
-    own = compared(engine, key, "own").groups
-    named = {one.key[1] for votes in own for found in votes.values() for one in found}
-    assert named - {"pooler"} == (set() if key.endswith("pretrained") else {"native"})

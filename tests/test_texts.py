@@ -1,13 +1,15 @@
-"""The sentences: all in data, whole in every language, and with the same numbers."""
+"""The sentences: all in data, whole in every language, with the same numbers, and as HTML escaped."""
 
 import ast
+import pickle
 import re
 import string
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
 import pytest
+from jinja2 import UndefinedError
+from markupsafe import Markup
 
 import components.texts
 from components.analyses.passport import tried
@@ -17,7 +19,9 @@ from components.exhibits.grid import agreement
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.fitting import TABLE
 from components.inference.engine import Engine
+from components.markup import render
 from components.menus import load_examples
+from components.model.hub import HubUnreachableError
 from components.settings import Settings
 from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts
 from components.types import Query
@@ -35,21 +39,6 @@ NAMED = {  # files
 SAY = load_texts()
 NAMES = "names."  # what other data calls things: English has none
 OTHERS = [tag for tag in languages() if tag != ENGLISH]
-READ = ("label", "info", "placeholder", "value")  # what a visitor reads of a component
-KEYS = {"cls"}  # a key of a menu, which the page shows by its title
-
-
-def nodes() -> Iterator[tuple[Path, ast.AST]]:
-    """Everything in the code, with the file that it is in."""
-    for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            yield file, node
-
-
-def called(node: ast.Call) -> str:
-    """The last part of the name of what is called."""
-    function = node.func
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def placeholders(text: str) -> list[str]:
@@ -66,14 +55,9 @@ def words(html: str) -> str:
 
 
 @pytest.mark.parametrize("tag", OTHERS)
-def test_every_language_has_the_same_keys(tag: str) -> None:
-    theirs = {key for key in load_texts(tag).entries if not key.startswith(NAMES)}
-    assert theirs == SAY.entries.keys()
-
-
-@pytest.mark.parametrize("tag", OTHERS)
 def test_every_language_fills_in_the_same_values_and_writes_the_same_numbers(tag: str) -> None:
-    other = load_texts(tag).entries
+    other = {key: text for key, text in load_texts(tag).entries.items() if not key.startswith(NAMES)}
+    assert other.keys() == SAY.entries.keys()
     for key, text in SAY.entries.items():
         assert placeholders(text) == placeholders(other[key]), key
         written = [re.sub(r"\{.*?\}", "", one) for one in (text, other[key])]
@@ -83,7 +67,7 @@ def test_every_language_fills_in_the_same_values_and_writes_the_same_numbers(tag
 def test_no_sentence_is_missing_and_none_is_left_over() -> None:
     tables = {key.partition(".")[0] for key in SAY.entries}
     found, prefixes = set(), set()
-    for _, node in nodes():
+    for node in (node for file in FILES for node in ast.walk(ast.parse(file.read_text("utf-8")))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and KEY.fullmatch(node.value):
             found.add(node.value)
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
@@ -96,30 +80,18 @@ def test_no_sentence_is_missing_and_none_is_left_over() -> None:
     assert used == SAY.entries.keys()
 
 
-def shipped() -> set[str]:
-    """The titles, notes and summaries of what comes with the app."""
-    engine = Engine(Settings())
-    found = {text for spec in engine.backbones() for text in (spec.title, spec.note)}
-    found |= {text for task in engine.tasks() for text in (task.key, task.title)}
-    found |= {*tried()[1], TABLE}
-    return found | {example.label for example in load_examples()}
-
-
 @pytest.mark.parametrize("tag", OTHERS)
 def test_everything_shipped_has_a_name_in_every_language(tag: str) -> None:
+    """But for a pooling, which is shown in English until somebody translates it."""
+    engine = Engine(Settings())
+    shipped = {text for spec in engine.backbones() for text in (spec.title, spec.note)}
+    shipped |= {text for task in engine.tasks() for text in (task.key, task.title)}
+    shipped |= {*tried()[1], TABLE, *(example.label for example in load_examples())}
     names = {key.removeprefix(NAMES) for key in load_texts(tag).entries if key.startswith(NAMES)}
-    assert {name for name in names if not name.startswith("pooling.")} == shipped()
-
-
-@pytest.mark.parametrize("tag", OTHERS)
-def test_what_is_translated_of_a_pooling_is_a_pooling(tag: str) -> None:
-    """A new pooling is shown in English until somebody translates it."""
-    poolings = {spec.key for spec in Engine(Settings()).poolings()}
-    names = [key.removeprefix(NAMES).split(".") for key in load_texts(tag).entries if key.startswith(NAMES)]
-    translated = [(name[1], name[2]) for name in names if name[0] == "pooling"]
-    keys = {key for key, _ in translated}
-    assert keys <= poolings
-    assert set(translated) == {(key, part) for key in keys for part in ("title", "summary")}
+    poolings = {name for name in names if name.startswith("pooling.")}
+    assert names - poolings == shipped
+    keys = {spec.key for spec in engine.poolings()}
+    assert poolings <= {f"pooling.{key}.{part}" for key in keys for part in ("title", "summary")}
 
 
 def test_a_sentence_waits_for_its_language() -> None:
@@ -136,16 +108,35 @@ def test_a_sentence_waits_for_its_language() -> None:
 def test_an_error_is_said_in_every_language() -> None:
     error = PoolscopeError("text_pair", "x" * 99, "errors.long", length=20001, longest=20000)
     given = f"'{'x' * 58}…"
-    assert (
-        str(error)
-        == f"text_pair: {given} was given; it has 20,001 characters, and at most 20,000 are allowed."
-    )
-    assert (
-        error.said(load_texts("zh"))
-        == f"第二段文本：给出的是 {given}；它有 20,001 个字符，最多允许 20,000 个。"
-    )
+    said = f"text_pair: {given} was given; it has 20,001 characters, and at most 20,000 are allowed."
+    assert str(error) == said
+    said = f"第二段文本：给出的是 {given}；它有 20,001 个字符，最多允许 20,000 个。"
+    assert error.said(load_texts("zh")) == said
     assert str(PoolscopeError("data[3]", 1, "errors.text")) == "data[3]: 1 was given; a text is expected."
     assert "what cannot be written down was given" in str(PoolscopeError("layer", 10**5000, "errors.whole"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PoolscopeError("text", Sentence("errors.tokens", count=3), "errors.fails", reason="x"),
+        HubUnreachableError("backbone", object(), "errors.hub_slow"),
+    ],
+)
+def test_an_error_says_the_same_in_another_process(error: PoolscopeError) -> None:
+    sent = pickle.loads(pickle.dumps(error))
+    assert (type(sent), str(sent), sent.field) == (type(error), str(error), error.field)
+    assert sent.plainly(load_texts("zh")) == error.plainly(load_texts("zh"))
+
+
+def test_what_fills_a_template_or_a_sentence_is_escaped_but_for_html() -> None:
+    html = render("table", caption="<&>", columns=[("a", True)], rows=[("<i>",), (Markup("<b>x</b>"),)])
+    assert "<caption>&lt;&amp;&gt;</caption>" in html
+    assert '<td class="number">&lt;i&gt;</td>' in html
+    assert '<td class="number"><b>x</b></td>' in html
+    assert SAY.html("models.kilobytes", size="<1>") == SAY("models.kilobytes", size="&lt;1&gt;")
+    with pytest.raises(UndefinedError):
+        render("table", caption="a", rows=[])
 
 
 @pytest.mark.parametrize("tag", OTHERS)
