@@ -17,7 +17,6 @@ from components import analyses
 from components.errors import PoolscopeError, remade
 
 MODULES = (  # whose dataclasses may stand in a payload, beside those of the files of analyses
-    "components.declaration",
     "components.fitting",
     "components.inference.jobs",
     "components.model.query",
