@@ -32,11 +32,10 @@ LARGE = re.compile(r"\.(safetensors|bin)$")  # kept elsewhere, under its sha256
 
 @dataclass(frozen=True)
 class Request:
-    """One request: ``start`` is the first byte that it wanted, 0 without a range."""
+    """One request; ``token``: its header Authorization."""
 
     method: str
     path: str
-    start: int
     token: str
 
 
@@ -57,22 +56,18 @@ class Fault:
     held: float = 0.0
 
 
-def files_of(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.is_file())
-
-
-def sibling(name: str, content: bytes) -> dict[str, Any]:
-    entry: dict[str, Any] = {"rfilename": name, "size": len(content), "blobId": git_hash(content)}
-    if LARGE.search(name):
-        entry["lfs"] = {"sha256": digest(content), "size": len(content), "pointerSize": 134}
-    return entry
-
-
 def leaf(name: str, content: bytes) -> dict[str, Any]:
     """What the listing says of a file, in the words of the tree route."""
-    said = sibling(name, content)
-    leaf = {"type": "file", "path": name, "size": said["size"], "oid": said["blobId"]}
-    return leaf | ({"lfs": said["lfs"] | {"oid": said["lfs"]["sha256"]}} if "lfs" in said else {})
+    leaf: dict[str, Any] = {"type": "file", "path": name, "size": len(content), "oid": git_hash(content)}
+    if LARGE.search(name):
+        leaf["lfs"] = {"oid": digest(content), "size": len(content), "pointerSize": 134}
+    return leaf
+
+
+def sibling(leaf: dict[str, Any]) -> dict[str, Any]:
+    """The same in the words of the route of models."""
+    sibling = {"rfilename": leaf["path"], "size": leaf["size"], "blobId": leaf["oid"]}
+    return sibling | ({"lfs": {**leaf["lfs"], "sha256": leaf["lfs"]["oid"]}} if "lfs" in leaf else {})
 
 
 def digest(content: bytes) -> str:
@@ -126,8 +121,11 @@ class Hub:
     def commit(self, model: str) -> str:
         """Where the branch of a model stands now."""
         folder = self.folder / model
-        files = {file.relative_to(folder).as_posix(): file.read_bytes() for file in files_of(folder)}
-        commit = hashlib.sha1(repr(sorted((n, digest(b)) for n, b in files.items())).encode()).hexdigest()
+        every = sorted(file for file in folder.rglob("*") if file.is_file())
+        files = {file.relative_to(folder).as_posix(): file.read_bytes() for file in every}
+        commit = hashlib.sha1(
+            repr([(name, digest(body)) for name, body in files.items()]).encode()
+        ).hexdigest()
         with self._lock:
             self._commits[model, commit] = files
         return commit
@@ -215,19 +213,18 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
 
         def _serve(self) -> None:
             path = unquote(urlsplit(self.path).path)
-            start = int((re.match(r"bytes=(\d+)-", self.headers.get("Range", "")) or (0, 0))[1])
-            there.count(Request(self.command, path, start, self.headers.get("Authorization", "")))
+            there.count(Request(self.command, path, self.headers.get("Authorization", "")))
             fault = there.fault(path) or Fault(path, 1)
             there.closing.wait(fault.held)
             try:
                 if fault.status != 200:
                     self._error(fault.status, fault.code)
                 else:
-                    self._answer(path, start, fault)
+                    self._answer(path, fault)
             except ConnectionError:
                 self.close_connection = True  # who asked has left: that is their right
 
-        def _answer(self, path: str, start: int, fault: Fault) -> None:
+        def _answer(self, path: str, fault: Fault) -> None:
             if match := re.fullmatch(r"/api/models/(.+?)/tree/(.+)", path):
                 files = there.files(match[1], match[2])
                 tree = [leaf(name, content) for name, content in sorted((files or {}).items())]
@@ -236,9 +233,9 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
                 self._listing(match[1], match[2] or "main", fault)
             elif match := re.fullmatch(r"/elsewhere/([0-9a-f]{64})/.+", path):
                 content = there.blob(match[1])
-                self._body(content, {}, start, fault) if content is not None else self._error(404)
+                self._body(content, {}, fault) if content is not None else self._error(404)
             elif match := re.fullmatch(r"/(.+?)/resolve/([^/]+)/(.+)", path):
-                self._resolve(match[1], match[2], match[3], start, fault)
+                self._resolve(match[1], match[2], match[3], fault)
             else:
                 self._error(404)
 
@@ -249,14 +246,15 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
                 self._error(404, "RevisionNotFound") if known else self._error(401, "RepoNotFound")
                 return
             commit = there.commit(model) if revision == "main" else revision
-            siblings = [sibling(name, content) for name, content in sorted(files.items())]
+            siblings = [sibling(leaf(name, content)) for name, content in sorted(files.items())]
             answer = {"_id": "0", "id": model, "modelId": model, "sha": commit, "siblings": siblings}
             self._json(
                 answer | {"private": False, "gated": False, "tags": []} | there.said.get(model, {}), fault
             )
 
-        def _resolve(self, model: str, revision: str, name: str, start: int, fault: Fault) -> None:
+        def _resolve(self, model: str, revision: str, name: str, fault: Fault) -> None:
             files = there.files(model, revision)
+            commit = there.commit(model) if revision == "main" else revision
             if files is None:
                 self._error(401, "RepoNotFound")
             elif name not in files:
@@ -268,33 +266,25 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Location", f"{elsewhere}/elsewhere/{sha256}/{name}")
                 self.send_header("X-Linked-Size", str(len(files[name])))
                 self.send_header("X-Linked-Etag", f'"{sha256}"')
-                self.send_header("X-Repo-Commit", there.commit(model) if revision == "main" else revision)
+                self.send_header("X-Repo-Commit", commit)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
             else:
-                commit = there.commit(model) if revision == "main" else revision
                 headers = {"ETag": f'"{git_hash(files[name])}"', "X-Repo-Commit": commit}
-                self._body(files[name], headers, start, fault)
+                self._body(files[name], headers, fault)
 
         def _json(self, answer: object, fault: Fault) -> None:
-            self._body(json.dumps(answer).encode(), {"Content-Type": "application/json"}, 0, fault)
+            self._body(json.dumps(answer).encode(), {"Content-Type": "application/json"}, fault)
 
-        def _body(self, content: bytes, headers: dict[str, str], start: int, fault: Fault) -> None:
+        def _body(self, content: bytes, headers: dict[str, str], fault: Fault) -> None:
             content = fault.change(content)
-            if start >= len(content) > 0:
-                self._error(416)
-                return
-            self.send_response(206 if start else 200)
-            if start:
-                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-            for name, value in headers.items():
+            self.send_response(200)
+            for name, value in {**headers, "Content-Length": str(len(content))}.items():
                 self.send_header(name, value)
-            self.send_header("Accept-Ranges", "bytes")
-            self.send_header("Content-Length", str(len(content) - start))
             self.end_headers()
             if self.command == "GET":
                 with there.sends():
-                    self._send(content[start:], fault)
+                    self._send(content, fault)
 
         def _send(self, content: bytes, fault: Fault) -> None:
             stop = len(content) if fault.after is None else min(fault.after, len(content))
