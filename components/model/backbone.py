@@ -20,13 +20,12 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
-from components.model.cut import Inputs, Pass, replay, run
+from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run
 from components.model.declared import Declared, read_declared
 from components.model.encoding import encode_batch
 from components.model.files import PROBLEMS, RefusalError, failing
 from components.model.files import folder as here
 from components.model.internals import repeatable
-from components.model.parts import Entry, Pooler, find_entries
 from components.model.pooling import States
 from components.model.reads import Head, Reading
 from components.settings import ASSETS

@@ -1,29 +1,44 @@
-"""The cut between a model's body and its head, and how to run the head alone.
+"""The cut between a model's body and its head, how to run the head alone, and other parts that it runs.
 
 The tensor that the head receives is found by identity: it is the last that the body hands out and that moves
 the logits, and the cut is the outermost module that hands out that very tensor and still has the whole head
 behind it. With that module's forward replaced by chosen hidden states, calling the model runs the head and
-nothing deep. The body's own pooler is found and run in the same way, from what the body gives as its output.
+nothing deep.
+
+A body that has a pooler hands out its ``pooler_output`` beside the final hidden states. What lies between the
+two is the pooler: it is run by handing the body chosen hidden states, as the head is. Many families have a
+norm between the last layer and the head; a lens that looks at lower layers applies it to each of them
+(nostalgebraist 2020; Belrose et al. 2023).
+
+A module is an entry of a layer if all that comes above starts from the tensor that it is given: with those of
+another input in its place, the model says what it says of that input. What runs before it is then not needed,
+if the model says the same without it.
 """
 
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.model.internals import repeatable
 
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
 Answer = Callable[[PreTrainedModel, Inputs], Tensor]  # what a call of the model gives for B inputs: (B, N)
+Change = Callable[[Tensor], Tensor]  # hidden states (B, T, D) -> others in their place
 
 NOISES = (1.0, 100.0, 10_000.0)  # standard deviations of random hidden states; some heads hear only loud ones
+TRIED = 8  # modules for each layer, the outermost first
+EXAMPLE = "a b c"
+STEP = 7  # between the ids of two tokens of inputs that differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,3 +231,242 @@ def answering(module: nn.Module, answer: Any) -> Iterator[None]:
         yield
     finally:
         del module.forward
+
+
+@dataclass(frozen=True, eq=False)
+class Pooler:
+    """The pooler of a ``model``.
+
+    ``cut``: the module behind which it begins. ``heads``: whether the classifier's head reads what it gives,
+    and nothing else.
+    """
+
+    model: PreTrainedModel
+    cut: nn.Module
+    heads: bool
+
+    def __call__(self, kept: Pass, hidden: Tensor) -> Tensor:
+        """Run it on final hidden states: (B, T, D) -> (B, D')."""
+        return replay(self.model, self.cut, kept, hidden, _pooled)
+
+    def behind(self, kept: Pass, vector: Tensor) -> Tensor:
+        """The logits (B, K) that the head gives if ``vector`` (B, D') is what the pooler gave."""
+        body = self.model.base_model
+        tensors = (kept.handed[body].pooler_output, vector)
+        return with_exchanged(self.model, body, kept, tensors, logits)
+
+
+def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Pooler | None:
+    """The pooler of the body, or None; ``cut`` is the head's, ``inputs`` any small batch.
+
+    None also where it pools other hidden states than those that the head receives.
+    """
+    with torch.no_grad(), repeatable(model):
+        if _pooler_output(model, inputs) is None:
+            return None
+    found = find_cut(model, inputs, _pooled)
+    if found is None:
+        return None
+    pooler = Pooler(model, found, heads=False)
+    with torch.no_grad(), repeatable(model):
+        kept = run(model, cut, inputs, found, model.base_model)
+        if states_in(kept.handed[found]) is not kept.hidden[-1]:
+            return None
+        for size in NOISES:  # does the head say of the pooler's output alone what it says of hidden states?
+            noise = noise_like(kept.hidden[-1], size)
+            if not torch.equal(pooler.behind(kept, pooler(kept, noise)), replay(model, cut, kept, noise)):
+                return pooler
+    return replace(pooler, heads=True)
+
+
+def _pooled(model: PreTrainedModel, inputs: Inputs) -> Tensor:
+    given = _pooler_output(model, inputs)
+    assert given is not None, "a pooler that was there is not there any more"
+    return given
+
+
+def _pooler_output(model: PreTrainedModel, inputs: Inputs) -> Tensor | None:
+    """The body's ``pooler_output`` (B, D') when the classifier is called, or None."""
+    seen: list[Any] = []
+    with model.base_model.register_forward_hook(lambda _module, _args, output: seen.append(output)):
+        model(**inputs, return_dict=True)
+    given = getattr(seen[-1], "pooler_output", None) if seen else None
+    return given if isinstance(given, Tensor) and given.dim() == 2 else None
+
+
+def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> nn.Module | None:
+    """The module that makes the final hidden states of all that the last layer hands out, or None.
+
+    ``inputs`` is any small batch. It has no parts of its own, and takes what a module that has some handed
+    out, whole. The norm that ends a layer takes a sum instead, which no module hands out: it is the layer's.
+    """
+    finished: list[tuple[nn.Module, Tensor | None, Tensor]] = []
+
+    def note(module: nn.Module, args: Any, named: Any, output: Any) -> None:
+        given = states_in(output)
+        if isinstance(given, Tensor):
+            taken = (one for one in (*args, *named.values()) if isinstance(one, Tensor))
+            finished.append((module, next(taken, None), given))
+
+    with ExitStack() as hooks, repeatable(model):
+        for module in model.base_model.modules():
+            hooks.enter_context(module.register_forward_hook(note, with_kwargs=True))
+        final = run(model, cut, inputs).hidden[-1]
+    whole = {id(given) for module, _, given in finished if list(module.children())}
+    for module, taken, given in finished:
+        makes = given is not taken and torch.equal(given, final) and not list(module.children())
+        if makes and taken is not None and id(taken) in whole and taken.shape == final.shape:
+            return module
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """The ``call`` of a module, counted from 0, whose argument ``place`` is the hidden states of a layer.
+
+    ``place``: its position, or its name. ``turned``: whether the model has them as (T, B, D). ``below``:
+    modules that hand out hidden states before, and need not compute them.
+    """
+
+    module: nn.Module
+    call: int
+    place: int | str
+    turned: bool = False
+    below: tuple[nn.Module, ...] = ()
+
+
+@contextmanager
+def started(entry: Entry, handed: Mapping[nn.Module, Any], rows: int, change: Change) -> Iterator[None]:
+    """Within, a forward pass over so many inputs starts at an entry, with what comes through it changed once.
+
+    ``handed``: what each module ``below`` handed out of one input, which all of them are.
+    """
+    calls = count()
+
+    def hook(_module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if next(calls) != entry.call:
+            return None
+        places: dict[Any, Any] = {**dict(enumerate(args)), **named}
+        given = places[entry.place]
+        places[entry.place] = change(given.transpose(0, 1)).transpose(0, 1) if entry.turned else change(given)
+        return tuple(map(places.get, range(len(args)))), {name: places[name] for name in named}
+
+    with ExitStack() as stack:
+        for module in entry.below:
+            stack.enter_context(answering(module, _repeated(handed[module], states_in(handed[module]), rows)))
+        stack.enter_context(entry.module.register_forward_pre_hook(hook, with_kwargs=True))
+        yield
+
+
+def _repeated(output: Any, states: Tensor, rows: int) -> Any:
+    """Return what a module handed out, its hidden ``states``, (1, T, D) or (T, 1, D), for so many inputs."""
+    if output is states:
+        return states.expand(rows, -1, -1) if len(states) == 1 else states.expand(-1, rows, -1)
+    if isinstance(output, Mapping):
+        return type(output)(**{name: _repeated(value, states, rows) for name, value in output.items()})
+    if isinstance(output, tuple):
+        return tuple(_repeated(value, states, rows) for value in output)
+    return output
+
+
+def find_entries(
+    model: PreTrainedModel, cut: nn.Module, tokenizer: PreTrainedTokenizerBase
+) -> tuple[Entry | None, ...]:
+    """The entry of each layer below the last; None where there is none."""
+    inputs, others = _two_inputs(tokenizer)
+    with repeatable(model):
+        second = run(model, cut, others)
+    with repeatable(model):
+        first, seen = _watched(model, cut, inputs)
+    if torch.allclose(first.logits, second.logits, rtol=1e-4, atol=1e-6):  # nothing would show
+        return (None,) * (len(first.hidden) - 1)
+    rows = len(second.logits)
+    many = {name: value.expand(rows, -1) for name, value in first.inputs.items()}
+
+    def works(entry: Entry, layer: int) -> bool:
+        """Tell whether the first input, with the second's states of a layer, is answered as the second."""
+        with repeatable(model), started(entry, seen.handed, rows, lambda _own: second.hidden[layer]):
+            patched = run(model, cut, many)
+        return torch.allclose(patched.logits, second.logits, rtol=1e-5, atol=1e-6)
+
+    def entry(layer: int) -> Entry | None:
+        """The entry of one layer; with all that need not run before it, if nothing changes without that."""
+        for time, found in seen.receiving(first.hidden[layer])[:TRIED]:
+            if works(found, layer):
+                short = replace(found, below=seen.below(time, first.hidden[: layer + 1]))
+                return short if works(short, layer) else found
+        return None
+
+    return tuple(map(entry, range(len(first.hidden) - 1)))
+
+
+def _two_inputs(tokenizer: PreTrainedTokenizerBase) -> tuple[Inputs, Inputs]:
+    """A small input, and another that moves the logits: twice, or once where the tokenizer cannot pad."""
+    inputs = dict(tokenizer(EXAMPLE, return_tensors="pt"))
+    special = set(tokenizer.all_special_ids)
+    own = sorted(set(tokenizer.get_vocab().values()) - special)
+    ids = inputs["input_ids"].tolist()[0]
+    others = [one if one in special or not own else own[(one + STEP) % len(own)] for one in ids]
+    rows = 1 if tokenizer.pad_token_id is None else 2  # some take no two inputs at once
+    second = {name: value.expand(rows, -1) for name, value in inputs.items()}
+    return inputs, {**second, "input_ids": torch.tensor([others]).expand(rows, -1)}
+
+
+@dataclass(eq=False)
+class _Watched:
+    """What ran in a forward pass over one input.
+
+    ``given``: every tensor of three axes that a module was given, with the time. ``ended``: when a module's
+    call did. ``handed``: what the modules handed out that were called once, those that began first in front.
+    """
+
+    given: list[tuple[int, Entry, Tensor]] = field(default_factory=list)
+    ended: dict[nn.Module, int] = field(default_factory=dict)
+    handed: dict[nn.Module, Any] = field(default_factory=dict)
+
+    def receiving(self, hidden: Tensor) -> list[tuple[int, Entry]]:
+        """The calls that were given the states ``hidden`` (B, T, D), with the time."""
+        return [
+            (time, replace(entry, turned=turned))
+            for time, entry, value in self.given
+            for turned in (False, True)
+            if torch.equal(value, hidden.transpose(0, 1) if turned else hidden)
+        ]
+
+    def below(self, time: int, layers: tuple[Tensor, ...]) -> tuple[nn.Module, ...]:
+        """The outermost modules that handed out the states of one of the ``layers`` before a time."""
+        found: list[nn.Module] = []
+        inside: set[nn.Module] = set()
+        for module, output in self.handed.items():
+            states = states_in(output)
+            if self.ended[module] > time or states is None or module in inside:
+                continue
+            if any(torch.equal(states, each) for layer in layers for each in (layer, layer.transpose(0, 1))):
+                found.append(module)
+                inside |= set(module.modules())
+        return tuple(found)
+
+
+def _watched(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> tuple[Pass, _Watched]:
+    """A forward pass, and what ran in it."""
+    seen, calls, clock = _Watched(), Counter[nn.Module](), count()
+
+    def begin(module: nn.Module, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        places: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
+        time = next(clock)
+        for place, value in places:
+            if isinstance(value, Tensor) and value.dim() == 3:
+                seen.given.append((time, Entry(module, calls[module], place), value.clone()))
+        seen.handed.setdefault(module)
+        calls[module] += 1
+
+    def end(module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
+        seen.ended[module], seen.handed[module] = next(clock), output
+
+    with ExitStack() as hooks:
+        for module in model.modules():
+            hooks.enter_context(module.register_forward_pre_hook(begin, with_kwargs=True))
+            hooks.enter_context(module.register_forward_hook(end))
+        passed = run(model, cut, inputs)
+    seen.handed = {module: output for module, output in seen.handed.items() if calls[module] == 1}
+    return passed, seen

@@ -37,6 +37,8 @@ from components.model.cut import (
     Inputs,
     body_alone,
     find_cut,
+    find_final_norm,
+    find_pooler,
     logits,
     noise_like,
     per_token,
@@ -45,7 +47,6 @@ from components.model.cut import (
 )
 from components.model.files import RefusalError, Version
 from components.model.internals import filled, forget_kernels, repeatable, seeded, without_weights
-from components.model.parts import find_final_norm, find_pooler
 from components.model.tracing import trace
 from components.types import BackboneSpec
 

@@ -20,10 +20,9 @@ from torch import Tensor, nn
 from components.analyses.measuring.analyze import analyse
 from components.analyses.trace import Patched
 from components.errors import PoolscopeError
-from components.model.cut import Pass, replay, run
+from components.model.cut import Entry, Pass, replay, run, started
 from components.model.examine import Examined, said
 from components.model.internals import repeatable
-from components.model.parts import Entry, started
 from components.texts import Sentence
 from components.types import Ints
 
