@@ -1,12 +1,10 @@
 """An Analyst without torch: made-up but reproducible numbers, and classifiers of every odd kind."""
 
-from __future__ import annotations
-
-import hashlib
 import re
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +29,7 @@ from components.types import (
     Tokens,
 )
 from tests.ui import fake_answers
+from tests.ui.fake_answers import made, probabilities, single
 
 XSS = (
     "<img/src=x/onerror=pwn()><svg/onload=pwn()><script>pwn()</script><a/href='javascript:pwn()'>x</a>"
@@ -43,9 +42,9 @@ LABELS = ("negative", "positive")
 def _spec(
     key: str, title: str, labels: tuple[str, ...] = LABELS, texts: int = 1, **more: Any
 ) -> BackboneSpec:
-    made: dict[str, Any] = {"task": "made up", "note": "made-up numbers", "source": "local", "location": key}
-    made |= {"architecture": "FirstForSequenceClassification", "labels": labels, "texts": texts, **more}
-    return BackboneSpec(key=key, title=title, **made)
+    given: dict[str, Any] = {"task": "made up", "note": "made-up numbers", "source": "local", "location": key}
+    given |= {"architecture": "FirstForSequenceClassification", "labels": labels, "texts": texts, **more}
+    return BackboneSpec(key=key, title=title, **given)
 
 
 def _far(key: str, title: str, size: int | None, licence: str, location: str) -> BackboneSpec:
@@ -67,14 +66,12 @@ FINDABLE = (
 
 @dataclass
 class FakeHub:
-    """``specs``: what is listed. ``here``: the keys of what has been downloaded. ``pace``: seconds a step.
+    """``here``: the keys of what has been downloaded. ``pace``: seconds a step.
 
     ``left`` counts the downloads that somebody closed before their end. Those of the keys ``broken`` fail
     half-way, once.
     """
 
-    specs: tuple[BackboneSpec, ...] = LISTED
-    findable: tuple[BackboneSpec, ...] = FINDABLE
     here: set[str] = field(default_factory=lambda: {"near"})
     broken: set[str] = field(default_factory=lambda: {"broken"})
     pace: float = 0.0
@@ -89,15 +86,14 @@ class FakeHub:
 
     def find(self, given: str) -> BackboneSpec:
         """The backbone of a key or of an id."""
-        for spec in (*self.specs, *self.findable):
+        for spec in (*LISTED, *FINDABLE):
             if given in (spec.key, spec.location):
                 return self.now(spec)
         raise PoolscopeError("backbone", given, "errors.hub_unknown")
 
     def fetch(self, key: str) -> Generator[Progress]:
         """Download a backbone in a few steps."""
-        spec = self.find(key)
-        total = spec.size or 1000
+        total = self.find(key).size or 1000
         try:
             for step in () if key in self.here else range(STEPS):
                 if step == STEPS // 2 and key in self.broken:
@@ -125,25 +121,19 @@ class Kind:
 
 
 FIRST = ("sentiment", "topic", "paraphrase")  # tasks that there are probes for
+LAST = {"probed": FIRST[1:2], "architecture": "LastForSequenceClassification"}
+TOPICS = tuple(f"topic {number}" for number in range(40))
+EMOTIONS = ("joy", "anger", "trust", "fear")
 KINDS = (
     Kind(_spec("first", "First token · sentiment", probed=FIRST)),
-    Kind(
-        _spec(
-            "last", "Last token · sentiment", probed=FIRST[1:2], architecture="LastForSequenceClassification"
-        ),
-        brackets=None,
-    ),
+    Kind(_spec("last", "Last token · sentiment", **LAST), brackets=None),
     Kind(_spec("pair", "First token · paraphrase", ("different", "same"), 2, probed=FIRST[::-2]), layers=6),
     Kind(_spec("untrained", "First token · untrained"), trained=False),
-    Kind(_spec("many", "First token · 40 topics", tuple(f"topic {n}" for n in range(40))), layers=3),
-    Kind(
-        _spec("emotions", "First token · several emotions", ("joy", "anger", "trust", "fear")),
-        problem_type="multi_label",
-    ),
+    Kind(_spec("many", "First token · 40 topics", TOPICS), layers=3),
+    Kind(_spec("emotions", "First token · several emotions", EMOTIONS), problem_type="multi_label"),
     Kind(_spec("score", "First token · a score", ("score",)), problem_type="regression"),
     Kind(_spec("hostile", XSS, (XSS, f"{XSS} again"), architecture=XSS)),
 )
-HUB = tuple(Kind(spec) for spec in (*LISTED, *FINDABLE))
 POOLINGS = (
     PoolingSpec("native", "native · what the checkpoint's own head reads", "Whatever the own head reads."),
     PoolingSpec("cls", "cls · the [CLS] token", "The token in the place of [CLS]."),
@@ -173,7 +163,7 @@ class FakeAnalyst:
     gate: Path | None = None
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
-        return (*(kind.spec for kind in self.kinds), *map(self.hub.now, self.hub.specs))
+        return (*(kind.spec for kind in self.kinds), *map(self.hub.now, LISTED))
 
     @property
     def online(self) -> bool:
@@ -198,17 +188,18 @@ class FakeAnalyst:
         return getattr(self, name)(query, **options)
 
     def ask_in_parts(self, name: str, query: Query, **options: Any) -> Generator[Any]:
-        return getattr(self, f"{name}_in_parts")(query, **options)  # type: ignore[no-any-return]
+        return getattr(self, f"{name}_in_parts")(query, **options)
 
     def analyze(self, query: Query) -> Analysis:
         if self.broken:
             raise RuntimeError("a bug")
-        kind = next((kind for kind in (*self.kinds, *HUB) if kind.spec.key == query.backbone), None)
-        absent = kind is not None and kind.spec.source == "hub" and query.backbone not in self.hub.here
+        far = (*LISTED, *FINDABLE)
+        kinds = {kind.spec.key: kind for kind in (*map(Kind, far), *self.kinds)}
+        kind, absent = kinds.get(query.backbone), {spec.key for spec in far} - self.hub.here
         pooled = query.pooling in [spec.key for spec in POOLINGS if spec.key != "pooler"]
         for field_, refused, why in (
             ("backbone", kind is None, "errors.listed"),
-            ("backbone", absent, "errors.absent"),
+            ("backbone", query.backbone in absent, "errors.absent"),
             ("text", not query.text.strip(), "errors.word"),
             ("pooling", not pooled, "errors.no_pooler"),
             ("pooling", query.pooling == "attention" and query.head != "probe", "errors.learned"),
@@ -216,13 +207,16 @@ class FakeAnalyst:
         ):
             if refused:
                 raise PoolscopeError(field_, getattr(query, field_), why)
-        assert kind is not None
-        answer = {"own": _analysis, "probe": _probed, MINE: _own}[query.head]
-        return answer(kind, query)
+        if query.head == "own":
+            return _analysis(kind, query)
+        labels, query = _fitted(kind, query)
+        head = replace(
+            kind, spec=replace(kind.spec, labels=labels), problem_type="single_label", trained=True
+        )
+        return replace(_analysis(head, query), backbone=kind.spec)
 
     def anatomy(self, query: Query) -> Any:
-        analysis = self.analyze(query)
-        return fake_answers.fake_anatomy(analysis, XSS if query.backbone == "hostile" else "")
+        return fake_answers.fake_anatomy(self.analyze(query), XSS if query.backbone == "hostile" else "")
 
     def lens(self, query: Query) -> Any:
         analysis = self.analyze(query)
@@ -265,113 +259,84 @@ class FakeAnalyst:
         yield from fake_answers.fake_compare(self.backbones(), self.analyze, queries, self.gate)
 
 
-def _own(kind: Kind, query: Query) -> Analysis:
-    """The analysis with the visitor's own head."""
-    head = read_head(query.mine)
-    if (query.backbone, query.pooling) != (head.backbone, head.pooling):
-        raise PoolscopeError("pooling", query.pooling, "errors.own_head_takes", fitted=head.pooling)
-    spec = replace(kind.spec, labels=head.labels)
-    own = replace(kind, spec=spec, problem_type="single_label", trained=True)
-    return replace(_analysis(own, replace(query, task=TABLE)), backbone=kind.spec)
-
-
-def _probed(kind: Kind, query: Query) -> Analysis:
-    """The analysis with a probe for its head, of the asked task or of the first that fits."""
+def _fitted(kind: Kind, query: Query) -> tuple[tuple[str, ...], Query]:
+    """The labels of the visitor's own head, or of a probe of the asked task or of the first that fits."""
+    if query.head == MINE:
+        head = read_head(query.mine)
+        if (query.backbone, query.pooling) != (head.backbone, head.pooling):
+            raise PoolscopeError("pooling", query.pooling, "errors.own_head_takes", fitted=head.pooling)
+        return head.labels, replace(query, task=TABLE)
     given = 2 if query.text_pair else 1
     fitting = [task for task in TASKS if task.key in kind.spec.probed and task.texts == given]
     task = next((task for task in fitting if query.task in ("", task.key)), None)
     if task is None:
         raise PoolscopeError("task", query.task, "errors.probes", tasks=kind.spec.probed)
-    probe = replace(
-        kind, spec=replace(kind.spec, labels=task.labels), problem_type="single_label", trained=True
-    )
-    return replace(_analysis(probe, replace(query, task=task.key)), backbone=kind.spec)
+    return task.labels, replace(query, task=task.key)
 
 
 def _analysis(kind: Kind, query: Query) -> Analysis:
     tokens = _tokens(kind, query)
-    total, labels = len(tokens.text), kind.spec.labels
-    random = np.random.default_rng(
-        _seed(kind.spec.key, query.text, query.text_pair, query.pooling, query.task)
-    )
-    similarity = random.uniform(0.05, 0.95, (kind.layers + 1, total)).astype(np.float32)
-    asked = query.reference
+    total, labels, asked = len(tokens.text), kind.spec.labels, query.reference
+    seed = "\0".join((kind.spec.key, query.text, query.text_pair, query.pooling, query.task))
+    random = np.random.default_rng(list(sha256(seed.encode("utf-8", "replace")).digest()[:8]))
+    similarity = single(random.uniform(0.05, 0.95, (kind.layers + 1, total)))
     reference = tokens.cls if asked == "cls" else int(asked) if str(asked).isdecimal() else asked
-    if reference != "pooled" and not isinstance(reference, int):
-        raise PoolscopeError("reference", reference, "errors.reference")
     if isinstance(reference, int):
         if not 0 <= reference < total:
             raise PoolscopeError("reference", reference, "errors.range", low=0, high=total - 1)
         similarity[:, reference] = 1
-    centred = (similarity - similarity.mean(axis=1, keepdims=True)).astype(np.float32)
-    standardised = (similarity**3).astype(np.float32)
+    elif reference != "pooled":
+        raise PoolscopeError("reference", reference, "errors.reference")
     positions = np.zeros(total, dtype=bool)
-    positions[tokens.cls] = True
-    if query.pooling in ("mean", "attention"):
-        positions[:] = True
-    logits = random.normal(0, 2, len(labels)).astype(np.float32)
-    warnings = _warnings(kind, query)
-    return Analysis(
+    positions[slice(None) if query.pooling in ("mean", "attention") else tokens.cls] = True
+    logits = single(random.normal(0, 2, len(labels)))
+    return made(
+        Analysis,
         query=query,
         backbone=kind.spec,
         tokens=tokens,
         layer=query.layer % (kind.layers + 1),
         similarity=similarity,
-        centred=centred,
-        standardised=standardised,
+        centred=single(similarity - similarity.mean(axis=1, keepdims=True)),
+        standardised=single(similarity**3),
         ordinary=fake_bands(kind.layers),
         pooled=np.zeros(8, dtype=np.float32),
         logits=logits,
-        probabilities=fake_answers.probabilities(logits, kind.problem_type),
+        probabilities=probabilities(logits, kind.problem_type),
         labels=labels,
         problem_type=kind.problem_type,
-        reads=Reads(positions, (positions / positions.sum()).astype(np.float32)),
+        reads=Reads(positions, single(positions / positions.sum())),
         head_trained=kind.trained,
-        warnings=warnings,
+        warnings=tuple(_warnings(kind, query)),
         milliseconds={"total": 1.5},
     )
 
 
 def fake_bands(layers: int) -> Bands:
     """What is ordinary of a fake classifier: another band at every layer and for every centring."""
-    lows = np.linspace(0.1, 0.4, layers + 1)
-    bands = [lows[:, None] + np.array(ends) for ends in ((0, 0.2, 0.4), (-0.5, -0.3, -0.1), (-0.2, 0, 0.2))]
-    return Bands(*(band.astype(np.float32) for band in bands))
+    lows = np.linspace(0.1, 0.4, layers + 1)[:, None]
+    return Bands(*(single(lows + ends) for ends in ([0, 0.2, 0.4], [-0.5, -0.3, -0.1], [-0.2, 0, 0.2])))
 
 
 def _tokens(kind: Kind, query: Query) -> Tokens:
-    text: list[str] = []
-    span: list[tuple[int, int]] = []
-    segment: list[int] = []
-    if kind.brackets:
-        text, span, segment = [kind.brackets[0]], [(0, 0)], [-1]
+    """Words and marks, each text behind a bracket; -1 is the segment of brackets."""
+    opening, closing = ([(bracket, (0, 0), -1)] for bracket in kind.brackets or ("", ""))
+    found = opening if kind.brackets else []
     for number, given in enumerate((query.text, query.text_pair)):
-        for match in re.finditer(r"[^\s,.!?]+|[,.!?]", given):
-            text.append(match[0])
-            span.append(match.span())
-            segment.append(number)
-        if given and kind.brackets:
-            text.append(kind.brackets[1])
-            span.append((0, 0))
-            segment.append(-1)
-    special = np.array(segment) < 0
+        found += [(word[0], word.span(), number) for word in re.finditer(r"[^\s,.!?]+|[,.!?]", given)]
+        found += closing if given and kind.brackets else []
+    text, span, segment = (tuple(column) for column in zip(*found, strict=True))
     cls = 0 if kind.brackets else len(text) - 1
-    return Tokens(tuple(text), np.array(span), np.array(segment), special, cls)
+    return Tokens(text, np.array(span), np.array(segment), np.array(segment) < 0, cls)
 
 
-def _warnings(kind: Kind, query: Query) -> tuple[Sentence, ...]:
+def _warnings(kind: Kind, query: Query) -> Generator[Sentence]:
     given = 2 if query.text_pair else 1
-    warnings = []
     if query.head == "own" and given != kind.spec.texts:
-        warnings.append(Sentence("warnings.pair" if given == 2 else "warnings.single"))
+        yield Sentence("warnings.pair" if given == 2 else "warnings.single")
     if query.head == "own" and query.pooling not in OWN:
-        warnings.append(Sentence(SWAP, own="[CLS]", pooling=query.pooling))
+        yield Sentence(SWAP, own="[CLS]", pooling=query.pooling)
     if "<" in query.text:
-        warnings.append(Sentence("warnings.typed", token=query.text))
+        yield Sentence("warnings.typed", token=query.text)
     if not kind.trained:
-        warnings.append(Sentence("warnings.untrained", names=("classifier.weight",)))
-    return tuple(warnings)
-
-
-def _seed(*parts: str) -> int:
-    return int.from_bytes(hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).digest()[:8], "big")
+        yield Sentence("warnings.untrained", names=("classifier.weight",))

@@ -14,22 +14,13 @@ TRAININGS = ("pretrained", "sentiment", "paraphrase")
 BACKBONES = tuple(f"{family}-{training}" for training in TRAININGS for family in FAMILIES)
 TASKS = {"sentiment": 872, "subjectivity": 2000, "topic": 1900, "paraphrase": 1725}
 POOLED = (
-    "native",
-    "cls",
-    "first",
-    "lasttoken",
-    "mean",
-    "mean_content",
-    "max",
-    "mean_sqrt_len_tokens",
-    "weightedmean",
-    "first_last_avg",
-    "concat_last4_cls",
-    "pooler",
+    *("native", "cls", "first", "lasttoken", "mean", "mean_content", "max", "mean_sqrt_len_tokens"),
+    *("weightedmean", "first_last_avg", "concat_last4_cls", "pooler"),
 )
 LEARNED = ("attention", "flatten")
 LOWER = 2  # layers below the last, and the embeddings among them
 DEEP = ("cls", "mean", "max")  # poolings with probes there
+SWAPS = (("lasttoken", 0.7, 0.03), ("mean", 0.62, 0.02), ("max", 0.58, 0.001))  # value and p
 STEPS = ("centred", "standardised", "whitened")
 
 Row = dict[str, object]
@@ -40,16 +31,9 @@ def fake_results() -> Table:
     random = np.random.default_rng(7)
     heads = list(_heads(random))
     rows = [*heads, *_probes(random), *_cosines(random), *_baselines(), *_swaps(heads)]
-    sizes = [
-        {
-            "kind": "size",
-            "backbone": key,
-            "layers": LOWER,
-            "width": 128,
-            "parameters": 1_600_000 + 100_000 * i,
-        }
-        for i, key in enumerate(BACKBONES)
-    ]
+    of = {"kind": "size", "layers": LOWER, "width": 128}
+    many = range(1_600_000, 9_000_000, 100_000)  # parameters
+    sizes = [{**of, "backbone": key, "parameters": n} for key, n in zip(BACKBONES, many, strict=False)]
     return table([*rows, *_depths(), *_agreements(), *_postprocessed(), *sizes])
 
 
@@ -61,20 +45,19 @@ def _heads(random: np.random.Generator) -> Iterator[Row]:
 
 
 def _probes(random: np.random.Generator) -> Iterator[Row]:
+    fit = {"kind": "probe", "width": 128, "strength": 1.0, "trained": 8000}
     for key, task in product(BACKBONES, TASKS):
         for pooling in _poolings(key):
             test = {"better": 0, "worse": 0, "p": 1.0} if pooling == "cls" else _test(random, 5, 60, 4)
             numbers = {**_around(random.uniform(0.76, 0.82), 0.025), **test, "measured": TASKS[task]}
-            fit = {"width": 128, "strength": 1.0, "trained": 8000}
-            yield {"kind": "probe", "backbone": key, "task": task, **_pooled(pooling), **fit, **numbers}
+            yield {**fit, "backbone": key, "task": task, **_pooled(pooling), **numbers}
 
 
 def _cosines(random: np.random.Generator) -> Iterator[Row]:
     for key in BACKBONES:
-        for pooling in _poolings(key):
-            if pooling not in LEARNED:
-                numbers = _around(random.uniform(0.08, 0.66), 0.04)
-                yield {"kind": "cosine", "backbone": key, **_pooled(pooling), "measured": 1500, **numbers}
+        for pooling in _poolings(key)[: -len(LEARNED)]:
+            numbers = _around(random.uniform(0.08, 0.66), 0.04)
+            yield {"kind": "cosine", "backbone": key, **_pooled(pooling), "measured": 1500, **numbers}
 
 
 def _baselines() -> Iterator[Row]:
@@ -86,10 +69,9 @@ def _baselines() -> Iterator[Row]:
 
 
 def _swaps(heads: list[Row]) -> Iterator[Row]:
-    for row in heads:
-        for pooling, value, p in (("lasttoken", 0.7, 0.03), ("mean", 0.62, 0.02), ("max", 0.58, 0.001)):
-            test = {"better": 20, "worse": 80, "p": p}
-            yield {**row, "kind": "swap", **_pooled(pooling), **_around(value, 0.03), **test}
+    for row, (pooling, value, p) in product(heads, SWAPS):
+        test = {"better": 20, "worse": 80, "p": p}
+        yield {**row, "kind": "swap", **_pooled(pooling), **_around(value, 0.03), **test}
 
 
 def _postprocessed() -> Iterator[Row]:
@@ -105,31 +87,26 @@ def _postprocessed() -> Iterator[Row]:
 
 def _agreements() -> Iterator[Row]:
     random = np.random.default_rng(9)
-    looks: list[tuple[str, int | None]] = [("similarity", layer) for layer in range(LOWER + 1)]
+    looks = [("similarity", layer) for layer in range(LOWER + 1)]
     looks += [("attention", layer) for layer in range(1, LOWER + 1)]
-    for key in (f"{family}-sentiment" for family in FAMILIES):
-        for method, layer in (*looks, ("rollout", None), ("gradient_x_input", None)):
-            better, worse = (int(count) for count in random.integers(300, 500, 2))
-            rho = _around(random.uniform(-0.2, 0.8), 0.02)
-            test = {"better": better, "worse": worse, "p": random.uniform(0, 1) ** 6}
-            of = {"backbone": key, "task": "sentiment", "method": method, "layer": layer, "measured": 870}
-            yield {"kind": "agreement", **of, **rho, **test}
+    looks += [("rollout", None), ("gradient_x_input", None)]
+    for family, (method, layer) in product(FAMILIES, looks):
+        of = {"backbone": f"{family}-sentiment", "task": "sentiment", "method": method, "layer": layer}
+        rho = {**_around(random.uniform(-0.2, 0.8), 0.02), **_test(random, 300, 500, 6)}
+        yield {"kind": "agreement", **of, **rho, "measured": 870}
 
 
 def _depths() -> Iterator[Row]:
     random = np.random.default_rng(8)
-    for key, (task, measured) in product(BACKBONES, TASKS.items()):
-        for layer, pooling in product(range(LOWER), DEEP):
-            better, worse = (int(count) for count in random.integers(5, 60, 2))
-            value = _around(random.uniform(0.7, 0.85), 0.025)
-            test = {"better": better, "worse": worse, "p": random.uniform(0, 1) ** 4}
-            of = {"backbone": key, "task": task, "layer": layer, "measured": measured}
-            yield {"kind": "depth", **of, **_pooled(pooling), **value, **test}
+    for key, (task, measured), layer, pooling in product(BACKBONES, TASKS.items(), range(LOWER), DEEP):
+        of = {"backbone": key, "task": task, "layer": layer, "measured": measured}
+        value = {**_around(random.uniform(0.7, 0.85), 0.025), **_test(random, 5, 60, 4)}
+        yield {"kind": "depth", **of, **_pooled(pooling), **value}
 
 
 def _test(random: np.random.Generator, low: int, high: int, power: int) -> Row:
-    better, worse = (int(count) for count in random.integers(low, high, 2))
-    return {"better": better, "worse": worse, "p": float(random.uniform(0, 1) ** power)}
+    better, worse = random.integers(low, high, 2).tolist()
+    return {"better": better, "worse": worse, "p": random.uniform(0, 1) ** power}
 
 
 def _pooled(pooling: str) -> Row:
@@ -141,5 +118,5 @@ def _around(value: float, half: float) -> dict[str, float]:
 
 
 def _poolings(key: str) -> tuple[str, ...]:
-    without = ("pooler",) if key.startswith(("roberta", "gpt2")) else ()
-    return tuple(pooling for pooling in (*POOLED, *LEARNED) if pooling not in without)
+    without = "pooler" if key.startswith(("roberta", "gpt2")) else ""
+    return tuple(pooling for pooling in (*POOLED, *LEARNED) if pooling != without)
