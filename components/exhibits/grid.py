@@ -38,7 +38,6 @@ from components.markup import render
 from components.texts import Texts
 from components.types import SWAPS, Analysis
 
-HEAD = 28  # characters of a backbone's name, and of its task
 NAME, LABEL = 40, 18  # characters of a name in a sentence, and of a label in a cell
 NAMED = 3  # backbones that a sentence names, and poolings of each; more are only counted
 LISTED = 5  # outputs that a cell's hint names
@@ -138,13 +137,14 @@ def signed(value: float, digits: int) -> str:
 def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
     """The table of one version or of two, its legend, and why cells are empty."""
     whole = comparison.combinations
-    titles = ((key, visible(comparison.titles.get(key, key))) for key in comparison.poolings)
     html = render(
         "grid",
         say,
-        columns=[(breakable_html(visible(key), UNDERSCORES), title) for key, title in titles],
-        rows=_rows(comparison, {one.key: _cell(one, comparison, say) for one in whole}),
+        comparison=comparison,
+        cells={one.key: _cell(one, comparison, say) for one in whole},
         pending="compare.missing" if comparison.state == "stopped" else "compare.pending",
+        breakable=lambda key: breakable_html(visible(key), UNDERSCORES),
+        **{"shorten": shorten, "visible": visible},
     )
     cells = [cell for one in whole for cell in one.cells]
     found = [analysis for _, analysis in answered(cells)]
@@ -183,17 +183,6 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
 GRID = Exhibit(
     "grid", grid, element="compare-grid", style="compare-grid", title="page.compare", with_summary=True
 )
-
-
-def _rows(comparison: Comparison, drawn: Mapping[Key, dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each backbone, with None for each cell that has not come."""
-    rows = []
-    for spec in comparison.backbones:
-        name, title = comparison.names[spec.key], visible(spec.title)
-        task = shorten(title.removeprefix(name).removeprefix(" · "), HEAD)
-        cells = [drawn.get((spec.key, pooling)) for pooling in comparison.poolings]
-        rows.append({"title": title, "name": shorten(name, HEAD), "task": task, "cells": cells})
-    return rows
 
 
 def _cell(one: Combination, comparison: Comparison, say: Texts) -> dict[str, Any]:
