@@ -69,6 +69,23 @@ def _alike(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> f
     )
 
 
+class Read(NamedTuple):
+    """The share of what a head reads that a word or a token has in each version, and whether it is read.
+
+    None where it is not there.
+    """
+
+    name: str
+    before: tuple[float, bool] | None
+    after: tuple[float, bool] | None
+
+    @property
+    def moved(self) -> float:
+        """By how much its share moved; what is not there has none."""
+        (was, _), (now, _) = self.before or (0.0, False), self.after or (0.0, False)
+        return now - was
+
+
 class Edit(NamedTuple):
     """Both versions word by word, aligned across all backbones, and their words matched with each other."""
 
@@ -94,23 +111,14 @@ class Edit(NamedTuple):
         names = ("backbone", "word", "kind", "text", "before", "after", "moved")
         return data_frame(zip(names, zip(*rows, strict=True), strict=True)) if rows else None
 
-    def reads(self, before: Analysis, after: Analysis) -> pd.DataFrame:
-        """Shares that one combination reads of each word, and of each token of no word, by name.
-
-        ``before``, ``after``: the share of what the head reads, in [0, 1], NaN where it is not there.
-        ``was``, ``now``: whether it is read. ``moved``: by how much its share moved; what is not there has
-        none.
-        """
+    def reads(self, before: Analysis, after: Analysis) -> list[Read]:
+        """Shares that one combination reads of each word, and of each token of no word."""
         old = _shares(before, self.before, {match.before: match for match in self.matches})
         new = _shares(after, self.after, {match.after: match for match in self.matches})
-        absent = (nan, False)  # no share, and not read
-        rows = []
-        for unit in dict.fromkeys((*old, *new)):
-            name = visible(unit.word) if isinstance(unit, Match) else unit[0]
-            rows.append((name, *old.get(unit, absent), *new.get(unit, absent)))
-        names = ("name", "before", "was", "after", "now")
-        found = data_frame(zip(names, zip(*rows, strict=True), strict=True))
-        return found.assign(moved=found["after"].fillna(0.0) - found["before"].fillna(0.0))
+        return [
+            Read(visible(unit.word) if isinstance(unit, Match) else unit[0], old.get(unit), new.get(unit))
+            for unit in dict.fromkeys((*old, *new))
+        ]
 
 
 def edit_of(comparison: Comparison) -> Edit | None:
@@ -150,16 +158,15 @@ def _shares(
     return found
 
 
-def furthest(rows: pd.DataFrame, least: float = 0.0) -> pd.Series | None:
-    """The row whose value moved most, of several the first; None if none moved by more than ``least``."""
-    sizes = rows["moved"].abs()
-    return rows.loc[sizes.idxmax()] if sizes.max() > least else None
+def furthest(words: pd.DataFrame) -> pd.Series | None:
+    """The word that moved most, of several the first; None if none moved."""
+    sizes = words["moved"].abs()
+    return words.loc[sizes.idxmax()] if sizes.max() > 0 else None
 
 
-def reads_same(reads: pd.DataFrame) -> bool:
+def reads_same(reads: Sequence[Read]) -> bool:
     """Tell whether the same is read of what both versions have."""
-    both = reads.dropna()
-    return bool((both["was"] == both["now"]).all())
+    return all(one.before[1] == one.after[1] for one in reads if one.before and one.after)
 
 
 def moves(comparison: Comparison, _: State, say: Texts) -> Shown:
@@ -247,12 +254,10 @@ def _read_text(analysis: Analysis, say: Texts) -> str:
     return say.listed(shorten(labels[index]) for index in read)
 
 
-def _share(reads: pd.DataFrame, say: Texts) -> str:
+def _share(reads: Sequence[Read], say: Texts) -> str:
     """The word or token whose share of what is read moved most, not escaped."""
-    best = furthest(reads, LEAST_SHARE)
-    if best is None:
+    best = max(reads, key=lambda one: abs(one.moved))
+    if abs(best.moved) <= LEAST_SHARE:
         return say("edit.reads_unmoved")
-    before, after = (
-        say("edit.absent") if pd.isna(share) else percent(share) for share in (best["before"], best["after"])
-    )
-    return say("edit.share", part=shorten(best["name"], NAME), before=before, after=after)
+    before, after = (percent(one[0]) if one else say("edit.absent") for one in (best.before, best.after))
+    return say("edit.share", part=shorten(best.name, NAME), before=before, after=after)

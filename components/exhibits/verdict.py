@@ -12,13 +12,11 @@ from components.errors import PoolscopeError
 from components.exhibits import draw
 from components.exhibits.control import State
 from components.exhibits.exhibit import (
-    NOTHING,
     Column,
     Exhibit,
     Shown,
     data_frame,
     hint_html,
-    strong_html,
     token_html,
 )
 from components.exhibits.similarity import flat_tokens, largest_share
@@ -148,22 +146,32 @@ WINNERS = 3  # tokens whose dimensions are counted by name
 
 def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     """The answer in words."""
-    view, reads, unreadable = View.of(analysis, state), analysis.reads, analysis.unreadable
-    read, flat = len(reads.indices), len(flat_tokens(reads))
-    rest = "rest_none" if read == 0 else "rest_all" if read == len(view.labels) else "rest_one"
+    view, reads = View.of(analysis, state), analysis.reads
+    unread, flat = indices(~reads.positions), len(flat_tokens(reads))
+    rest = "rest_all" if not unread else "rest_one" if reads.indices else "rest_none"
     details = (
-        _of_layer(rest, analysis, say),
+        say(f"verdict.{rest}{'_lower' if analysis.lower else ''}", layer=analysis.pool_layer),
         say("reads.flat" if flat > 1 else "reads.flat_one", count=flat) if flat else "",
         _won_dimensions(view, say),
     )
     html = render(
         "verdict",
         say,
-        unreadable="" if unreadable is None else visible(unreadable.said(say)),  # before any answer
-        reads=_reads(view, say),
-        says=_says(analysis, say),
+        analysis=analysis,
+        labels=view.labels,
+        architecture=breakable_html(visible(analysis.backbone.architecture), CAPITALS),
+        task=say.name(analysis.query.task),
+        unread=unread,
+        named=NAMED,
+        most=Markup(largest_share(reads, lambda index: token_html(view.labels[index], True), say)),
+        chosen=[
+            (shorten(visible(analysis.labels[index]), 40), output_text(analysis, index))
+            for index in chosen_labels(analysis)
+        ],
         details=say.together(filter(None, details)),
-        notices=[visible(one.said(say)) for one in analysis.warnings if one is not unreadable],
+        notices=[one for one in analysis.warnings if one is not analysis.unreadable],
+        said=lambda sentence: visible(sentence.said(say)),
+        token_html=token_html,
     )
     return Shown(html=html)
 
@@ -187,59 +195,6 @@ def mistake(error: PoolscopeError, say: Texts, title: str = "verdict.mistake") -
     return html.format(say(title), visible(error.plainly(say)))
 
 
-def _reads(view: View, say: Texts) -> Markup:
-    """Say what is read and, of several tokens, which is most of it."""
-    reads, unread = indices(view.analysis.reads.positions), indices(~view.analysis.reads.positions)
-    total = len(view.labels)
-    found = {"reader": _reader(view.analysis, say), "tokens": NOTHING}
-    if reads and unread:
-        count = say("verdict.count", read=len(reads), total=total)
-        few = {"some": reads, "but": unread}
-        key = next((key for key, tokens in few.items() if len(tokens) <= NAMED), "many")
-        if key != "many":
-            found["tokens"] = Markup(say.listed(_token(view, index, say) for index in few[key]))
-    else:
-        key, count = "all", say("verdict.count_all" if reads else "verdict.count_none", total=total)
-    read = say.html(f"verdict.reads_{key}", count=strong_html(count), **found)
-    most = largest_share(view.analysis.reads, lambda index: token_html(view.labels[index], True), say)
-    return Markup(say.together(filter(None, (read, most))))
-
-
-def _reader(analysis: Analysis, say: Texts) -> Markup:
-    """Name who reads: the checkpoint's class, with the vector it is given if not its own, or the probe."""
-    query, name = analysis.query, visible(analysis.backbone.architecture)
-    architecture = Markup("<code>{}</code>").format(breakable_html(name, CAPITALS))
-    pooling = strong_html(query.pooling)
-    if query.head != "own":
-        task = strong_html(say.name(query.task))
-        return Markup(_of_layer("probe", analysis, say, pooling=pooling, task=task))
-    if query.pooling != "native" or analysis.lower:
-        return Markup(_of_layer("fed", analysis, say, architecture=architecture, pooling=pooling))
-    return architecture
-
-
-def _of_layer(key: str, analysis: Analysis, say: Texts, **values: str) -> str:
-    """Say it of the last layer, or of a lower one that is pooled in its place."""
-    if not analysis.lower:
-        return say(f"verdict.{key}", **values)
-    return say(f"verdict.{key}_lower", layer=analysis.pool_layer, **values)
-
-
-def _says(analysis: Analysis, say: Texts) -> Markup:
-    if analysis.random:
-        why = say("verdict.untrained_body" if analysis.head_trained else "verdict.untrained")
-        return Markup('<span class="untrained">{}</span>').format(why)
-    chosen = chosen_labels(analysis)
-    if not chosen:
-        return say.html("verdict.says_none", total=len(analysis.labels))
-    answers = []
-    for index in chosen[:NAMED]:
-        label = strong_html(shorten(visible(analysis.labels[index]), 40))
-        answers.append(say.html("verdict.answer", label=label, value=output_text(analysis, index)))
-    key = "verdict.says" if analysis.unreadable is None else "verdict.says_unread"
-    return say.html(key, answer=Markup(say.listed(answers)))
-
-
 def _won_dimensions(view: View, say: Texts) -> str:
     """Name the tokens that the largest values are of, under a maximum over several; else ""."""
     wins = view.analysis.reads.wins
@@ -257,9 +212,3 @@ def _quoted(view: View, index: int, say: Texts) -> str:
     """A token by its name, not escaped: a word of the text in quotes, for it may be a full stop."""
     name = shorten(word(view.labels[index]), 24)
     return name if view.analysis.tokens.special[index] else say("similarity.stand_in", token=name)
-
-
-def _token(view: View, index: int, say: Texts) -> Markup:
-    token, total = token_html(view.labels[index], view.analysis.reads.positions[index]), len(view.labels)
-    key = "alone" if total == 1 else {0: "first", total - 1: "last"}.get(index, "nth")
-    return say.html(f"verdict.{key}", token=token, number=index + 1)
