@@ -3,9 +3,8 @@
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
-from itertools import groupby, product
+from itertools import product
 from math import prod
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -282,10 +281,10 @@ def fake_compare(
             return Cell(query, None, error.sentence)
 
     known = {spec.key: spec for spec in specs}
-    for number, (key, asked) in enumerate(groupby(queries, attrgetter("backbone")), 1):
+    for number, key in enumerate(dict.fromkeys(query.backbone for query in queries), 1):
         while gate is not None and int(gate.read_text("utf-8")) < number:
             time.sleep(0.02)
-        yield Compared(known[key], tuple(map(cell, asked)))
+        yield Compared(known[key], tuple(cell(query) for query in queries if query.backbone == key))
 
 
 def fake_fit(table: fitting.Table, plan: fitting.Plan) -> Iterator[fitting.Stage | fitting.Fit]:
