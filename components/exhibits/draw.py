@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from components.texts import Texts
 from components.types import Analysis
 
 Trace = dict[str, Any]  # one thing that is drawn: its "type", and the properties that plotly.js has for it
+Part = dict[str, Any]  # a part of a layout: a shape, an axis, a text
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,6 @@ OTHER = "#85898f"  # what is not chosen, not read or untrained
 # stand out from both themes; the colour-blind tell the first three labels apart, and each from "read".
 LABELS = ("#cc4854", "#5a6cd2", "#00a2b4", "#70a005", "#966672", "#847812", "#de66ae", "#ae7854")
 BACKBONES = ("#0090e4", "#ea6c6c", "#ae9000", "#ba7e96", "#788afc")
-BLACK, WHITE = "#000000", "#ffffff"
 GRID = "rgba(128, 128, 128, 0.25)"
 ZERO_LINE = {"zeroline": True, "zerolinecolor": "rgba(128, 128, 128, 0.8)"}  # of an axis
 CLEAR = "rgba(0, 0, 0, 0)"
@@ -152,20 +152,13 @@ def token_rows(view: View, say: Texts, top: int, right: int, **more: Any) -> dic
     ``top``, ``right``: pixels. Texts of a pair have brackets at the left.
     """
     total, left = len(view.labels), token_width(view)
-    outside = 28 - left
-    brackets = segment_lines(
-        view,
-        say,
-        along="y",
-        reach=0.38,
-        line={"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "x0": outside, "x1": outside},
-        name={"xref": "paper", "x": 0, "xshift": 15 - left, "xanchor": "center", "textangle": -90},
-    )
+    line = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "x0": 28 - left, "x1": 28 - left}
+    name = {"xref": "paper", "x": 0, "xshift": 15 - left, "xanchor": "center", "textangle": -90}
     return layout(
         height=total * (TOKEN_ROW if total <= MANY else LOW_ROW) + top + 12,
         margin={"l": left, "r": right, "t": top, "b": 12},
         yaxis=row_axis(tick_texts(view)),
-        **brackets,
+        **segment_lines(view, say, "y", 0.38, line, name),
         **more,
     )
 
@@ -203,23 +196,20 @@ def diverging(value: float) -> str:
     """The colour of a ``value`` in [-1, 1] on the two-way scale, mixed as plots mix it."""
     stops = [2 * float(str(stop)) - 1 for stop, _ in DIVERGING]
     channels = zip(*(rgb(str(colour)) for _, colour in DIVERGING), strict=True)
-    mixed = (round(float(np.interp(value, stops, channel))) for channel in channels)
-    return "#" + "".join(f"{channel:02x}" for channel in mixed)
+    return f"#{bytes(round(float(np.interp(value, stops, channel))) for channel in channels).hex()}"
 
 
 def ink(colour: str) -> str:
     """Black or white, whichever can be read better on ``colour``: 4.5 to 1 at the least."""
-    return BLACK if contrast(colour, BLACK) >= contrast(colour, WHITE) else WHITE
+    return max("#000000", "#ffffff", key=lambda one: contrast(colour, one))
 
 
 def contrast(one: str, other: str) -> float:
     """Contrast of two colours, from 1 to 21, as WCAG 2 defines it."""
-    lights = []
-    for colour in (one, other):
-        parts = np.array(rgb(colour)) / 255
-        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-        lights.append(float(linear @ (0.2126, 0.7152, 0.0722)))
-    return (max(lights) + 0.05) / (min(lights) + 0.05)
+    parts = np.array([rgb(one), rgb(other)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    low, high = sorted((linear @ (0.2126, 0.7152, 0.0722)).tolist())
+    return float((high + 0.05) / (low + 0.05))
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -236,50 +226,37 @@ COLUMN = 24  # pixels below which the tick labels would run into each other
 
 
 def heat_map(
-    view: View,
-    rows: NDArray[Any],
-    hover: str,
-    say: Texts,
-    framed: dict[str, Any] | None = None,
-    first: int = 0,
-    **more: Any,
+    view: View, rows: NDArray[Any], hover: str, say: Texts, framed: Part | None = None, **more: Any
 ) -> Figure:
-    """Rows of cells by T columns, that of the layer ``first`` at the bottom, coloured from -1 to 1.
+    """Rows of cells by T columns, the last layer on top, coloured from -1 to 1.
 
     What is ``framed`` has a frame. The page draws the scale, where it takes no room from the cells.
     """
     values = np.round(rows.astype(np.float64), 4).astype(object)
     values[np.isnan(rows)] = None
-    names = [str(layer) if layer else say("heatmap.embeddings") for layer in range(first, len(rows) + first)]
     given = {"zmin": -1, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False, **more}
     cells = Trace(type="heatmap", z=values.tolist(), hovertemplate=f"{hover}<extra></extra>", **given)
-    return Figure([cells], _cells_layout(view, names, [] if framed is None else [framed], say))
-
-
-def _cells_layout(view: View, names: list[str], frames: list[Any], say: Texts) -> dict[str, Any]:
-    total = len(view.labels)
-    longest = max(width(shorten(label)) + 2 for label in view.labels)
+    longest, total = max(width(shorten(label)) + 2 for label in view.labels), len(view.labels)
     bottom = round(CHARACTER * SLOPE * longest) + 24
     top = TOP + (NAMES if view.is_pair else 0)
-    texts = segment_lines(  # above the cells
-        view,
-        say,
-        along="x",
-        reach=0.4,
-        line={"yref": "paper", "ysizemode": "pixel", "yanchor": 1, "y0": 5, "y1": 5},
-        name={"yref": "paper", "y": 1, "yshift": 8, "yanchor": "bottom"},
-    )
-    columns = {"tickvals": list(range(total)), "ticktext": tick_texts(view), "tickangle": -45}
+    line = {"yref": "paper", "ysizemode": "pixel", "yanchor": 1, "y0": 5, "y1": 5}
+    name = {"yref": "paper", "y": 1, "yshift": 8, "yanchor": "bottom"}
+    texts = segment_lines(view, say, "x", 0.4, line, name)  # above the cells
+    layers = range(view.analysis.layers + 1)[-len(rows) :]
+    names = [str(layer) if layer else say("heatmap.embeddings") for layer in layers]
+    ends = [-0.5 - EDGE * total, total - 0.5 + EDGE * total]
+    marks = {"tickvals": list(range(len(rows))), "ticktext": names}
+    ticks = {"tickvals": list(range(total)), "ticktext": tick_texts(view), "tickangle": -45}
     title = axis_title(say("heatmap.axis"), standoff=10)
-    rows = {"tickvals": list(range(len(names))), "ticktext": names, "title": title}
-    return layout(
-        height=len(names) * ROW + top + bottom,
+    frame = layout(
+        height=len(rows) * ROW + top + bottom,
         margin={"l": LEFT, "r": 14, "t": top, "b": bottom},
-        xaxis=axis(range=[-0.5 - EDGE * total, total - 0.5 + EDGE * total], **columns),
-        yaxis=axis(range=[-0.56, len(names) - 0.44], **rows),
-        shapes=[*frames, *texts["shapes"]],
+        xaxis=axis(range=ends, **ticks),
+        yaxis=axis(range=[-0.56, len(rows) - 0.44], **marks, title=title),
+        shapes=[*([framed] if framed else []), *texts["shapes"]],
         annotations=texts["annotations"],
     )
+    return Figure([cells], frame)
 
 
 def least_width(view: View) -> int:
@@ -287,13 +264,13 @@ def least_width(view: View) -> int:
     return LEFT + 14 + COLUMN * len(view.labels)
 
 
-def cells_frame(layer: int, first: int, last: int) -> dict[str, Any]:
+def cells_frame(layer: int, first: int, last: int) -> Part:
     """A frame round the cells of a layer from one token to another."""
     ends = {"x0": first - 0.5, "x1": last + 0.5, "y0": layer - 0.5, "y1": layer + 0.5}
     return {"type": "rect", **ends, "line": {"color": READ, "width": 3}}
 
 
-def read_frame(analysis: Analysis) -> dict[str, Any] | None:
+def read_frame(analysis: Analysis) -> Part | None:
     """A frame round what is read of the layer that is pooled; None where that is not one token."""
     read = indices(analysis.reads.positions)
     return cells_frame(analysis.pool_layer, read[0], read[0]) if len(read) == 1 else None
@@ -314,26 +291,18 @@ def drawn(rows: Iterable[Any], places: Iterable[float], said: Iterable[str]) -> 
 
 
 def dots(
-    rows: pd.DataFrame,
-    marker: Mapping[str, Any],
-    whisker: Mapping[str, Any],
-    along: Literal["x", "y"] = "x",
-    **more: Any,
+    rows: pd.DataFrame, marker: Mapping[str, Any], whisker: Mapping[str, Any], along: str = "x", **more: Any
 ) -> Trace:
     """A dot for each row, its interval ``along`` an axis; ``whisker``: width and thickness of that."""
-    values, lows, highs = (rows[column].tolist() for column in ("value", "low", "high"))
-    interval = {
-        "array": [round(high - value, 4) for value, high in zip(values, highs, strict=True)],
-        "arrayminus": [round(value - low, 4) for value, low in zip(values, lows, strict=True)],
-        "symmetric": False,
-        **whisker,
-    }
+    values = rows["value"].tolist()
+    above, below = (rows["high"] - rows["value"]).tolist(), (rows["value"] - rows["low"]).tolist()
+    ends = {"array": [round(end, 4) for end in above], "arrayminus": [round(end, 4) for end in below]}
     drawn: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers",
         along: [round(value, 4) for value in values],
         "y" if along == "x" else "x": rows["place"].tolist(),
-        f"error_{along}": interval,
+        f"error_{along}": {**ends, "symmetric": False, **whisker},
         "marker": dict(marker),
         "cliponaxis": False,
         "hovertext": rows["said"].tolist(),
@@ -341,7 +310,7 @@ def dots(
     return Trace(**{**drawn, **SAID, **more})
 
 
-def guide(value: float, dash: str, colour: str) -> dict[str, Any]:
+def guide(value: float, dash: str, colour: str) -> Part:
     """A line across the plot, through a ``value`` of the horizontal axis that dots are held against."""
     ends = {"x0": value, "x1": value, "yref": "paper", "y0": 0, "y1": 1}
     return {"type": "line", "layer": "below", **ends, "line": {"color": colour, "width": 1.5, "dash": dash}}
@@ -360,24 +329,12 @@ def axes_of(place: int) -> dict[str, Any]:
 def plot_name(place: int, text: str) -> dict[str, Any]:
     """An annotation with the name of a small plot, escaped, above its left end."""
     number = axis_number(place)
-    corner = {"x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"}
-    return {
-        "xref": f"x{number} domain",
-        "yref": f"y{number} domain",
-        **corner,
-        "text": text,
-        "showarrow": False,
-    }
+    corner = {"xref": f"x{number} domain", "yref": f"y{number} domain", "x": 0, "y": 1}
+    return {**corner, "xanchor": "left", "yanchor": "bottom", "text": text, "showarrow": False}
 
 
 def side_by_side(
-    names: Sequence[str],
-    ticks: Sequence[str],
-    left: int,
-    row: int,
-    gap: float,
-    scale: Mapping[str, Any],
-    title: str,
+    names: Sequence[str], ticks: Sequence[str], left: int, row: int, gap: float, scale: Part, title: str
 ) -> dict[str, Any]:
     """The frame of small plots beside each other with the same rows, each with the axis ``scale``.
 

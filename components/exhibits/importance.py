@@ -406,7 +406,7 @@ def attentions(given: Importance, state: State, say: Texts) -> Shown:
         heading=say("attention.heading", reference=name, token=shorten(word(last), 24), share=share),
         words=say.together((which, say("attention.description", most=say.listed(told)))),
         data=layers_frame({"table.index": range(len(labels)), "table.token": labels}, layers, say),
-        figure=draw.heat_map(view, weights, hover, say, first=1, colorscale=SCALE, zmin=0, zmax=highest),
+        figure=draw.heat_map(view, weights, hover, say, colorscale=SCALE, zmin=0, zmax=highest),
         above=hint_html(which) + scale,
         about=asked_line(given.analysis, say),
         scale=colour,
