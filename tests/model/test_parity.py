@@ -80,20 +80,6 @@ def test_a_swap_is_the_head_on_the_pooled_vector(engine: Engine, key: str) -> No
         np.testing.assert_allclose(swapped.logits, plain(key)(INPUTS[0][0]).logits[0], atol=1e-6)
 
 
-@pytest.mark.parametrize("key", SENTIMENT)
-def test_alone_and_among_others_agree(engine: Engine, key: str) -> None:
-    lacking = ("pooler", "declared", "attention")
-    poolings = [spec.key for spec in engine.poolings() if spec.key not in lacking]
-    together = engine.features(key, TEXTS, poolings)
-    for row, text in enumerate(TEXTS):
-        alone = engine.features(key, [text], poolings)
-        for pooling in poolings:
-            one, other = together[pooling][row], alone[pooling][0]  # of numbers up to 30
-            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-5, err_msg=pooling)
-        native = engine.ask("analyze", Query(key, text))
-        np.testing.assert_allclose(together["native"][row], native.pooled, rtol=1e-6, atol=1e-5)
-
-
 @pytest.mark.parametrize("head", ["own", "probe"])
 def test_each_dimension_is_won_by_the_token_with_its_largest_value(engine: Engine, head: str) -> None:
     key, text = "roberta-sentiment", "The plot is not bad, but the acting is not good at all."
