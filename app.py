@@ -50,9 +50,9 @@ def main() -> None:
 def _analyst(settings: "Settings") -> "Desk":
     """Choose who measures: a cluster, this process, or workers; what strangers made runs apart."""
     from components.inference.desk import Desk
-    from components.inference.worker import load
-    from components.inference.workers import Apart, Workers, limits_of_bundled, limits_of_guests
+    from components.inference.workers import Apart, Workers, limits_of, load
 
+    ours, theirs = limits_of(settings)
     if settings.cluster is not None:
         from components.inference.client import Client
 
@@ -65,8 +65,8 @@ def _analyst(settings: "Settings") -> "Desk":
         bundled = InProcess(settings, sharers=2)
     else:
         load()  # on another core than gradio
-        bundled = Workers(settings, limits_of_bundled(settings))
-    return Desk(settings, Apart(bundled, Workers(settings, limits_of_guests(settings))))
+        bundled = Workers(settings, ours)
+    return Desk(settings, Apart(bundled, Workers(settings, theirs)))
 
 
 def _wait_for_the_end() -> None:

@@ -1,6 +1,7 @@
 """Tiny random checkpoints of any family, made on the spot."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,3 +68,11 @@ def checkpoint(
 def change(file: Path, **keys: Any) -> None:
     """State these keys in a JSON file."""
     file.write_text(json.dumps(json.loads(file.read_text()) | keys))
+
+
+def catalogue(folder: Path, places: Mapping[str, Path], more: str = "") -> Path:
+    """Write a catalogue in a folder: the checkpoints at these places, by key, and ``more``."""
+    lines = [f'[{key}]\ntitle = "{key}"\ntask = "sentiment"\npath = "{path}"' for key, path in places.items()]
+    file = folder / "backbones.toml"
+    file.write_text("\n".join([more, *lines]), encoding="utf-8")
+    return file

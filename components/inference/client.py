@@ -13,14 +13,15 @@ from urllib.parse import quote
 import httpx2
 
 from components.errors import PoolscopeError
-from components.inference.jobs import Answers, ElsewhereError, Job, Reply
-from components.inference.payload import pack, unpack
+from components.inference.jobs import Answers, ElsewhereError, Job, answer_of
+from components.inference.payload import pack
 from components.settings import Settings
 
 EVERY = 1.0  # seconds after which the cluster is asked again whether it is there
 CONNECT = 5.0  # seconds until somebody answers at the address
 LEAVE = 1.0  # more than the timeout, in which the cluster says so itself
-ANSWERED, LATE, DIED = 200, 408, 500  # Serve's: 500 where a replica died with the question
+LATE, DIED, NOBODY = "errors.late", "errors.died", "errors.no_replica"
+STATUS = {408: LATE, 500: DIED}  # Serve's: 500 where a replica died with the question
 
 logger = logging.getLogger(__name__)
 
@@ -62,44 +63,35 @@ class Client:
 
     def _asked(self, job: Job, token: Future[None]) -> bytes:
         """The answer, packed; CancelledError as soon as ``token`` is cancelled."""
-        if self._closed.is_set():
-            raise self._error(job, "errors.stopping")
-        answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
-        self._under_way.add(answer)
-        answer.add_done_callback(self._under_way.discard)
-        token.add_done_callback(lambda _: answer.cancel())
-        try:
-            return answer.result()
-        except CancelledError as error:
-            if token.cancelled():
-                raise
-            raise self._error(job, "errors.stopping") from error
+        if not self._closed.is_set():
+            answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
+            self._under_way.add(answer)
+            answer.add_done_callback(self._under_way.discard)
+            token.add_done_callback(lambda _: answer.cancel())
+            try:
+                return answer.result()
+            except CancelledError:
+                if token.cancelled():
+                    raise
+        raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
 
     async def _posted(self, job: Job) -> bytes:
         """The answer, packed. Where a replica dies with the question, another one is asked once."""
-        body, headers = pack(job), {"serve_multiplexed_model_id": quote(job.spec.key)}
-        for what_follows in ("the question is asked once more", "the question is given up"):
+        headers = {"serve_multiplexed_model_id": quote(job.spec.key)}
+        for what_follows in ("asked once more", "given up"):
+            key, said = NOBODY, ""
             try:
-                response = await self._http.post("/", content=body, headers=headers)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-                raise self._error(job, "errors.no_replica") from error
-            except httpx2.TimeoutException as error:
-                raise self._error(job, "errors.late") from error
+                response = await self._http.post("/", content=pack(job), headers=headers)
+                if response.is_success:
+                    return answer_of(response.content)
+                key, said = STATUS.get(response.status_code, NOBODY), response.text
             except httpx2.TransportError as error:
-                said = repr(error)
-            else:
-                if response.status_code == ANSWERED:
-                    replied: Reply = unpack(response.content)
-                    return replied.said()
-                if response.status_code != DIED:
-                    late = response.status_code == LATE
-                    raise self._error(job, "errors.late" if late else "errors.no_replica")
-                said = response.text
-            logger.warning("the cluster had no answer, %s: %s", what_follows, said)
-        raise self._error(job, "errors.died")
-
-    def _error(self, job: Job, key: str) -> PoolscopeError:
-        return PoolscopeError("backbone", job.spec.key, key, seconds=self._seconds)
+                if not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+                    key, said = LATE if isinstance(error, httpx2.TimeoutException) else DIED, repr(error)
+            if key != DIED:
+                break
+            logger.warning("the cluster had no answer, the question is %s: %s", what_follows, said)
+        raise PoolscopeError("backbone", job.spec.key, key, seconds=self._seconds)
 
     async def _watch(self, first: Job | None) -> None:
         """Note whether the cluster is there, here and in the log, until the end."""

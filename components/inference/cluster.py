@@ -1,10 +1,7 @@
 """Runs jobs on a cluster of Ray's: ``serve run components.inference.cluster:app``. Pages ask it by HTTP.
 
-Serve begins replicas as the queue grows, replaces those that die, and has a question answered by one that has
-its checkpoint.
+Serve begins replicas as the queue grows, replaces those that die, and asks one that has the checkpoint.
 """
-
-from __future__ import annotations
 
 import asyncio
 import os
@@ -16,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from components.inference.jobs import reply
-from components.inference.payload import unpack
 from components.settings import Settings, cores
 
 ONGOING = 8  # questions that a replica has at once: one is at work, and the others need not come first
@@ -45,41 +41,31 @@ def app(_arguments: dict[str, str]) -> serve.Application:
 
 
 class Replica:
-    """A process with torch. It runs one question after the other, in the order in which they come.
-
-    ``memory``: bytes for loaded checkpoints of all ``sharers`` together; None is half of what there is.
-    """
+    """A process with torch, which runs questions in the order in which they come; see `Measurer`."""
 
     def __init__(self, memory: int | None, sharers: int) -> None:
         from components.inference.measurer import Measurer
 
-        self._measurer = Measurer(memory, sharers)
-        self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
+        self._measurer, self._thread = Measurer(memory, sharers), ThreadPoolExecutor(1)
 
     async def __call__(self, request: Request) -> Response:
-        """The `Reply` to a question, both of them as payloads.
+        """Give the `reply` to a question; where nobody waits for it any longer, the process ends with it.
 
-        The process ends where a question for which nobody waits any longer goes on: a thread cannot be
-        stopped. Who waits for another answer of this replica asks another one.
+        A thread cannot be stopped. Who waits for another answer of this replica asks another one.
         """
-        body = await request.body()
-        async with self._turn:
-            work = asyncio.wrap_future(self._thread.submit(lambda: reply(self._measurer.run, unpack(body))))
-            try:
-                answer = await asyncio.shield(work)
-            except asyncio.CancelledError:
-                ended, _ = await asyncio.wait([work], timeout=LEAVE)
-                if not ended:
-                    os._exit(1)
-                raise
+        work = self._thread.submit(reply, self._measurer.run, await request.body())
+        try:
+            answer = await asyncio.wrap_future(work)
+        except asyncio.CancelledError:
+            _, goes_on = await asyncio.wait([asyncio.wrap_future(work)], timeout=LEAVE)
+            if goes_on:
+                os._exit(1)
+            raise
         if checkpoint := serve.get_multiplexed_model_id():
             await self.has(checkpoint)
         return Response(answer)
 
     @serve.multiplexed(max_num_models_per_replica=KNOWN)  # type: ignore[untyped-decorator]  # Serve's
     async def has(self, checkpoint: str) -> str:
-        """Tell Serve that this replica has a checkpoint, so that it is asked about that one again.
-
-        Where it has since left to make room, it is loaded anew.
-        """
+        """Tell Serve that this replica is to be asked about a checkpoint again; it may be loaded anew."""
         return checkpoint

@@ -98,7 +98,7 @@ class Desk:
     ) -> Generator[Any]:
         kind = analyses()[name]
         asked, plain = kind.prepared(self._whole, query, self._settings.characters, options)
-        spec = present(self._known(choice("backbone", query.backbone, self._keys(query.backbone))))
+        spec = self._here("backbone", query.backbone)
 
         def run(step: Step, /, **more: object) -> Any:
             return self._runner.run(Job(step.name, spec, version(spec), asked, more))
@@ -111,7 +111,7 @@ class Desk:
         One table at a time, each part in a turn of its own. Closing the iterator cancels the rest.
         """
         asked = to_rows(table, plan, self._settings)
-        specs = [present(self._known(choice("backbones", key, self._keys(key)))) for key in plan.backbones]
+        specs = [self._here("backbones", key) for key in plan.backbones]
         while not self._fitting.acquire(timeout=1):
             yield Stage(0, 1, "wait", "")
         try:
@@ -182,6 +182,10 @@ class Desk:
         """List the catalogue's keys, and ``asked`` itself if it is an id that was found."""
         found = self._hub.known(asked)
         return (*self._specs, found.key) if found else tuple(self._specs)
+
+    def _here(self, field: str, key: object) -> BackboneSpec:
+        """Find a backbone that is on this machine; PoolscopeError names the ``field`` that asks for it."""
+        return present(self._known(choice(field, key, self._keys(key))))
 
     def _known(self, key: str) -> BackboneSpec:
         known = self._specs.get(key) or self._hub.known(key)

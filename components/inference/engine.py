@@ -37,7 +37,7 @@ class Engine(Desk):
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
     ) -> dict[str, Floats]:
         """Pooled vectors (N, D') of N texts for each pooling at one layer, from one forward pass."""
-        spec = present(self._known(choice("backbone", backbone, self._keys(backbone))))
+        spec = self._here("backbone", backbone)
         known = [choice("poolings", key, tuple(POOLINGS)) for key in poolings]
         readable = checked_texts(texts, self._settings.characters)
         with self._process.turn:

@@ -9,7 +9,6 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -61,35 +60,33 @@ class ElsewhereError(RuntimeError):
     """A fault in the process that was asked, which lives on; its text is the traceback there."""
 
 
-@dataclass(frozen=True)
-class Reply:
-    """Reply of another process: an answer, packed; a refusal for the visitor; or what went wrong."""
+def reply(run: Callable[[Job], Any], asked: bytes) -> bytes:
+    """The reply, packed, of a process in which jobs are ``run`` to a packed one; no fault ends the process.
 
-    answer: bytes = b""
-    refusal: PoolscopeError | None = None
-    fault: str = ""
-
-    def said(self) -> bytes:
-        """The answer, packed; PoolscopeError is the refusal, ElsewhereError the fault."""
-        if self.refusal is not None:
-            raise self.refusal
-        if self.fault:
-            raise ElsewhereError(f"in another process:\n{self.fault}")
-        return self.answer
-
-
-def reply(run: Callable[[Job], Any], job: Job) -> bytes:
-    """The `Reply`, packed, of a process in which jobs are ``run``; no fault of one ends it."""
+    It is the answer, packed by itself; a refusal; or a traceback.
+    """
+    replied: bytes | PoolscopeError | str
     try:
-        answer = pack(run(job))
-        if len(answer) > LARGEST:
+        job: Job = unpack(asked)
+        replied = pack(run(job))
+        if len(replied) > LARGEST:
             raise PoolscopeError("backbone", job.spec.key, "errors.long_answer", most=in_bytes(LARGEST))
-        replied = Reply(answer)
     except PoolscopeError as error:
-        replied = Reply(refusal=error)
+        replied = error
     except BaseException:  # Rust's panics are no Exception
-        replied = Reply(fault=traceback.format_exc())
+        replied = traceback.format_exc()
     return pack(replied)
+
+
+def answer_of(replied: bytes) -> bytes:
+    """The answer in a `reply`, packed; PoolscopeError is the refusal, ElsewhereError the fault."""
+    said = unpack(replied)
+    if isinstance(said, PoolscopeError):
+        raise said
+    if isinstance(said, str):
+        raise ElsewhereError(f"in another process:\n{said}")
+    answer: bytes = said
+    return answer
 
 
 class Runner(Protocol):
@@ -142,7 +139,7 @@ class Answers:
     """Keeps ``budget`` bytes of answers, and has a job run once, however many threads ask."""
 
     def __init__(self, budget: int) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._kept: LRUCache[bytes, bytes] = LRUCache(budget, lambda answer: len(answer) + BESIDE)
         self._flying: dict[bytes, Flight] = {}
         self._asked = self._shared = 0
@@ -150,8 +147,9 @@ class Answers:
     def of(self, job: Job, run: Callable[[Future[None]], bytes]) -> Any:
         """The answer to a job of which ``run`` gives a payload; see `get`. A visitor's own is not kept."""
         token = CANCELLATION.get(Future())
-        answer: Any = unpack(self.get(digest(job), run, token) if job.kept else run(token))
-        return answer
+        if not job.kept:
+            return unpack(run(token))
+        return unpack(self.get(hashlib.sha256(pack(job)).digest(), run, token))
 
     def get(self, key: bytes, run: Callable[[Future[None]], bytes], token: Future[None]) -> bytes:
         """The answer that is kept, or under way; else what ``run`` gives.
@@ -169,25 +167,23 @@ class Answers:
             flight.waiting += 1
         token.add_done_callback(lambda _: self._leave(key, flight))
         if first:
-            self._fly(key, flight, run)
+            try:
+                answer = run(flight.left)
+            except BaseException as error:  # whoever waits gets it, this thread among them
+                self._land(key, flight)
+                flight.answer.set_exception(error)
+            else:
+                self._land(key, flight, answer)
+                flight.answer.set_result(answer)
         return flight.answer.result()
 
-    def _fly(self, key: bytes, flight: Flight, run: Callable[[Future[None]], bytes]) -> None:
-        try:
-            answer = run(flight.left)
-        except BaseException as error:  # whoever waits gets it, this thread among them
-            with self._lock:
-                self._land(key, flight)
-            flight.answer.set_exception(error)
-        else:
-            with self._lock, suppress(ValueError):  # it is larger than all that may be kept
-                self._land(key, flight)
+    def _land(self, key: bytes, flight: Flight, answer: bytes = b"") -> None:
+        """Let nobody join a flight any more, and keep its answer, if that is not too large."""
+        with self._lock:
+            if self._flying.get(key) is flight:
+                del self._flying[key]
+            if answer and len(answer) + BESIDE <= self._kept.maxsize:
                 self._kept[key] = answer
-            flight.answer.set_result(answer)
-
-    def _land(self, key: bytes, flight: Flight) -> None:
-        if self._flying.get(key) is flight:
-            del self._flying[key]
 
     def _leave(self, key: bytes, flight: Flight) -> None:
         with self._lock:
@@ -202,8 +198,3 @@ class Answers:
         if self._asked % EVERY == 0:
             share = 100 * self._shared / self._asked
             logger.info("%d questions, %.0f %% needed no run of their own", self._asked, share)
-
-
-def digest(job: Job) -> bytes:
-    """Digest a job: every number of it counts, which NumPy leaves out of a long array's ``repr``."""
-    return hashlib.sha256(pack(job)).digest()

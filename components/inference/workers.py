@@ -1,4 +1,4 @@
-"""Workers: have jobs run in other processes. Who asks waits for their turn; a worker that dies is replaced.
+"""Workers: have jobs run in processes of their own, which have torch. Who asks waits for their turn.
 
 Checkpoints that come with the app run among themselves, and everybody else's in other workers, with limits.
 """
@@ -6,20 +6,27 @@ Checkpoints that come with the app run among themselves, and everybody else's in
 from __future__ import annotations
 
 import logging
+import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import BaseContext
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from components.admission import Admission, ClosedError, Line, Ticket
 from components.analyst import ADDRESS
 from components.errors import PoolscopeError
-from components.inference.jobs import Answers, Job, Runner
-from components.inference.worker import Limits, Worker, WorkerDiedError, WorkerLateError
+from components.inference.jobs import LARGEST, Answers, Job, Runner, answer_of, reply
+from components.inference.payload import pack
 from components.settings import Settings, cores, total
-from components.types import BackboneSpec
 
 GB = 1_000_000_000
 LEAST, MOST = GB // 2, 2 * GB  # bytes to compute with, of a worker with limits
@@ -27,28 +34,177 @@ WORKERS = 8  # at most, where the owner does not say how many
 LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then leaves nothing behind
 CROWD = 60.0  # seconds for which somebody who has asked may ask again
 DIFFERENT = 64  # checkpoints that a worker is asked about: libraries keep about a megabyte of each for good
-STOPPING = "errors.stopping"  # the key of what is said to who asks while it ends
 AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
+
+READY = b""  # what a worker sends first
+BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what went wrong
+ENDING = 1.0  # seconds from the end of its pipe to that of the process
+LOADED = "components.inference.loaded"
+LONGEST = 70  # bytes of the folder for temporary files, in which the fork server has a socket: of that, 107
+BEHIND = 10  # of 19 steps: a process that steps back has a tenth of a core that another one wants
+DATA = 5  # the column of /proc/self/statm
+FIRST_TO_GO = "1000"  # the worst that Linux knows
 
 logger = logging.getLogger(__name__)
 
 
-def limits_of_bundled(settings: Settings) -> Limits:
-    """For the bundled checkpoints."""
-    size, guests = _size(settings), limits_of_guests(settings)
-    return Limits(size, settings.answers - guests.answers, settings.memory, guests.sharers)
+@dataclass(frozen=True)
+class Limits:
+    """Limits of workers of one kind: ``size`` of them, and bytes for their kept ``answers``.
+
+    Each has its part of ``memory``, as one of ``sharers``; None is half of what there is. ``working``: how
+    many bytes it may take besides, or None where nothing limits it.
+    """
+
+    size: int
+    answers: int
+    memory: int | None
+    sharers: int
+    working: int | None = None
 
 
-def limits_of_guests(settings: Settings) -> Limits:
-    """For what anybody may have made: half as many, each with a limit."""
-    bundled = _size(settings)
-    size = max(1, bundled // 2)
-    working = max(LEAST, min(MOST, total() // 8))
-    return Limits(size, settings.answers // 3, settings.memory, max(1, bundled) + size, working)
+def limits_of(settings: Settings) -> tuple[Limits, Limits]:
+    """Limits for the bundled checkpoints, and for what anybody may have made: half as many, each limited."""
+    size = min(cores(), WORKERS) if settings.workers is None else settings.workers
+    guests, answers = max(1, size // 2), settings.answers // 3
+    sharers, working = max(1, size) + guests, max(LEAST, min(MOST, total() // 8))
+    bundled = Limits(size, settings.answers - answers, settings.memory, sharers)
+    return bundled, Limits(guests, answers, settings.memory, sharers, working)
 
 
-def _size(settings: Settings) -> int:
-    return min(cores(), WORKERS) if settings.workers is None else settings.workers
+@dataclass(eq=False)
+class WorkerError(Exception):
+    """A worker without an answer: it has ended, or is still at work; nothing can be asked of it again.
+
+    ``key``: of the sentence that says so. ``signal``: what ended it, where that was one of its own.
+    """
+
+    key: str = "errors.died"
+    signal: str = ""
+
+
+class Worker:
+    """A process that runs one job after the other. One thread at a time may ask it."""
+
+    def __init__(self, limits: Limits, first: Job | None) -> None:
+        """Begin it; it needs seconds until `prepare` returns. ``first``: what it runs before."""
+        context: Any = _context()
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=serve, args=(theirs, limits, first), name="worker", daemon=True
+        )
+        self._process.start()
+        theirs.close()
+
+    def prepare(self) -> None:
+        """Wait until it can be asked; WorkerError if it never can."""
+        self._received()
+
+    def ask(self, job: Job, seconds: float) -> bytes:
+        """The answer, packed, within so many ``seconds``; PoolscopeError is its refusal, or WorkerError."""
+        try:
+            self._pipe.send_bytes(pack(job))
+        except OSError as error:
+            raise self._ended() from error
+        if not self._pipe.poll(seconds):
+            raise WorkerError("errors.late")
+        return answer_of(self._received())
+
+    @property
+    def alive(self) -> bool:
+        """Tell whether the process has not ended."""
+        return bool(self._process.is_alive())
+
+    def dismiss(self) -> None:
+        """Let it end by itself, as soon as it has nothing to do."""
+        self._pipe.close()
+
+    def kill(self) -> None:
+        """End it at once, whatever it does; who waits for its answer gets WorkerError."""
+        self._process.kill()
+
+    def end(self, seconds: float = 0) -> None:
+        """Wait so many ``seconds`` until it has ended, and kill it if it has not."""
+        self._process.join(seconds)
+        self._process.kill()
+        self._process.join()
+
+    def _received(self) -> bytes:
+        try:
+            return bytes(self._pipe.recv_bytes(LARGEST + BESIDE))  # OSError where a broken one sends more
+        except (EOFError, OSError) as error:
+            raise self._ended() from error
+
+    def _ended(self) -> WorkerError:
+        """Tell by which signal it ended, SIGSEGV for example; SIGKILL and SIGTERM are sent by somebody."""
+        self._process.join(ENDING)
+        code = -(self._process.exitcode or 0)
+        if code <= 0 or code in (signal.SIGKILL, signal.SIGTERM):
+            return WorkerError()
+        return WorkerError("errors.crashed", signal.Signals(code).name)
+
+
+def _context() -> BaseContext:
+    """Begin processes in this way: never as copies of this one, which has threads.
+
+    On Linux a process that has loaded torch, and done nothing else, waits to be copied, which takes a few
+    milliseconds: to load torch takes seconds. What it takes of the memory is there once. Elsewhere each
+    process loads its own.
+    """
+    if sys.platform != "linux" or len(os.fsencode(gettempdir())) > LONGEST:
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([LOADED])
+    return context
+
+
+def load() -> None:
+    """Have torch begin to be loaded for all workers to come, where they are copies; return at once."""
+    if _context().get_start_method() == "forkserver":
+        from multiprocessing import forkserver
+
+        forkserver.ensure_running()
+
+
+def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
+    """Run what comes through ``pipe``, until it is closed: all that happens in the process of a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to every process; the page's ends this one
+    os.environ["RUST_BACKTRACE"] = "0"  # to write one down takes a minute in a process with torch
+    if limits.working is not None and hasattr(os, "nice"):  # POSIX has it
+        os.nice(BEHIND)  # before torch is loaded, where it is not yet: that alone is seconds of work
+    from components.inference.loaded import Measurer
+
+    measurer = Measurer(limits.memory, limits.sharers)
+    if limits.working is not None:
+        _limit(measurer.checkpoints.budget + limits.working)
+    if first is not None:
+        reply(measurer.run, pack(first))
+    try:
+        pipe.send_bytes(READY)
+        while True:
+            pipe.send_bytes(reply(measurer.run, pipe.recv_bytes()))
+    except (EOFError, OSError):
+        return  # the page's process has ended
+
+
+def _limit(more: int) -> None:
+    """Let this process take ``more`` bytes than it has by now, and be the first to go when there are none.
+
+    It is a limit of data (RLIMIT_DATA), counted from what torch has taken: an allocation beyond it fails at
+    once, in the very call, which can then be told. Whoever watches resident memory from outside comes late:
+    gigabytes are filled between two looks. A limit of addresses (RLIMIT_AS) also counts what torch and the
+    C library only reserve, gigabytes of it. Linux alone obeys it; elsewhere, time alone is limited.
+    """
+    if sys.platform != "linux":
+        return
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[DATA])
+    _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = pages * resource.getpagesize() + more
+    resource.setrlimit(resource.RLIMIT_DATA, (most if hard < 0 else min(most, hard), hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no copy of the memory on the disk
+    Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO, "ascii")
 
 
 @dataclass(eq=False)
@@ -111,35 +267,28 @@ class Workers:
 
     def run(self, job: Job) -> Any:
         """The answer; PoolscopeError is the job's, or says why its worker has none."""
-        address = ADDRESS.get()
+        turn = Turn(Ticket(ADDRESS.get(), last=job.step.last), job.spec.key)
 
         def runs(token: Future[None]) -> bytes:
-            turn = Turn(Ticket(address, last=job.step.last), job.spec.key)
             token.add_done_callback(lambda _: self.leave(turn))
             return self.ask(job, turn)
 
         try:
             return self._answers.of(job, runs)
-        except (WorkerDiedError, WorkerLateError, ClosedError) as error:
-            values: dict[str, object] = {"seconds": self._seconds}
-            key = {WorkerDiedError: "errors.died", WorkerLateError: "errors.late"}.get(type(error), STOPPING)
-            if isinstance(error, WorkerDiedError) and error.crash:
-                key, values = "errors.crashed", {"signal": error.crash}
-            raise PoolscopeError("backbone", job.spec.key, key, **values) from error
+        except (WorkerError, ClosedError) as error:
+            ended = error if isinstance(error, WorkerError) else WorkerError("errors.stopping")
+            values = {"seconds": self._seconds, "signal": ended.signal}
+            raise PoolscopeError("backbone", job.spec.key, ended.key, **values) from error
 
     def ask(self, job: Job, turn: Turn) -> bytes:
         """The answer of a worker, packed, in its ``turn``.
 
-        WorkerDiedError, WorkerLateError, ClosedError; CancelledError if the turn was ended first.
+        WorkerError, ClosedError; CancelledError if the turn was ended first.
         """
-        try:
-            worker = self._wait(turn)
-        finally:
-            turn.left = turn.left or turn.worker is None
-        alive = True
+        worker, alive = self._taken(turn), True
         try:
             return worker.ask(job, self._seconds)
-        except (WorkerDiedError, WorkerLateError):
+        except WorkerError:
             alive = False
             raise
         finally:
@@ -154,15 +303,13 @@ class Workers:
     def leave(self, turn: Turn) -> None:
         """Let nobody wait for a turn any more: its ticket is left, or its worker is killed."""
         with self._lock:
-            if turn.left:
-                return
-            turn.left = True
-            if turn.worker is not None:
-                turn.worker.kill()
-            else:
+            if turn.worker is None:
                 self._admission.leave(turn.ticket)
+            elif not turn.left:
+                turn.worker.kill()
+            turn.left = True
 
-    def _wait(self, turn: Turn) -> Worker:
+    def _taken(self, turn: Turn) -> Worker:
         """Wait for a worker; who died with nothing to do is replaced: that is no visitor's fault."""
         while True:
             if turn.left:
@@ -210,7 +357,7 @@ class Workers:
             worker.kill()
         try:
             worker.prepare()
-        except WorkerDiedError:
+        except WorkerError:
             if not self._closed.is_set():
                 logger.error("a worker ended before it could be asked; the next one begins in %g s", AGAIN)
                 self._closed.wait(AGAIN)
@@ -234,11 +381,11 @@ class Apart:
 
     def run(self, job: Job) -> Any:
         """The answer; raises PoolscopeError with a message for the visitor."""
-        return self._begin(self._of(job.spec), None).run(job)
+        return self._runner(job, None).run(job)
 
     def open(self, first: Job | None) -> None:
         """Make ready who runs ``first``, and return at once."""
-        self._begin(self._bundled if first is None else self._of(first.spec), first)
+        self._runner(first, first)
 
     def ready(self) -> bool:
         """Tell whether the first to begin can be asked by now."""
@@ -250,12 +397,11 @@ class Apart:
         for runner in (self._bundled, self._guests):
             runner.close(max(0.0, until - time.monotonic()))
 
-    def _of(self, spec: BackboneSpec) -> Runner:
-        return self._bundled if spec.source == "bundled" else self._guests
-
-    def _begin(self, runner: Runner, first: Job | None) -> Runner:
+    def _runner(self, job: Job | None, first: Job | None) -> Runner:
+        """Choose who runs a job, and have them begin with ``first`` if they have not begun."""
+        runner = self._guests if job is not None and job.spec.source != "bundled" else self._bundled
         with self._lock:
-            if not any(runner is begun for begun in self._begun):
+            if runner not in self._begun:
                 self._begun.append(runner)
                 runner.open(first)
         return runner

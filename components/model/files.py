@@ -1,7 +1,7 @@
 """Files of a checkpoint, which may be anybody's: where they are, which of them count, and what they may say.
 
 Light to import, and never asks a network. What a file may cost besides, in memory, in time or by a crash of a
-library, is bounded by the worker process that loads it (`inference.worker`): it is killed, and whoever asked
+library, is bounded by the worker process that loads it (`inference.workers`): it is killed, and whoever asked
 is told so in a sentence.
 """
 

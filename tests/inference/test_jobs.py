@@ -3,15 +3,16 @@
 import logging
 import multiprocessing
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
 from components.errors import PoolscopeError
-from components.inference import jobs, worker
-from components.inference.jobs import BESIDE, EVERY, Answers, Job, Reply, reply
+from components.inference import jobs, workers
+from components.inference.jobs import BESIDE, EVERY, Answers, ElsewhereError, Job, answer_of, reply
 from components.inference.payload import pack, unpack
-from components.inference.worker import Worker, WorkerDiedError
+from components.inference.workers import Worker, WorkerError
 from components.types import BackboneSpec
 
 SECONDS = 30  # until a test fails that waits
@@ -21,9 +22,9 @@ JOB = Job("analyze", BackboneSpec("key", "title", "task", "", "local", "/nowhere
 class Desk:
     """Answers questions, as many bytes as they say; one in ``slow`` waits."""
 
-    def __init__(self, budget: int = 100_000) -> None:
+    def __init__(self, budget: int = 100_000, *slow: str) -> None:
         self.ran: list[tuple[str, int]] = []
-        self.slow: dict[str, threading.Event] = {}
+        self.slow, self.go_on = slow, threading.Event()
         self.runs: list[Future[None]] = []  # cancelled when nobody waits for it
         self.answers = Answers(budget)
 
@@ -31,8 +32,7 @@ class Desk:
         def run(together: "Future[None]") -> bytes:
             self.ran.append((name, size))
             self.runs.append(together)
-            if name in self.slow:
-                assert self.slow[name].wait(SECONDS)
+            assert name not in self.slow or self.go_on.wait(SECONDS)
             if name == "broken":
                 raise ZeroDivisionError
             return name.encode().ljust(size)
@@ -73,10 +73,9 @@ def test_what_is_kept_stays_within_its_bytes_and_the_last_used_stays() -> None:
 
 
 def test_an_error_is_told_to_all_who_wait_and_not_kept() -> None:
-    desk = Desk()
-    desk.slow["broken"] = threading.Event()
+    desk = Desk(1000, "broken")
     visits = desk.visits("broken", *(Future() for _ in range(3)))
-    desk.slow["broken"].set()
+    desk.go_on.set()
     for visit in visits:
         with pytest.raises(ZeroDivisionError):
             visit.result(SECONDS)
@@ -87,13 +86,12 @@ def test_an_error_is_told_to_all_who_wait_and_not_kept() -> None:
 
 
 def test_simultaneous_equal_questions_share_one_run_and_who_leaves_stops_nobody_else() -> None:
-    desk, token = Desk(), [Future[None]() for _ in range(5)]
-    desk.slow["a"] = threading.Event()
+    desk, token = Desk(1000, "a"), [Future[None]() for _ in range(5)]
     visits = desk.visits("a", *token)
     for one in token[:4]:  # the first of all among them
         one.cancel()
     assert not desk.runs[0].cancelled()
-    desk.slow["a"].set()
+    desk.go_on.set()
     answers = [visit.result(SECONDS) for visit in visits]
     assert all(answer is answers[0] for answer in answers)
     assert desk.ran == [("a", 10)]
@@ -102,14 +100,13 @@ def test_simultaneous_equal_questions_share_one_run_and_who_leaves_stops_nobody_
 
 
 def test_what_nobody_waits_for_is_ended_and_asked_anew() -> None:
-    desk, token = Desk(), [Future[None]() for _ in range(2)]
-    desk.slow["a"] = threading.Event()
+    desk, token = Desk(1000, "a"), [Future[None]() for _ in range(2)]
     gone = desk.visits("a", *token)
     for one in token:
         one.cancel()
     assert desk.runs[0].cancelled()
     again = desk.visits("a", Future())
-    desk.slow["a"].set()
+    desk.go_on.set()
     assert again[0].result(SECONDS).strip() == b"a"
     assert len(desk.ran) == 2
     assert not desk.runs[1].cancelled()
@@ -118,22 +115,28 @@ def test_what_nobody_waits_for_is_ended_and_asked_anew() -> None:
     assert desk.answers._kept.currsize == 10 + BESIDE  # kept once
 
 
-def test_an_answer_that_is_too_long_is_refused_where_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert unpack(unpack(reply(lambda _: "x" * 900, JOB)).said()) == "x" * 900
+def test_a_reply_is_an_answer_a_refusal_or_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(run: Callable[[Job], object], job: bytes = pack(JOB)) -> object:
+        return unpack(answer_of(reply(run, job)))
+
+    assert asked(lambda job: job.name) == "analyze"
     monkeypatch.setattr(jobs, "LARGEST", 1_000)
     with pytest.raises(PoolscopeError, match="its answer takes over 1 kB"):
-        unpack(reply(lambda _: "x" * 1_000, JOB)).said()
+        asked(lambda _: "x" * 1_000)
+    for job in (pack(JOB), b"no job"):
+        with pytest.raises(ElsewhereError, match="Traceback"):
+            asked(lambda _: 1 / 0, job)
 
 
 def test_a_process_that_sends_more_than_any_answer_takes_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "LARGEST", 1_000)
-    monkeypatch.setattr(worker, "BESIDE", 0)
+    monkeypatch.setattr(workers, "LARGEST", 1_000)
+    monkeypatch.setattr(workers, "BESIDE", 0)
     ours, theirs = multiprocessing.Pipe()
     one = Worker.__new__(Worker)
-    one._pipe, one._process = ours, multiprocessing.current_process()  # type: ignore[assignment]
-    monkeypatch.setattr(one, "_crash", str)
-    theirs.send_bytes(pack(Reply(b"x" * 500)))
+    one._pipe, one._process = ours, multiprocessing.current_process()
+    monkeypatch.setattr(one, "_ended", WorkerError)
+    theirs.send_bytes(pack(b"x" * 500))
     assert one.ask(JOB, 1) == b"x" * 500
     theirs.send_bytes(b"x" * 1_001)
-    with pytest.raises(WorkerDiedError):
+    with pytest.raises(WorkerError):
         one.ask(JOB, 1)

@@ -12,7 +12,7 @@ import pytest
 from components.analyses.fit import Pooled, Rows, Split
 from components.errors import PoolscopeError
 from components.fitting import Plan, Table
-from components.inference.jobs import Job, Reply
+from components.inference.jobs import Job
 from components.inference.payload import PayloadError, pack, unpack
 from components.model.query import Asked
 from components.texts import Named, Sentence, load_texts
@@ -42,7 +42,6 @@ SENT = {
     "step": lambda: Job(
         "divide", SPECS[-1], (), options={"given": (ROWS, 2, [Split(*np.eye(3, dtype=int))])}
     ),
-    "reply": lambda: Reply(b"\x00\xff", None, "a fault"),
 }
 PLAIN = [
     None, True, 0, -1, 2**63, 10**40, 1.5, float("nan"), float("-inf"), "", "\ud83d", b"\xff", [], (),
