@@ -83,10 +83,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
 
 
 class Scheduling(LoadFileScheduling):
-    """One worker has a whole file, or all tests of a family, of several files: each family is loaded once."""
+    """One worker has a file, a folder that asks one app, or all tests of a family in several files."""
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, name = nodeid.partition("::")
+        if path.startswith("tests/public/"):
+            return "tests/public"
         if nodeid.startswith(BY_FAMILY) and "[" in name:
             return re.split(r"[-\]]", name.partition("[")[2])[0]  # the first word of the family's name
         return path

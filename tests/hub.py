@@ -20,12 +20,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-Files = dict[str, bytes]
 PIECE = 4096  # bytes between two looks at the clock
 LARGE = re.compile(r"\.(safetensors|bin)$")  # kept elsewhere, under its sha256
 
@@ -56,27 +56,33 @@ class Fault:
     held: float = 0.0
 
 
-def leaf(name: str, content: bytes) -> dict[str, Any]:
-    """What the listing says of a file, in the words of the tree route."""
-    leaf: dict[str, Any] = {"type": "file", "path": name, "size": len(content), "oid": git_hash(content)}
-    if LARGE.search(name):
-        leaf["lfs"] = {"oid": digest(content), "size": len(content), "pointerSize": 134}
-    return leaf
+@dataclass(frozen=True)
+class File:
+    """What a file holds, with its ``sha256`` and the ``blob`` that git calls it by."""
+
+    content: bytes
+    sha256: str
+    blob: str
+
+    def leaf(self, name: str) -> dict[str, Any]:
+        """What the listing says of it, in the words of the tree route."""
+        leaf: dict[str, Any] = {"type": "file", "path": name, "size": len(self.content), "oid": self.blob}
+        if LARGE.search(name):
+            leaf["lfs"] = {"oid": self.sha256, "size": leaf["size"], "pointerSize": 134}
+        return leaf
+
+    def sibling(self, name: str) -> dict[str, Any]:
+        """The same in the words of the route of models."""
+        leaf = self.leaf(name)
+        sibling = {"rfilename": name, "size": leaf["size"], "blobId": self.blob}
+        return sibling | ({"lfs": {**leaf["lfs"], "sha256": self.sha256}} if "lfs" in leaf else {})
 
 
-def sibling(leaf: dict[str, Any]) -> dict[str, Any]:
-    """The same in the words of the route of models."""
-    sibling = {"rfilename": leaf["path"], "size": leaf["size"], "blobId": leaf["oid"]}
-    return sibling | ({"lfs": {**leaf["lfs"], "sha256": leaf["lfs"]["oid"]}} if "lfs" in leaf else {})
-
-
-def digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def git_hash(content: bytes) -> str:
-    """The name that git gives to a file's content."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+@cache
+def _file(file: Path, _time: int, _size: int) -> File:
+    content = file.read_bytes()
+    blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    return File(content, hashlib.sha256(content).hexdigest(), blob)
 
 
 @dataclass
@@ -94,7 +100,7 @@ class Hub:
     sent: int = 0  # bytes of files, over all requests
     quiet: threading.Condition = field(default_factory=threading.Condition)
     sending: int = 0  # answers with a file that are on their way
-    _commits: dict[tuple[str, str], Files] = field(default_factory=dict)
+    _commits: dict[tuple[str, str], dict[str, File]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def is_quiet(self, within: float) -> bool:
@@ -102,45 +108,37 @@ class Hub:
         with self.quiet:
             return self.quiet.wait_for(lambda: self.sending == 0, within)
 
-    @contextmanager
-    def sends(self) -> Iterator[None]:
-        """Within, a file is on its way."""
-        with self.quiet:
-            self.sending += 1
-        try:
-            yield
-        finally:
-            with self.quiet:
-                self.sending -= 1
-                self.quiet.notify_all()
-
     def environment(self, home: Path) -> dict[str, str]:
         """The variables that let a process of its own use this hub, with its cache under ``home``."""
         return {"HF_ENDPOINT": self.address, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0", "HF_TOKEN": ""}
 
+    def has(self, model: str) -> bool:
+        return (self.folder / model / "config.json").is_file()
+
     def commit(self, model: str) -> str:
         """Where the branch of a model stands now."""
-        folder = self.folder / model
-        every = sorted(file for file in folder.rglob("*") if file.is_file())
-        files = {file.relative_to(folder).as_posix(): file.read_bytes() for file in every}
-        commit = hashlib.sha1(
-            repr([(name, digest(body)) for name, body in files.items()]).encode()
-        ).hexdigest()
+        folder, files = self.folder / model, dict[str, File]()
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                files[str(file.relative_to(folder))] = _file(
+                    file, file.stat().st_mtime_ns, file.stat().st_size
+                )
+        told = repr([(name, one.sha256) for name, one in files.items()])
+        commit = hashlib.sha1(told.encode()).hexdigest()
         with self._lock:
             self._commits[model, commit] = files
         return commit
 
-    def files(self, model: str, revision: str) -> Files | None:
-        """The files of a model at a commit or at its branch, or None where there is no such thing."""
-        if not (self.folder / model / "config.json").is_file():
-            return None
-        commit = self.commit(model) if revision == "main" else revision
-        return self._commits.get((model, commit))
+    def files(self, model: str, revision: str) -> tuple[str, dict[str, File]] | None:
+        """The commit and files of a model there or at its branch; None where there is no such thing."""
+        commit = self.commit(model) if revision == "main" and self.has(model) else revision
+        files = self._commits.get((model, commit))
+        return None if files is None else (commit, files)
 
-    def blob(self, sha256: str) -> bytes | None:
+    def blob(self, sha256: str) -> File | None:
         """A large file by its hash."""
-        every = [content for files in self._commits.values() for content in files.values()]
-        return next((content for content in every if digest(content) == sha256), None)
+        every = [one for files in self._commits.values() for one in files.values()]
+        return next((one for one in every if one.sha256 == sha256), None)
 
     def refuse(self, match: str, status: int, code: str = "", times: int = 1) -> None:
         """Answer with an error, perhaps with the hub's own X-Error-Code."""
@@ -162,19 +160,18 @@ class Hub:
         """The requests whose path holds ``match``."""
         return [asked for asked in self.requests if asked.method == method and match in asked.path]
 
-    def fault(self, path: str) -> Fault | None:
-        """The first fault that is meant for this request; it is used up by one."""
-        with self._lock:
-            for fault in self.faults:
-                if fault.match in path and fault.times > 0:
-                    fault.times -= 1
-                    return fault
-        return None
+    def noted(self, request: Request) -> Fault:
+        """Remember a request, and say what is wrong with its answer: the first fault that is meant for it.
 
-    def count(self, request: Request) -> None:
-        """Remember a request, unless it is none about a model: huggingface_hub asks which programs use it."""
+        Huggingface_hub also asks which programs use it, which is nothing about a model.
+        """
         with self._lock:
             self.requests += [] if request.path == "/api/agent-harnesses" else [request]
+            for fault in self.faults:
+                if fault.match in request.path and fault.times > 0:
+                    fault.times -= 1
+                    return fault
+        return Fault(request.path, 1)
 
 
 @contextmanager
@@ -182,129 +179,120 @@ def hub(folder: Path) -> Iterator[Hub]:
     """Serve the checkpoints of ``folder`` on a free port of this machine."""
     there = Hub(folder)
     there.going.set()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(there))
-    server.daemon_threads = True
-    there.address = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield there
-    finally:
-        there.closing.set()
-        there.going.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    handler = type("Handler", (_Handler,), {"there": there})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        there.address = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield there
+        finally:
+            there.closing.set()
+            there.going.set()
+            server.shutdown()
+            thread.join()
 
 
-def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # else a body waits for the other side to confirm the headers
+class _Handler(BaseHTTPRequestHandler):
+    there: Hub
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else a body waits for the other side to confirm the headers
 
-        def do_HEAD(self) -> None:
-            self._serve()
+    def do_GET(self) -> None:
+        path = unquote(urlsplit(self.path).path)
+        asked = Request(self.command, path, self.headers.get("Authorization", ""))
+        self.fault = self.there.noted(asked)
+        self.there.closing.wait(self.fault.held)
+        try:
+            if self.fault.status != 200:
+                self._head(self.fault.status, {"X-Error-Code": self.fault.code} if self.fault.code else {})
+            else:
+                self._answer(path)
+        except ConnectionError:
+            self.close_connection = True  # who asked has left: that is their right
 
-        def do_GET(self) -> None:
-            self._serve()
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
-        def log_message(self, *_ignored: object) -> None:
-            """Say nothing."""
+    def log_message(self, *_ignored: object) -> None:
+        """Say nothing."""
 
-        def _serve(self) -> None:
-            path = unquote(urlsplit(self.path).path)
-            there.count(Request(self.command, path, self.headers.get("Authorization", "")))
-            fault = there.fault(path) or Fault(path, 1)
-            there.closing.wait(fault.held)
+    def _answer(self, path: str) -> None:
+        there = self.there
+        if match := re.fullmatch(r"/elsewhere/([0-9a-f]{64})/.+", path):
+            file = there.blob(match[1])
+            return self._body(file.content, {}) if file else self._head(404)
+        tree = re.fullmatch(r"/api/models/(?P<model>.+?)/tree/(?P<revision>.+)", path)
+        listing = re.fullmatch(r"/api/models/(?P<model>.+?)(?:/revision/(?P<revision>.+))?", path)
+        resolve = re.fullmatch(r"/(?P<model>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)", path)
+        match = tree or listing or resolve
+        if match is None:
+            return self._head(404)
+        found = there.files(match["model"], match["revision"] or "main")
+        if found is None:
+            known = there.has(match["model"]) and not resolve
+            status, code = (404, "RevisionNotFound") if known or tree else (401, "RepoNotFound")
+            return self._head(status, {"X-Error-Code": code})
+        commit, files = found
+        if resolve:
+            return self._resolve(match["name"], commit, files)
+        if tree:
+            return self._json([one.leaf(name) for name, one in files.items()])
+        siblings = [one.sibling(name) for name, one in files.items()]
+        said = {
+            "_id": "0",
+            "id": match["model"],
+            "modelId": match["model"],
+            "sha": commit,
+            "siblings": siblings,
+        }
+        said |= {"private": False, "gated": False, "tags": []} | there.said.get(match["model"], {})
+        return self._json(said)
+
+    def _resolve(self, name: str, commit: str, files: dict[str, File]) -> None:
+        if (file := files.get(name)) is None:
+            return self._head(404, {"X-Error-Code": "EntryNotFound"})
+        headers = {"ETag": f'"{file.blob}"', "X-Repo-Commit": commit}
+        if not LARGE.search(name):
+            return self._body(file.content, headers)
+        elsewhere = self.there.address.replace("127.0.0.1", "localhost")  # no token goes to another host
+        linked = {"X-Linked-Size": str(len(file.content)), "X-Linked-Etag": f'"{file.sha256}"'}
+        return self._head(302, headers | linked | {"Location": f"{elsewhere}/elsewhere/{file.sha256}/{name}"})
+
+    def _json(self, answer: object) -> None:
+        self._body(json.dumps(answer).encode(), {"Content-Type": "application/json"})
+
+    def _head(self, status: int, headers: dict[str, str] | None = None, length: int = 0) -> None:
+        self.send_response(status)
+        for name, value in {**(headers or {}), "Content-Length": str(length)}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _body(self, content: bytes, headers: dict[str, str]) -> None:
+        content, there = self.fault.change(content), self.there
+        self._head(200, headers, len(content))
+        if self.command == "GET":
+            with there.quiet:
+                there.sending += 1
             try:
-                if fault.status != 200:
-                    self._error(fault.status, fault.code)
-                else:
-                    self._answer(path, fault)
-            except ConnectionError:
-                self.close_connection = True  # who asked has left: that is their right
+                self._send(content)
+            finally:
+                with there.quiet:
+                    there.sending -= 1
+                    there.quiet.notify_all()
 
-        def _answer(self, path: str, fault: Fault) -> None:
-            if match := re.fullmatch(r"/api/models/(.+?)/tree/(.+)", path):
-                files = there.files(match[1], match[2])
-                tree = [leaf(name, content) for name, content in sorted((files or {}).items())]
-                self._json(tree, fault) if files is not None else self._error(404, "RevisionNotFound")
-            elif match := re.fullmatch(r"/api/models/(.+?)(?:/revision/(.+))?", path):
-                self._listing(match[1], match[2] or "main", fault)
-            elif match := re.fullmatch(r"/elsewhere/([0-9a-f]{64})/.+", path):
-                content = there.blob(match[1])
-                self._body(content, {}, fault) if content is not None else self._error(404)
-            elif match := re.fullmatch(r"/(.+?)/resolve/([^/]+)/(.+)", path):
-                self._resolve(match[1], match[2], match[3], fault)
-            else:
-                self._error(404)
-
-        def _listing(self, model: str, revision: str, fault: Fault) -> None:
-            files = there.files(model, revision)
-            if files is None:
-                known = (there.folder / model / "config.json").is_file()
-                self._error(404, "RevisionNotFound") if known else self._error(401, "RepoNotFound")
-                return
-            commit = there.commit(model) if revision == "main" else revision
-            siblings = [sibling(leaf(name, content)) for name, content in sorted(files.items())]
-            answer = {"_id": "0", "id": model, "modelId": model, "sha": commit, "siblings": siblings}
-            self._json(
-                answer | {"private": False, "gated": False, "tags": []} | there.said.get(model, {}), fault
-            )
-
-        def _resolve(self, model: str, revision: str, name: str, fault: Fault) -> None:
-            files = there.files(model, revision)
-            commit = there.commit(model) if revision == "main" else revision
-            if files is None:
-                self._error(401, "RepoNotFound")
-            elif name not in files:
-                self._error(404, "EntryNotFound")
-            elif LARGE.search(name):
-                sha256 = digest(files[name])
-                self.send_response(302)
-                elsewhere = there.address.replace("127.0.0.1", "localhost")  # no token goes to another host
-                self.send_header("Location", f"{elsewhere}/elsewhere/{sha256}/{name}")
-                self.send_header("X-Linked-Size", str(len(files[name])))
-                self.send_header("X-Linked-Etag", f'"{sha256}"')
-                self.send_header("X-Repo-Commit", commit)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-            else:
-                headers = {"ETag": f'"{git_hash(files[name])}"', "X-Repo-Commit": commit}
-                self._body(files[name], headers, fault)
-
-        def _json(self, answer: object, fault: Fault) -> None:
-            self._body(json.dumps(answer).encode(), {"Content-Type": "application/json"}, fault)
-
-        def _body(self, content: bytes, headers: dict[str, str], fault: Fault) -> None:
-            content = fault.change(content)
-            self.send_response(200)
-            for name, value in {**headers, "Content-Length": str(len(content))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            if self.command == "GET":
-                with there.sends():
-                    self._send(content, fault)
-
-        def _send(self, content: bytes, fault: Fault) -> None:
-            stop = len(content) if fault.after is None else min(fault.after, len(content))
-            for first in range(0, stop, PIECE):
-                piece = content[first : min(first + PIECE, stop)]
-                there.going.wait()
-                self.wfile.write(piece)
-                self.wfile.flush()
-                there.sent += len(piece)
-                if there.speed:
-                    there.closing.wait(len(piece) / there.speed)
-            if fault.after is not None:
-                there.closing.wait()
-                self.close_connection = True
-
-        def _error(self, status: int, code: str = "") -> None:
-            self.send_response(status)
-            if code:
-                self.send_header("X-Error-Code", code)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-    return Handler
+    def _send(self, content: bytes) -> None:
+        there, after = self.there, self.fault.after
+        stop = len(content) if after is None else min(after, len(content))
+        for first in range(0, stop, PIECE):
+            piece = content[first : min(first + PIECE, stop)]
+            there.going.wait()
+            self.wfile.write(piece)
+            self.wfile.flush()
+            there.sent += len(piece)
+            if there.speed:
+                there.closing.wait(len(piece) / there.speed)
+        if after is not None:
+            there.closing.wait()
+            self.close_connection = True

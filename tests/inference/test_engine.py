@@ -2,25 +2,29 @@
 
 import subprocess
 import sys
+import threading
 from collections import Counter
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from components.analyst import CANCELLATION, Analyst
 from components.errors import PoolscopeError
-from components.inference.engine import Engine
+from components.inference.engine import Engine, InProcess
+from components.inference.jobs import Job
 from components.inference.payload import pack
 from components.model.files import folder
 from components.model.pooling import POOLINGS
 from components.settings import Settings
 from components.types import Analysis, Query
 
+SECONDS = 30  # until a test fails that waits
 TEXT = "The plot is thin, but the actors are a delight."
 
 
@@ -56,20 +60,47 @@ def test_what_nobody_waits_for_is_not_begun(engine: Engine) -> None:
     assert engine.ask("analyze", query).predicted
 
 
-def test_layers_count_from_both_ends_and_stages_are_timed(engine: Engine) -> None:
-    for layer in (-5, -2, 0, 3):
+def test_closing_lets_the_job_under_way_end_and_tells_who_waits() -> None:
+    """As where the app runs without workers and is told to stop."""
+    process, begun, go_on = InProcess(Settings()), threading.Event(), threading.Event()
+    job = Engine(Settings()).first()
+    assert job is not None
+
+    def run(_job: Job) -> str:
+        begun.set()
+        assert go_on.wait(SECONDS)
+        return "answer"
+
+    process.measurer = SimpleNamespace(run=run)  # type: ignore[assignment]  # without torch
+    with ThreadPoolExecutor(3) as threads:
+        under_way = threads.submit(process.run, job)
+        assert begun.wait(SECONDS)
+        waiting, closing = threads.submit(process.run, job), threads.submit(process.close, SECONDS)
+        assert process._closed.wait(SECONDS)
+        go_on.set()
+        assert under_way.result(SECONDS) == "answer"
+        with pytest.raises(PoolscopeError, match="being stopped: ask again"):
+            waiting.result(SECONDS)
+        closing.result(SECONDS)
+
+
+def test_layers_and_stages_are_counted(engine: Engine) -> None:
+    for layer in (-5, 3):
         analysis = engine.ask("analyze", Query("bert-sentiment", TEXT, layer=layer))
         assert (analysis.layers, analysis.layer) == (4, layer % 5)
         assert set(analysis.milliseconds) == {"ordinary", "tokens", "forward", "head", "similarity"}
 
 
 @pytest.mark.parametrize("key", ["bert-sentiment", "xlnet-paraphrase", "gpt2-sentiment"])
-def test_the_same_question_has_the_same_answer_bit_for_bit(engine: Engine, key: str) -> None:
-    query = Query(key, TEXT, pooling="max")
-    first = engine.ask("analyze", query)
+def test_the_same_question_has_the_same_answer_bit_for_bit_whoever_asks_meanwhile(
+    engine: Engine, key: str
+) -> None:
+    queries = [Query(key, TEXT, pooling=pooling) for pooling in ("native", "max", "first")]
+    alone = [engine.ask("analyze", query) for query in queries]
     engine.ask("analyze", Query("roberta-sentiment", "something else " * 20))
-    engine.features(key, ["a", "b " * 50], ["native", "mean"])
-    assert same(first, engine.ask("analyze", query))
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(partial(engine.ask, "analyze"), queries))
+    assert all(same(one, other) for one, other in zip(alone, together, strict=True))
 
 
 def test_a_config_is_read_once_however_many_queries_come(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,18 +119,6 @@ def test_a_config_is_read_once_however_many_queries_come(monkeypatch: pytest.Mon
         engine.backbones()
     folders = [folder(spec) for spec in engine.backbones()]
     assert +read == dict.fromkeys((found.name for found in folders if found), 1)
-
-
-def test_threads_take_turns(engine: Engine) -> None:
-    queries = [
-        Query(key, TEXT, pooling=pooling)
-        for key in ("bert-sentiment", "gpt2-sentiment")
-        for pooling in ("native", "mean", "max", "first")
-    ]
-    alone = [engine.ask("analyze", query) for query in queries]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(partial(engine.ask, "analyze"), queries))
-    assert all(same(one, other) for one, other in zip(alone, together, strict=True))
 
 
 @pytest.mark.parametrize(

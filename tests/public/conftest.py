@@ -1,4 +1,4 @@
-"""The app as it is served: the real one, and one on an analyst with faults."""
+"""The app as it is served: the real one, and one on an analyst with faults, on ZeroGPU."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,9 +7,11 @@ import httpx
 import pytest
 
 from tests.public.asking import Gate, client_of
-from tests.serving import RATE, served
+from tests.public.image import ENVIRONMENT, PORT, below, copied
+from tests.public.lending import Call, lending
+from tests.serving import RATE, ROOT, served
 
-WAITING = 10  # questions
+WAITING = 60  # questions
 
 
 @pytest.fixture(scope="package")
@@ -19,17 +21,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="package")
 def real(folder: Path) -> Iterator[httpx.Client]:
-    """The app itself, which notes down every attempt to reach another machine."""
-    attempts = folder / "attempts"
+    """The app itself, as in the image, with MCP; it notes down every attempt to reach another machine."""
+    attempts, log, image, files = (folder / name for name in ("attempts", "real.log", "image", "files"))
     attempts.touch()
-    log = folder / "real.log"
-    (files := folder / "files").mkdir()
-    seen = {"ATTEMPTS": str(attempts), "LOG": str(log), "TMPDIR": str(files), "POOLSCOPE_METRICS": "1"}
-    wide = {"POOLSCOPE_ADDRESS_RATE": RATE}  # all tests ask from this machine
-    with served("tests/guarded_app.py", log=log, **seen, **wide) as url, client_of(url) as client:
+    for made in (image, files):
+        made.mkdir()
+    before = below(copied(image))
+    given = {name: value for name, value in ENVIRONMENT.items() if name != PORT}
+    seen = {
+        "ATTEMPTS": str(attempts),
+        "LOG": str(log),
+        "TMPDIR": str(files),
+        "HF_HOME": str(folder / "cache"),
+    }
+    more = {"POOLSCOPE_METRICS": "1", "POOLSCOPE_ADDRESS_RATE": RATE}  # all tests ask from this machine
+    environment = {**given, **seen, **more, "GRADIO_MCP_SERVER": "true"}
+    guarded = str(ROOT / "tests" / "guarded_app.py")
+    with served(guarded, log=log, root=image, **environment) as url, client_of(url) as client:
         yield client
     assert attempts.read_text() == ""
     assert "Traceback" not in log.read_text(errors="replace")
+    assert below(image) == before  # all of it is root's there: nothing may be written
 
 
 @pytest.fixture(scope="package")
@@ -40,9 +52,17 @@ def gate(folder: Path) -> Gate:
 
 
 @pytest.fixture(scope="package")
-def faulty(folder: Path, gate: Gate) -> Iterator[httpx.Client]:
-    """The page on an analyst with faults; few questions may wait, and few come from one visitor."""
-    app = ("-m", "tests.public.faulty_app", str(gate.path))
-    limits = {"POOLSCOPE_RATE": "3", "POOLSCOPE_WAITING": str(WAITING), "POOLSCOPE_SECONDS": "600"}
-    with served(*app, log=folder / "faulty.log", **limits) as url, client_of(url) as client:
+def lent() -> Iterator[tuple[str, list[Call]]]:
+    """The service that lends GPUs, and what it is asked."""
+    with lending() as service:
+        yield service
+
+
+@pytest.fixture(scope="package")
+def faulty(folder: Path, gate: Gate, lent: tuple[str, list[Call]]) -> Iterator[httpx.Client]:
+    """The app on an analyst with faults; few questions may wait, and few come from one visitor."""
+    module = ("-m", "tests.public.faulty_app", str(gate.path))
+    limits = {"POOLSCOPE_RATE": "4", "POOLSCOPE_WAITING": str(WAITING), "POOLSCOPE_SECONDS": "600"}
+    zero = {"SPACES_ZERO_GPU": "true", "SPACES_ZERO_DEVICE_API_URL": lent[0]}
+    with served(*module, log=folder / "faulty.log", **limits, **zero) as url, client_of(url) as client:
         yield client

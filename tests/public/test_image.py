@@ -1,57 +1,14 @@
 """The image: what the Dockerfile says holds, as far as that can be tried without Docker."""
 
-import json
 import os
-import re
-import shlex
-import shutil
 import subprocess
 import sys
 from http import HTTPStatus
-from pathlib import Path
 
 import httpx
-import pytest
 
-from tests.serving import ROOT, START, eventually, free_port, served
-
-LINES = [
-    line
-    for line in re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text(encoding="utf-8")).splitlines()
-    if line and not line.startswith("#")
-]
-INSTRUCTIONS = [(name, rest) for name, _, rest in (line.partition(" ") for line in LINES)]
-
-
-def said(name: str) -> list[str]:
-    """What the Dockerfile says after an instruction, each time it gives one."""
-    return [rest for given, rest in INSTRUCTIONS if given == name]
-
-
-ENVIRONMENT = dict(pair.split("=", 1) for rest in said("ENV") for pair in shlex.split(rest))
-PORT = "GRADIO_SERVER_PORT"
-(COMMAND,) = (json.loads(rest) for rest in said("CMD"))  # a list: no shell stands between it and SIGTERM
-(HEALTH,) = (json.loads(rest.partition("CMD ")[2]) for rest in said("HEALTHCHECK"))
-COPIES = [(source, target) for *sources, target in map(str.split, said("COPY")) for source in sources]
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with exactly what the image has in its own."""
-    folder = tmp_path_factory.mktemp("image")
-    for source, target in COPIES:
-        if (ROOT / source).is_dir():
-            shutil.copytree(ROOT / source, folder / target, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copyfile(ROOT / source, folder / target / source)
-    return folder
-
-
-def below(folder: Path) -> dict[str, int]:
-    """Every file in a folder, and its size in bytes."""
-    return {
-        str(file.relative_to(folder)): file.stat().st_size for file in folder.rglob("*") if file.is_file()
-    }
+from tests.public.image import COMMAND, COPIES, ENVIRONMENT, HEALTH, INSTRUCTIONS, PORT, said
+from tests.serving import ROOT, eventually, free_port
 
 
 def test_docker_gets_what_is_copied_and_nothing_else() -> None:
@@ -73,26 +30,11 @@ def test_its_user_is_not_root_and_it_listens_to_others() -> None:
     assert f"mkdir -p {ENVIRONMENT['HF_HOME']}" in said("RUN")  # by the user, whose the volume then is
 
 
-def test_the_app_runs_on_what_is_copied_alone(root: Path, tmp_path: Path) -> None:
-    (log := tmp_path / "app.log").touch()
-    environment = ENVIRONMENT | {"HF_HOME": str(tmp_path / "cache")}
-    del environment[PORT]
-    before = below(root)
-    with served(*COMMAND[1:], log=log, root=root, **environment) as url, httpx.Client(base_url=url) as client:
-        eventually(lambda: client.get("/health").status_code == HTTPStatus.OK, "it is not healthy")
-        question = {"backbone": "bert-sentiment", "text": "good"}
-        answer = client.post("/analyze", json=question, timeout=START)
-        healthy = checked(url.rpartition(":")[2])
-    assert answer.json()["labels"], answer.text
-    assert "Traceback" not in log.read_text(errors="replace")
-    assert below(root) == before  # all of it is root's there: nothing may be written
-    assert healthy == 0
-    assert checked(str(free_port())) == 1
-
-
-def checked(port: str) -> int:
-    """The exit status of the health check's command."""
-    assert (COMMAND[0], HEALTH[0]) == ("python", "python")
-    environment = {**os.environ, PORT: port}
-    command = [sys.executable, *HEALTH[1:]]
-    return subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=False).returncode
+def test_its_health_check_tells_an_app_that_answers_from_none(real: httpx.Client) -> None:
+    """The app that all of these tests ask runs on what is copied alone, and writes nothing there."""
+    assert (COMMAND, HEALTH[0]) == (["python", "app.py"], "python")
+    eventually(lambda: real.get("/health").status_code == HTTPStatus.OK, "it is not healthy")
+    for port, status in ((str(real.base_url.port), 0), (str(free_port()), 1)):
+        command, environment = [sys.executable, *HEALTH[1:]], {**os.environ, PORT: port}
+        done = subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=False)
+        assert done.returncode == status

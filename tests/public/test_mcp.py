@@ -1,59 +1,35 @@
 """The endpoints as tools of the Model Context Protocol, asked by its official client."""
 
 import json
-from collections.abc import Iterator
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
 import httpx
-import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CallToolResult, TextContent
+from mcp.types import TextContent
 
-from tests.public.asking import QUESTION, ask, client_of
-from tests.serving import served
-
-
-@pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[str]:
-    with served("app.py", log=folder / "mcp.log", GRADIO_MCP_SERVER="true") as url:
-        yield url
+from tests.public.asking import QUESTION, ask
 
 
-@asynccontextmanager
-async def session(url: str) -> Any:
-    async with (
-        streamable_http_client(f"{url}/gradio_api/mcp/") as (read, write, _),
-        ClientSession(read, write) as client,
-    ):
-        await client.initialize()
-        yield client
+def told(app: httpx.Client, ask: Callable[[ClientSession], Awaitable[Any]]) -> Any:
+    """What a session says that asks an app."""
+
+    async def session() -> Any:
+        async with (
+            streamable_http_client(str(app.base_url.join("/gradio_api/mcp/"))) as (read, write, _),
+            ClientSession(read, write) as client,
+        ):
+            await client.initialize()
+            return await ask(client)
+
+    return anyio.run(session)
 
 
-def call(url: str, tool: str, **arguments: Any) -> CallToolResult:
-    async def called() -> CallToolResult:
-        async with session(url) as client:
-            return await client.call_tool(tool, arguments)
-
-    return anyio.run(called)
-
-
-def text_of(result: CallToolResult) -> str:
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    return content.text
-
-
-def test_every_endpoint_is_a_tool_that_says_what_it_takes(server: str) -> None:
-    async def listed() -> dict[str, Any]:
-        async with session(server) as client:
-            return {tool.name: tool for tool in (await client.list_tools()).tools}
-
-    tools = anyio.run(listed)
-    endpoints = httpx.get(f"{server}/gradio_api/info", timeout=60).json()["named_endpoints"]
+def test_every_endpoint_is_a_tool_that_says_what_it_takes(real: httpx.Client) -> None:
+    tools = {tool.name: tool for tool in told(real, lambda client: client.list_tools()).tools}
+    endpoints = real.get("/gradio_api/info").json()["named_endpoints"]
     assert {f"/{name}" for name in tools} == set(endpoints)
     for name, tool in tools.items():
         taken = {one["parameter_name"]: one for one in endpoints[f"/{name}"]["parameters"]}
@@ -65,12 +41,15 @@ def test_every_endpoint_is_a_tool_that_says_what_it_takes(server: str) -> None:
             assert schema["description"], (name, field)
 
 
-def test_a_tool_answers_as_the_endpoint_does(server: str) -> None:
-    result = call(server, "analyze", **QUESTION)
-    assert not result.isError
-    answer = json.loads(text_of(result))
-    with client_of(server) as client:
-        same = ask(client, **QUESTION)
+def test_a_tool_answers_as_the_endpoint_does(real: httpx.Client) -> None:
+    result = told(real, lambda client: client.call_tool("analyze", QUESTION))
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    answer, same = json.loads(content.text), ask(real, **QUESTION)
     for timed in (answer, same):
         del timed["milliseconds"]
-    assert answer == same
+    assert (answer, result.isError) == (same, False)
+
+
+def test_where_the_owner_has_not_turned_it_on_there_are_no_tools(faulty: httpx.Client) -> None:
+    assert {faulty.get(f"/gradio_api/mcp/{path}").status_code for path in ("sse", "schema")} == {404}

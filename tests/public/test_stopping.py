@@ -1,14 +1,13 @@
-"""Told to stop: the answer under way comes and is heard, who waits is told, and the process ends."""
+"""Who leaves ends their downloads; an app that is told to stop lets the answer under way come, and ends."""
 
 import json
 import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
@@ -16,82 +15,114 @@ import httpx
 import pytest
 
 from components.settings import ASSETS
-from tests.hub import hub
-from tests.public.asking import heard, joined
-from tests.serving import started, status
-from tests.tiny import checkpoint
+from tests.hub import Hub, hub
+from tests.public.asking import client_of, heard, joined
+from tests.serving import eventually, started, status
+from tests.tiny import catalogue, checkpoint
 
 LIMIT = 60  # seconds, of everything that is waited for
 WAITING = 40  # questions, more than are handed to a pool at once
-GATE = "gate"  # a named pipe that nobody has written to, for which one backbone waits
 STOPPING = "being stopped: ask again"
+MB = 1_000_000
+SLOWLY = 4 * MB  # bytes a second, of the 26 MB that come; huggingface_hub reports 10 MB at a time
+MODEL = "org/tiny"
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a named pipe makes the worker wait")
 
 
-@pytest.fixture
-def slow(tmp_path: Path) -> Path:
-    """A catalogue of two backbones; the gate of the one that is slow to load is beside it."""
+@dataclass(frozen=True)
+class App:
+    """The app, ready to be asked, with a hub; whoever asks "slow" waits until the ``gate`` is written to."""
+
+    client: httpx.Client
+    process: "subprocess.Popen[bytes]"
+    hub: Hub
+    gate: Path
+    log: Path
+
+    def download(self, model: str, client: httpx.Client | None = None) -> str:
+        """The stream of a download that somebody has asked for, without a browser."""
+        return f"/gradio_api/call/fetch/{joined(client or self.client, 'fetch', backbone=model)}"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    place, attempts = tmp_path_factory.mktemp("app"), tmp_path_factory.mktemp("seen") / "attempts"
+    attempts.touch()
+    os.mkfifo(gate := place / "gate")
     models = ASSETS / "models"
-    os.mkfifo(tmp_path / GATE)
-    places = {"quick": models / "bert-sentiment", "slow": models / "gpt2-sentiment"}
-    lines = [f'[{key}]\ntitle = "{key}"\ntask = "sentiment"\npath = "{path}"' for key, path in places.items()]
-    (tmp_path / "backbones.toml").write_text("\n".join(lines), encoding="utf-8")
-    return tmp_path
+    listed = catalogue(place, {"quick": models / "bert-sentiment", "slow": models / "gpt2-sentiment"})
+    checkpoint(place / "hub" / MODEL, max_position_embeddings=200_000)
+    for name in ("0", "1", "mute"):
+        shutil.copytree(place / "hub" / MODEL, place / "hub" / f"{MODEL}{name}")
+    with hub(place / "hub") as there:
+        there.speed = SLOWLY
+        settings = {
+            "POOLSCOPE_SOURCES": "any",
+            "POOLSCOPE_CATALOGUE": str(listed),
+            **there.environment(place),
+        }
+        # as long as a slow machine needs: the test lets go of what it holds
+        graces = {"GRACE": str(LIMIT), "READ": "5", "GATE": str(gate), "ATTEMPTS": str(attempts)}
+        log = place / "log"
+        with started("tests/guarded_app.py", log=log, **settings, **graces) as (url, process):
+            try:
+                eventually(lambda: status(f"{url}/health") == HTTPStatus.OK, "it is not ready")
+                with client_of(url) as client:
+                    yield App(client, process, there, gate, log)
+            finally:
+                process.kill()
+    before_the_silent_one_was_cut, *_ = log.read_text().partition("timeout graceful shutdown exceeded")
+    assert "Traceback" not in before_the_silent_one_was_cut
+    assert attempts.read_text() == ""  # nothing of torch either, in the process of the page
 
 
-@contextmanager
-def begun(
-    slow: Path, workers: str, **more: str
-) -> Iterator[tuple["subprocess.Popen[bytes]", httpx.Client, Path]]:
-    """The app, ready to be asked; a client of it; and its log."""
-    environment = {
-        "POOLSCOPE_WORKERS": workers,
-        "GATE": str(slow / GATE),
-        "GRACE": str(LIMIT),  # as long as a slow machine needs: each test lets go of what it holds
-        "READ": str(LIMIT),
-        "POOLSCOPE_CATALOGUE": str(slow / "backbones.toml"),
-        **more,
-    }
-    log = slow / "server.log"
-    with started("tests/public/held_app.py", log=log, **environment) as (url, process):
-        try:
-            with httpx.Client(base_url=url, timeout=LIMIT) as client:
-                while health(client) != HTTPStatus.OK:  # nobody tells when a port is open: ask again
-                    assert process.poll() is None
-                    time.sleep(0.05)
-                yield process, client, log
-        finally:
-            process.kill()
+def steps(stream: httpx.Response) -> Iterator[dict[str, int]]:
+    """How far it is, as often as it is said."""
+    for line in stream.iter_lines():
+        if line.startswith("data: [{"):
+            yield json.loads(line.removeprefix("data: "))[0]
 
 
-def health(client: httpx.Client) -> int | None:
-    return status(str(client.base_url.join("/health")))
+def test_a_download_ends_with_its_last_listener_and_begins_again_with_the_next(app: App) -> None:
+    there = app.hub
+    with client_of(str(app.client.base_url)) as other:
+        with (
+            app.client.stream("GET", app.download(MODEL)) as first,
+            other.stream("GET", app.download(MODEL, other)) as second,
+        ):
+            coming = steps(second)
+            next(step for step in steps(first) if step["done"] > MB)
+            here = next(step for step in coming if step["done"] > MB)
+            assert len(there.asked("/elsewhere/")) == 1  # the same weights for both
+            first.close()
+            next(step for step in coming if step["done"] > here["done"])  # it goes on for who is left
+        assert there.is_quiet(LIMIT)
+    assert there.sent < 25 * MB
+    there.speed = None
+    with app.client.stream("GET", app.download(MODEL)) as again:
+        *_, last = steps(again)
+    assert last["done"] == last["total"]
 
 
-def test_without_workers_the_answer_under_way_comes_and_who_waits_is_told(slow: Path) -> None:
-    with ThreadPoolExecutor() as pool, begun(slow, "0") as (process, client, log):
-        under_way = pool.submit(client.post, "/analyze", json={"backbone": "slow", "text": "good"})
-        pipe = os.open(slow / GATE, os.O_WRONLY)  # opens when the worker reads it
-        waiting = pool.submit(client.post, "/analyze", json={"backbone": "quick", "text": "good"})
-        process.send_signal(signal.SIGTERM)
-        while health(client) == HTTPStatus.OK:  # until the signal has been heard
-            time.sleep(0.05)
-        os.close(pipe)
-        assert under_way.result(LIMIT).json()["backbone"] == "slow"
-        assert STOPPING in waiting.result(LIMIT).json()["detail"]
-        assert process.wait(LIMIT) == 0
-    said = log.read_text()
-    assert "Traceback" not in said
-    assert "leaked" not in said
-    assert said.count("question=analyze") == 2
+def test_who_never_listens_begins_no_download(app: App) -> None:
+    before = len(app.hub.requests)
+    for _ in range(10):
+        app.download(f"{MODEL}0")
+    with app.client.stream("GET", app.download(f"{MODEL}1")) as told:  # asked last, it has passed them
+        *_, last = steps(told)
+    assert last["done"] == last["total"]
+    assert not [request for request in app.hub.requests[before:] if f"{MODEL}0" in request.path]
 
 
-def test_streams_are_not_cut_and_who_cancels_hears_so(slow: Path) -> None:
-    with ThreadPoolExecutor(WAITING + 2) as pool, begun(slow, "1") as (process, client, log):
-        functions = client.get("/config").json()["dependencies"]
-        number = next(one["id"] for one in functions if one["api_name"] == "analyze")
+def test_streams_are_not_cut_who_cancels_hears_so_and_a_silent_hub_keeps_nobody(app: App) -> None:
+    client, there = app.client, app.hub
+    there.speed = 1_000
+    there.hold("mute", 2 * LIMIT, times=100)
+    functions = client.get("/config").json()["dependencies"]
+    number = next(one["id"] for one in functions if one["api_name"] == "analyze")
+    with ThreadPoolExecutor(WAITING + 4) as pool:
         under_way = pool.submit(heard, client, joined(client, backbone="slow", text="good"))
-        pipe = os.open(slow / GATE, os.O_WRONLY)
+        pipe = os.open(app.gate, os.O_WRONLY)  # opens when the worker reads it
         event = joined(client, backbone="quick", text="good")
         given_up = pool.submit(heard, client, event)
         told = {"event_id": event, "session_hash": event, "fn_index": number}
@@ -99,29 +130,18 @@ def test_streams_are_not_cut_and_who_cancels_hears_so(slow: Path) -> None:
         assert "This question was cancelled" in given_up.result(LIMIT)
         events = [joined(client, backbone="quick", text=str(number)) for number in range(WAITING)]
         waiting = [pool.submit(heard, client, event) for event in events]
-        process.send_signal(signal.SIGTERM)
+        coming, silent = (pool.submit(client.get, app.download(f"{MODEL}{name}")) for name in ("0", "mute"))
+        with there.quiet:
+            assert there.quiet.wait_for(lambda: there.sending and there.asked("mute"), LIMIT)
+        app.process.send_signal(signal.SIGTERM)
         assert [said for one in waiting if STOPPING not in (said := one.result(LIMIT))] == []
+        assert STOPPING in coming.result(LIMIT).text
         os.close(pipe)
         event, data = under_way.result(LIMIT).splitlines()[:2]
         assert event == "event: complete"
         assert json.loads(data.removeprefix("data: "))[0]["backbone"] == "slow"
-        assert process.wait(LIMIT) == 0
-    assert "Traceback" not in log.read_text()
-
-
-def test_downloads_and_a_hub_that_says_nothing_keep_nobody(slow: Path, tmp_path: Path) -> None:
-    checkpoint(tmp_path / "models" / "org" / "tiny", id2label={0: "bad", 1: "good"})
-    shutil.copytree(tmp_path / "models" / "org" / "tiny", tmp_path / "models" / "org" / "mute")
-    with hub(tmp_path / "models") as there, ThreadPoolExecutor() as pool:
-        there.speed = 1_000
-        there.hold("mute", 2 * LIMIT, times=100)
-        more = {"POOLSCOPE_SOURCES": "any", "READ": "5", **there.environment(tmp_path)}
-        with begun(slow, "1", **more) as (process, client, _log):
-            coming = pool.submit(heard, client, joined(client, "fetch", backbone="org/tiny"), "fetch")
-            silent = pool.submit(heard, client, joined(client, "fetch", backbone="org/mute"), "fetch")
-            with there.quiet:
-                assert there.quiet.wait_for(lambda: there.sending and there.asked("mute"), LIMIT)
-            process.send_signal(signal.SIGTERM)
-            assert STOPPING in coming.result(LIMIT)
-            assert process.wait(LIMIT) == 0  # the hub is silent for twice as long
-            silent.exception(LIMIT)
+        assert app.process.wait(LIMIT) == 0  # the hub is silent for twice as long
+        silent.exception(LIMIT)
+    said = app.log.read_text()
+    assert "leaked" not in said
+    assert said.count("question=analyze outcome=answered") == 1
