@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from components.settings import ASSETS
-from tests.tiny import checkpoint
+from tests.tiny import catalogue, change, checkpoint
 
 Json = dict[str, Any]
 Spoil = Callable[[Path], None]
@@ -66,13 +66,6 @@ def made(hostile: Hostile, goods: dict[str, Path], folder: Path) -> Path:
     return place
 
 
-def edited(file: Path, change: Callable[[Json], object]) -> None:
-    """Read a JSON file, change it, and write it again."""
-    read: Json = json.loads(file.read_text("utf-8"))
-    change(read)
-    file.write_text(json.dumps(read), "utf-8")
-
-
 def places(read: object) -> Iterator[tuple[Any, Any]]:
     """Every place in JSON that holds a value: the table or list, and the key there."""
     waiting = [read]
@@ -93,11 +86,13 @@ def extreme(draw: random.Random, read: Json) -> None:
 def of_json(name: str, draw: random.Random) -> Spoil:
     """One to three places of a JSON file at an extreme."""
 
-    def change(read: Json) -> None:
+    def spoil(folder: Path) -> None:
+        read: Json = json.loads((folder / name).read_text("utf-8"))
         for _ in range(draw.randint(1, 3)):
             extreme(draw, read)
+        (folder / name).write_text(json.dumps(read), "utf-8")
 
-    return lambda folder: edited(folder / name, change)
+    return spoil
 
 
 def of_weights(draw: random.Random) -> Spoil:
@@ -126,7 +121,7 @@ def of_weights(draw: random.Random) -> Spoil:
 
 def states(name: str, **keys: object) -> Spoil:
     """Keys of a JSON file, as given."""
-    return lambda folder: edited(folder / name, lambda read: read.update(keys))
+    return lambda folder: change(folder / name, **keys)
 
 
 def replaced(name: str, put: Callable[[Path], object]) -> Spoil:
@@ -143,7 +138,7 @@ def wide(folder: Path) -> None:
     """A layer of two million, in weights that are small."""
     shutil.rmtree(folder)
     checkpoint(folder, hidden_size=4, intermediate_size=2_000_000)
-    edited(folder / SETTINGS, lambda read: read.update(model_max_length=512))
+    change(folder / SETTINGS, model_max_length=512)
 
 
 def regex(pattern: str) -> Spoil:
@@ -168,13 +163,8 @@ NAMED: dict[str, Spoil] = {
 }
 
 
-def catalogue(folder: Path, hostile: Iterable[Hostile]) -> Path:
+def besieged(folder: Path, hostile: Iterable[Hostile]) -> Path:
     """A catalogue of the bundled checkpoints, of good ones and of the hostile ones."""
     goods = good(folder)
-    places = {place.name: place for place in (*BUNDLE, *goods.values())}
-    for one in hostile:
-        places[one.key] = made(one, goods, folder)
-    file = folder / "backbones.toml"
-    lines = [f'[{key}]\ntitle = "{key}"\ntask = "test"\npath = "{place}"' for key, place in places.items()]
-    file.write_text("\n".join(lines), encoding="utf-8")
-    return file
+    named = {place.name: place for place in (*BUNDLE, *goods.values())}
+    return catalogue(folder, named | {one.key: made(one, goods, folder) for one in hostile})

@@ -13,7 +13,7 @@ from components.texts import load_texts
 from tests.public.asking import ask, client_of
 from tests.resident import resident
 from tests.serving import served
-from tests.siege.checkpoints import BUNDLED, catalogue, every
+from tests.siege.checkpoints import BUNDLED, besieged, every
 
 COUNT = 300
 MB = 1_000_000
@@ -41,7 +41,7 @@ def main(folder: Path, count: int = COUNT) -> bool:
     log = folder / "siege.log"
     asked = list(islice(every(), count))
     settings = {
-        "POOLSCOPE_CATALOGUE": str(catalogue(folder, asked)),
+        "POOLSCOPE_CATALOGUE": str(besieged(folder, asked)),
         "POOLSCOPE_SECONDS": SECONDS,
         "POOLSCOPE_WORKERS": "1",
         "POOLSCOPE_MEMORY": "200MB",  # weights that are kept for the next visitor count as resident, too

@@ -12,7 +12,7 @@ from components.types import Query
 from tests.hub import hub
 from tests.siege.checkpoints import NAMED, Hostile, every, good, made
 from tests.siege.cold import MODEL, cold
-from tests.tiny import checkpoint
+from tests.tiny import catalogue, checkpoint
 
 QUERY = Query("hostile", "the film is good")
 ALONE = {"wide", "regex", "lookahead", "piece"}  # for a worker with limits, which they freeze or end
@@ -36,9 +36,7 @@ def test_a_hostile_checkpoint_is_refused_or_answers(
     hostile: Hostile, goods: dict[str, Path], tmp_path: Path
 ) -> None:
     place = made(hostile, goods, tmp_path)
-    catalogue = tmp_path / "backbones.toml"
-    catalogue.write_text(f'[hostile]\ntitle = "x"\ntask = "y"\npath = "{place}"', encoding="utf-8")
-    engine = Engine(Settings(catalogue=catalogue))
+    engine = Engine(Settings(catalogue=catalogue(tmp_path, {"hostile": place})))
     assert len(engine.backbones()) == 1
     if hostile in NAMES:
         with pytest.raises(PoolscopeError, match="it cannot be loaded: its ") as refused:
