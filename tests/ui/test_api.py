@@ -1,7 +1,7 @@
 """The public endpoints over HTTP, on the fake analyst."""
 
 import json
-import urllib.request
+import tomllib
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from itertools import groupby, product
@@ -23,39 +23,15 @@ from components.fitting import MINE
 from components.types import Query
 from components.ui.api import add_api
 from components.ui.gradio_internals import block_functions
+from tests.public.asking import ask, client_of
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 
-KEYS = [
-    "backbone", "architecture", "pooling", "head", "task", "layer", "pool_layer", "tokens", "cls_index",
-    "similarity", "similarity_by_layer", "centred", "standardised", "ordinary", "ordinary_centred",
-    "ordinary_standardised", "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
-    "body_trained", "warnings", "milliseconds",
-]  # fmt: skip
-SPEC = [
-    "key", "title", "architecture", "task", "source", "labels", "available", "probes", "licence", "size",
-    "declared",
-]  # fmt: skip
-ROW = [
-    "backbone", "pooling", "head", "task", "pool_layer", "predicted", "probability", "labels", "logits",
-    "probabilities", "reads", "head_trained", "body_trained", "warnings", "refusal",
-]  # fmt: skip
+CASES = tomllib.loads(Path(__file__).with_name("api.toml").read_text("utf-8"))
+KEYS = CASES["keys"]
 CSV = "text,stars,note\n" + "\n".join(f"text {row},{row % 2},x" for row in range(40))
 NOT_GOOD = {"backbone": "first", "text": "not good"}
 CELLS = ["", "=1+1", "nan", '"', "\t", "\ufffd", "\0", "a", "b", "1", "2", "text", "{", "😀", "1e999"]
-
-
-def events_of(address: str, endpoint: str, arguments: list[object]) -> list[tuple[str, Any]]:
-    """What two calls of curl print: one posts the question, one reads every event with its data."""
-    call, kind = f"{address}/gradio_api/call/{endpoint}", {"Content-Type": "application/json"}
-    request = urllib.request.Request(call, json.dumps({"data": arguments}).encode(), kind)
-    with urllib.request.urlopen(request) as response:
-        event = json.load(response)["event_id"]
-    with urllib.request.urlopen(f"{call}/{event}") as response:
-        lines = response.read().decode().splitlines()
-    names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
-    data = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
-    return list(zip(names, data, strict=True))
 
 
 def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None:
@@ -66,25 +42,22 @@ def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None
 
 def test_backbones_and_poolings(client: Client) -> None:
     listed = client.predict(api_name="/backbones")
-    first, far = listed[0], next(one for one in listed if one["key"] == "far")
-    assert list(first) == SPEC
+    first, far = listed[0], client.predict("far", api_name="/find")
+    assert far in listed
+    assert list(first) == KEYS["backbones"]
     assert (first["key"], first["source"], first["available"]) == ("first", "local", True)
     assert (first["licence"], first["size"], first["declared"]) == ("", None, None)
     assert first["probes"] == list(FakeAnalyst().backbones()[0].probed)
     assert (far["source"], far["available"], far["labels"]) == ("hub", False, [])
     assert (far["licence"], far["size"]) == ("Apache-2.0", 268_064_743)
+    found = client.predict("org/found", api_name="/find")
+    assert (list(found), found["key"], found["size"]) == (KEYS["backbones"], "org/found", None)
     pooling = client.predict(api_name="/poolings")[0]
-    assert list(pooling) == ["key", "title", "summary", "learned", "wide", "declared"]
+    assert list(pooling) == KEYS["poolings"]
     assert (pooling["key"], pooling["learned"]) == ("native", False)
 
 
-def test_a_model_is_found_by_key_and_by_id(client: Client) -> None:
-    assert client.predict("far", api_name="/find") in client.predict(api_name="/backbones")
-    found = client.predict("org/found", api_name="/find")
-    assert (list(found), found["key"], found["size"]) == (SPEC, "org/found", None)
-
-
-def test_a_download_is_told_step_by_step_and_then_asked(client: Client, address: str) -> None:
+def test_a_download_is_told_step_by_step_and_then_asked(client: Client) -> None:
     with pytest.raises(AppError, match="fetch it first"):
         client.predict("far", "not good", api_name="/analyze")
     job = client.submit("far", api_name="/fetch")
@@ -94,93 +67,44 @@ def test_a_download_is_told_step_by_step_and_then_asked(client: Client, address:
     assert len(news) > 2
     assert client.predict("far", "not good", api_name="/analyze")["backbone"] == "far"
     assert client.submit("far", api_name="/fetch").result() == {"done": 0, "total": 0}
-    *events, end = events_of(address, "fetch", ["org/found"])
-    assert {name for name, _ in events} == {"generating"}
-    assert [one[0]["done"] for _, one in events] == [0, 200, 400, 600, 800, 1000]
-    assert end[0] == "complete"
 
 
 def test_analyze_by_name_by_position_and_by_curl(client: Client, address: str) -> None:
-    answer = client.predict(backbone="first", text="not good", api_name="/analyze")
-    assert list(answer) == KEYS
-    assert answer == FakeAnalyst().ask("analyze", Query("first", "not good")).to_json()
     answer = client.predict("pair", "a", "b", "mean", "own", 3, "1", "", 2, api_name="/analyze")
     assert (answer["layer"], answer["pool_layer"], answer["similarity"][1]) == (3, 2, 1)
     assert [token["segment"] for token in answer["tokens"]] == [None, 0, None, 1, None]
-    rest = ["", "native", "own", -1, "cls", "", -1, ""]
-    assert events_of(address, "analyze", ["first", "not good", *rest])[-1][1][0]["backbone"] == "first"
-    assert "text: '' was given" in events_of(address, "analyze", ["first", "", *rest])[-1][1]["error"]
+    with client_of(address) as curl:
+        assert ask(curl, backbone="first") == client.predict(**NOT_GOOD, api_name="/analyze")
+        assert "text: '' was given" in ask(curl, backbone="first", text="")["error"]
 
 
 def test_the_task_is_the_probes_and_of_nobody_else(client: Client) -> None:
-    asked = {"backbone": "first", "text": "not good", "task": "topic", "api_name": "/analyze"}
-    probe, own = client.predict(head="probe", **asked), client.predict(head="own", **asked)
+    asked = {**NOT_GOOD, "task": "topic"}
+    probe, own = (client.predict(head=head, **asked, api_name="/analyze") for head in ("probe", "own"))
     assert (probe["task"], own["task"]) == ("topic", "")
     assert probe["labels"] == ["world", "sports", "business"]
-    steps = client.predict(**{**asked, "head": "probe", "pooling": "mean", "api_name": "/anatomy"})["steps"]
+    steps = client.predict(**asked, head="probe", pooling="mean", api_name="/anatomy")["steps"]
     assert [step["kind"] for step in steps] == ["pooling", "linear"]
 
 
-LENS = ("logits", "pooled", "warnings")
-SEVERAL = json.dumps([{"text": text, "vector": [1.0, 2.0]} for text in ("not good", "not bad")])
-ASKED = [  # an analysis, what it is asked, and its keys
-    ("analyze", {"backbone": "first", "reference": "2"}, KEYS),
-    ("analyze", {"backbone": "first", "reference": 2}, KEYS),
-    ("anatomy", {"backbone": "untrained"}, ["steps", "weights", "unused", "source", "code", "module"]),
-    ("lens", {"backbone": "first", "text_pair": "a pair"}, ["tokens", "labels", *LENS]),
-    ("trace", {"backbone": "first", "other": "not bad"}, None),
-    ("importance", {"backbone": "first"}, None),
-    ("padding", {"backbone": "first"}, None),
-    ("detect", {"backbone": "first", "vector": "[1, 2, 3]", "prefix": "query: "}, None),
-    ("detect", {"backbone": "first", "vector": [1.0, 2.0, 3.0]}, None),
-    ("detect", {"backbone": "first", "text": "", "vector": SEVERAL}, None),
-]  # fmt: skip
+ASKED = [(name, asked) for each in CASES["asked"] for name, asked in each.items()]
 
 
-@pytest.mark.parametrize(("name", "asked", "keys"), ASKED)
-def test_an_endpoint_says_what_its_analysis_does(
-    client: Client, name: str, asked: dict[str, Any], keys: list[str] | None
-) -> None:
-    asked = {"text": "not good", **asked}
-    answer = client.predict(**asked, api_name=f"/{name}")
+@pytest.mark.parametrize(("name", "asked"), ASKED)
+def test_an_endpoint_says_what_its_analysis_does(client: Client, name: str, asked: dict[str, Any]) -> None:
     query, options = analyses()[name].parted({"reference": "cls", **asked})
     expected = FakeAnalyst().ask(name, query, **options).to_json()
-    assert answer == expected
-    assert list(answer) == list(expected) == (keys or list(expected))
+    assert client.predict(**asked, api_name=f"/{name}") == expected
+    assert list(expected) == KEYS.get(name, list(expected))
+    assert {name for name, _ in ASKED} == set(analyses())
 
 
-def test_every_analysis_is_asked_here(client: Client) -> None:
-    assert {name for name, _, _ in ASKED} | {"passport"} == set(analyses())
-    answer = client.predict("first", api_name="/passport")
-    assert answer == FakeAnalyst().ask("passport", Query("first", "")).to_json()
-
-
-@pytest.mark.parametrize(
-    ("name", "asked", "says"),
-    [
-        ("find", ["nobody/nothing"], "check its spelling"),
-        ("fetch", ["nobody/nothing"], "check its spelling"),
-        ("fetch", ["broken"], "the hub does not answer in time"),
-        ("analyze", ["none", "not good"], "backbone: 'none' was given; it is not in the list"),
-        ("anatomy", ["first", ""], "text: '' was given"),
-        ("trace", ["first", "", "", "native", "own", "", -1, "", "not bad"], "text: '' was given"),
-        ("passport", ["nothing"], "nothing"),
-        ("importance", {**NOT_GOOD, "label": "x"}, "label: 'x' was given"),
-        ("detect", {**NOT_GOOD, "vector": "a film"}, "vector: 'a film' was given; the numbers of one vector"),
-        ("compare", [["first"], ["cls"], ""], "text: '' was given"),
-        ("compare", ["first", ["cls"], "good"], "backbones: 'first' was given; a list of keys is expected"),
-        ("compare", [None, ["cls"], "good"], "backbones: None was given; a list of keys is expected"),
-        ("fit", ["", "text", "stars"], "paste a table"),
-        ("fit", [CSV, "review", "stars"], "there is no such column"),
-        ("fit", [CSV, "text", "text"], "different columns"),
-        ("fit", [CSV, "text", "stars", "", "bert"], "list"),
-        ("fit", [CSV, "text", "stars", "", [], [], "first"], "last and all"),
-    ],
-)
-def test_a_mistake_is_a_message(client: Client, log: Path, name: str, asked: Any, says: str) -> None:
-    given = (asked, {}) if isinstance(asked, list) else ((), asked)
+@pytest.mark.parametrize(("name", "asked", "says"), CASES["mistakes"])
+def test_a_mistake_is_a_message(
+    client: Client, log: Path, name: str, asked: dict[str, Any], says: str
+) -> None:
     with pytest.raises(AppError, match=says):
-        client.submit(*given[0], **given[1], api_name=f"/{name}").result()
+        client.submit(**asked, api_name=f"/{name}").result()
     assert "Traceback" not in log.read_text()
 
 
@@ -210,21 +134,23 @@ def test_128_tokens_and_six_layers_stay_below_60_kilobytes_and_true_to_1e_6() ->
     answer = analysis.to_json()
     assert (len(answer["tokens"]), len(answer["similarity_by_layer"])) == (128, 7)
     assert len(json.dumps(answer)) <= 60_000
-    np.testing.assert_allclose(answer["similarity_by_layer"], analysis.similarity, rtol=0, atol=1e-6)
-    for key, centring in (("", "plain"), ("_centred", "centred"), ("_standardised", "standardised")):
-        band = analysis.ordinary.of(centring)
-        assert band.shape == (7, 3)
-        np.testing.assert_allclose(answer[f"ordinary{key}"], band, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(answer["centred"], analysis.centred[2], rtol=0, atol=1e-6)
-    np.testing.assert_allclose(answer["standardised"], analysis.standardised[2], rtol=0, atol=1e-6)
+    for key, exact in {
+        "similarity_by_layer": analysis.similarity,
+        "centred": analysis.centred[2],
+        "standardised": analysis.standardised[2],
+        "ordinary": analysis.ordinary.of("plain"),
+        "ordinary_centred": analysis.ordinary.of("centred"),
+        "ordinary_standardised": analysis.ordinary.of("standardised"),
+    }.items():
+        np.testing.assert_allclose(answer[key], exact, rtol=0, atol=1e-6)
 
 
 def test_compare_gives_a_row_for_each_combination_in_the_order_asked(client: Client) -> None:
     keys, poolings = ["score", "first", "score"], ["mean", "cls", "mean"]
     rows = client.predict(keys, poolings, "not good", api_name="/compare")
-    assert [list(row) for row in rows] == [ROW] * 9
+    assert [list(row) for row in rows] == [KEYS["compare"]] * 9
     assert [(row["backbone"], row["pooling"]) for row in rows] == list(product(keys, poolings))
-    alike = [key for key in ROW if key not in ("probability", "reads", "refusal")]
+    alike = [key for key in KEYS["compare"] if key not in ("probability", "reads", "refusal")]
     for row in rows[:5]:
         alone = client.predict(row["backbone"], "not good", pooling=row["pooling"], api_name="/analyze")
         assert [row[key] for key in alike] == [alone[key] for key in alike]
@@ -237,11 +163,11 @@ def test_compare_gives_a_row_for_each_combination_in_the_order_asked(client: Cli
 
 def test_a_combination_that_cannot_be_answered_says_why_in_its_row(client: Client) -> None:
     rows = client.predict(["first", "broken"], ["pooler", "cls"], "good", "", "probe", api_name="/compare")
-    assert [list(row) for row in rows] == [ROW] * 4
+    assert [list(row) for row in rows] == [KEYS["compare"]] * 4
     refused, answered, far, _ = rows
     assert "this checkpoint has no pooler" in refused["refusal"]
     assert "fetch it first" in far["refusal"]
-    empty = {key: refused[key] for key in ROW[5:14]}
+    empty = {key: refused[key] for key in KEYS["compare"][5:14]}
     assert list(empty.values()) == [None, None, [], [], [], [], None, None, []]
     assert (refused["backbone"], refused["pooling"], refused["head"]) == ("first", "pooler", "probe")
     assert (answered["task"], answered["refusal"]) == ("sentiment", None)
@@ -258,13 +184,12 @@ def test_empty_lists_stand_for_all_that_is_here_and_fits(client: Client) -> None
 
 
 def test_two_long_lists_are_not_multiplied() -> None:
-    asked = []
+    asked: list[int] = []
 
     class Refusing(FakeAnalyst):
         def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
             asked.append(len(queries))
             raise PoolscopeError("combinations", len(queries), "errors.combinations", most=3)
-            yield
 
     def endpoints() -> gr.Blocks:
         with gr.Blocks(analytics_enabled=False) as blocks:
