@@ -30,11 +30,7 @@ from components.ui.public.queue import Asker, QueueMiddleware, busy, disconnecte
 
 ENDED = object()  # what comes after the last step of a generator
 PIECE = 32_768  # characters of a document that are handed on at a time
-STATUS = {
-    "refused": 400,
-    "late": 504,
-    "fault": 500,
-}  # whose fault it is: the question's, the clock's, the page's
+STATUS = {"refused": 400, "late": 504, "fault": 500}  # the fault of the question, the clock, the page
 EVENT_DATA = (gr.EventData, "gr.EventData")  # as a function may write it
 
 Watch = Callable[[], AbstractContextManager[None]]  # around the work on a question
@@ -70,12 +66,12 @@ def with_timeout(
                 told = error_text(error.said(asker.say), asker.headers)
                 raise gr.Error(told, print_exception=False) from error
             except Exception as error:
-                if (
+                if not (
                     isinstance(error, TimeoutError) and deadline.expired()
-                ):  # and not one of the function's own
-                    late = asker.say("refusal.answer_timeout", seconds=f"{seconds:g}")
-                    raise gr.Error(late, print_exception=False) from error
-                raise gr.Error(asker.say("verdict.bug")) from error
+                ):  # but one of the function's own
+                    raise gr.Error(asker.say("verdict.bug")) from error
+                late = asker.say("refusal.answer_timeout", seconds=f"{seconds:g}")
+                raise gr.Error(late, print_exception=False) from error
             finally:
                 token.cancel()
 
@@ -212,9 +208,8 @@ class PlainHTTP:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask, as long as somebody waits for the answer, and send it."""
-        request = gr.Request(Request(scope, receive))
         async with AsyncExitStack() as held:
-            answer = asyncio.ensure_future(self._answer(request, scope, held))
+            answer = asyncio.ensure_future(self._answer(gr.Request(Request(scope, receive)), held))
             gone = asyncio.ensure_future(disconnected(receive))
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
             gone.cancel()
@@ -224,13 +219,13 @@ class PlainHTTP:
                 answer.cancel()  # nobody waits for it
                 await asyncio.wait({answer})
 
-    async def _answer(self, request: gr.Request, scope: Scope, held: AsyncExitStack) -> Response:
+    async def _answer(self, request: gr.Request, held: AsyncExitStack) -> Response:
         """Ask, or say why nothing is said; the place is ``held`` until that is sent."""
         asker = Asker.of(request)
         try:
             self._admission.enter(asker.ticket)
         except FullError:
-            return busy(scope)
+            return busy(asker.say)
         give_back = await held.enter_async_context(self._admission.place(asker.ticket))
         lend_request(request)
         try:
@@ -244,19 +239,10 @@ class PlainHTTP:
 
 def by_language(makers: Mapping[str, Callable[..., Awaitable[Any]]]) -> Callable[..., Awaitable[Any]]:
     """Choose the maker for the language of who asks."""
-
-    async def made(asker: Asker, **texts: str) -> Any:
-        return await makers[asker.say.language.tag](asker, **texts)
-
-    return made
+    return lambda asker, **texts: makers[asker.say.language.tag](asker, **texts)
 
 
 def document(pieces: Iterable[str]) -> StreamingResponse:
     """Send HTML in pieces, each of which is written as bytes no sooner than it is sent."""
-
-    async def parts() -> AsyncIterator[bytes]:
-        for piece in pieces:
-            for start in range(0, len(piece), PIECE):
-                yield piece[start : start + PIECE].encode()
-
-    return StreamingResponse(parts(), media_type="text/html")
+    parts = (piece[at : at + PIECE].encode() for piece in pieces for at in range(0, len(piece), PIECE))
+    return StreamingResponse(parts, media_type="text/html")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import ip_network
 from urllib.parse import urlsplit
 
@@ -280,12 +280,13 @@ def guarded(receive: Receive, send: Send, varies: bool, seconds: float = TAKEN) 
             headers.update(SECURITY_HEADERS)
             if varies:
                 headers.add_vary_header("Accept-Language")
-        body, more = message.get("body", b""), message.get("more_body", False)
-        starts = range(0, len(body), PIECE)
-        pieces: Iterator[Message] = (
-            {**message, "body": body[at : at + PIECE], "more_body": more or at != starts[-1]} for at in starts
-        )
-        for part in pieces if len(body) > PIECE else (message,):
+        whole, more = message.get("body", b""), message.get("more_body", False)
+        pieces = [message]
+        if len(whole) > PIECE:
+            bodies = [whole[at : at + PIECE] for at in range(0, len(whole), PIECE)]
+            pieces = [{**message, "body": body, "more_body": True} for body in bodies]
+            pieces[-1]["more_body"] = more
+        for part in pieces:
             if gone.is_set():
                 return
             try:

@@ -96,9 +96,11 @@ class QueueMiddleware:
         session, _ = self._events.get(stream[1], (stream[0], None))
         if any(session == of for of, _ in self._events.values()):
             return await self._listen(session, scope, receive, send)
-        if session in self._told:
-            return await Response(NOTHING_MORE, media_type="text/event-stream")(scope, receive, send)
-        return await refused(scope, 404, "refusal.not_found")(scope, receive, send)
+        told: Response = Response(NOTHING_MORE, media_type="text/event-stream")
+        if session not in self._told:
+            say = request_texts(Headers(scope=scope))
+            told = JSONResponse({"detail": say("refusal.not_found")}, 404)
+        return await told(scope, receive, send)
 
     @asynccontextmanager
     async def turn(self, asked: Asker, session: str) -> AsyncIterator[None]:
@@ -120,7 +122,7 @@ class QueueMiddleware:
         try:
             self._admission.enter(asked.ticket)
         except FullError:
-            return await busy(scope)(scope, receive, send)
+            return await busy(asked.say)(scope, receive, send)
         if not asked.queued:
             async with self._admission.place(asked.ticket):
                 return await self._app(scope, receive, send)
@@ -249,14 +251,9 @@ class QueueMiddleware:
             del self._last[key]
 
 
-def refused(scope: Scope, status: int, key: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Say why a request is refused, in the language of who asks."""
-    return JSONResponse({"detail": request_texts(Headers(scope=scope))(key)}, status, headers)
-
-
-def busy(scope: Scope) -> JSONResponse:
+def busy(say: Texts) -> JSONResponse:
     """Say that as many wait as may."""
-    return refused(scope, 503, "refusal.queue_full", {"Retry-After": "5"})
+    return JSONResponse({"detail": say("refusal.queue_full")}, 503, {"Retry-After": "5"})
 
 
 async def disconnected(receive: Receive) -> None:
