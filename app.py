@@ -44,7 +44,9 @@ def main() -> None:
     _wait_for_the_end()
     analyst.close(GRACE)
     served.stop(READ)
-    _leave_within(LEAVE)
+    end = threading.Timer(LEAVE, os._exit, [0])  # whatever threads still wait for
+    end.daemon = True
+    end.start()
 
 
 def _analyst(settings: "Settings") -> "Desk":
@@ -83,13 +85,6 @@ def _wait_for_the_end() -> None:
             signal.signal(number, lambda *_: None)
         heard.recv(1)
         signal.set_wakeup_fd(-1)
-
-
-def _leave_within(seconds: float) -> None:
-    """End the process by then, whatever its threads still wait for: nobody waits for them any longer."""
-    end = threading.Timer(seconds, os._exit, [0])
-    end.daemon = True
-    end.start()
 
 
 if __name__ == "__main__":

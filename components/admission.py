@@ -121,10 +121,7 @@ class Admission:
 
     @asynccontextmanager
     async def place(self, ticket: Ticket) -> AsyncIterator[Callable[[], None]]:
-        """Hold the place of a ticket that was entered; what it gives lets somebody else have it already.
-
-        Until the end, the address has a place less.
-        """
+        """Hold the place of a ticket that was entered; what it gives lets another address have it already."""
         returned = False
 
         def give_back() -> None:
@@ -141,7 +138,6 @@ class Admission:
             self.leave(ticket, returns=not returned)
 
     def _grant(self) -> None:
-        """Give free places to those whose turn it is."""
         while True:
             ticket = min(filter(self._may, self._waiting), key=self._order, default=None)
             if ticket is None:
@@ -163,7 +159,6 @@ class Admission:
         return ticket.last, address, self._served.get((ticket.address, ticket.visitor), 0)
 
     def _may(self, ticket: Ticket) -> bool:
-        """Tell whether a ticket may have a place by now."""
         if not ticket.ready or self._free[ticket.line] <= 0:
             return False
         if self._held[ticket.line, ticket.address] < self._lines[ticket.line].share:
@@ -174,7 +169,6 @@ class Admission:
         return not any(came > ago for other, came in self._latest.items() if other != ticket.address)
 
     def _is_too_many(self, ticket: Ticket) -> bool:
-        """Tell whether a ticket that waits by now should not."""
         if self._waits is None:
             return False
         near = [one for one in self._waiting if one.address == ticket.address]

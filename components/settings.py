@@ -18,7 +18,6 @@ PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc
 
 
 def _listed(given: object) -> object:
-    """Split what commas part."""
     if not isinstance(given, str):
         return given
     return [part.strip() for part in given.split(",") if part.strip()]
@@ -57,7 +56,6 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        """Refuse limits of which the lower one is the higher."""
         if self.replicas_least > self.replicas_most:
             raise ValueError("POOLSCOPE_REPLICAS_LEAST is more than POOLSCOPE_REPLICAS_MOST")
         return self
@@ -76,10 +74,7 @@ def cores() -> int:
 
 
 def cgroup_limits(root: Path) -> Iterator[int]:
-    """The limits, in bytes, of this process's cgroups (version 2 and 1) and of all that they lie in.
-
-    ``root`` is where proc and sys are found.
-    """
+    """The limits, in bytes, of this process's cgroups and those around them; ``root`` has proc and sys."""
     for group, version in _cgroups(root, "memory"):
         for stated in _lines(group / ("memory.max" if version == 2 else "memory.limit_in_bytes")):
             if stated.isdigit():  # "max" is no limit

@@ -49,10 +49,7 @@ class Replica:
         self._measurer, self._thread = Measurer(memory, sharers), ThreadPoolExecutor(1)
 
     async def __call__(self, request: Request) -> Response:
-        """Give the `reply` to a question; where nobody waits for it any longer, the process ends with it.
-
-        A thread cannot be stopped. Who waits for another answer of this replica asks another one.
-        """
+        """Give the `reply` to a question; a thread cannot be stopped, but the process of one left alone."""
         work = self._thread.submit(reply, self._measurer.run, await request.body())
         try:
             answer = await asyncio.wrap_future(work)

@@ -31,10 +31,7 @@ PART = 2.0  # seconds in which a part of a long answer begins its last step
 
 
 class Desk:
-    """Takes queries about the backbones of one catalogue, and has ``runner`` answer them.
-
-    Several threads may ask.
-    """
+    """Takes queries about the backbones of a catalogue, and has ``runner`` answer them; threads may ask."""
 
     def __init__(self, settings: Settings, runner: Runner) -> None:
         self._settings, self._runner, self._configs = settings, runner, Configs()
@@ -106,10 +103,7 @@ class Desk:
         yield from kind.parts(run, seconds, plain)
 
     def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
-        """Find which backbone, pooling and layer suits a table; PoolscopeError says why it cannot.
-
-        One table at a time, each part in a turn of its own. Closing the iterator cancels the rest.
-        """
+        """Find which backbone, pooling and layer suits a table, one table at a time; see `Analyst.fit`."""
         asked = to_rows(table, plan, self._settings)
         specs = [self._here("backbones", key) for key in plan.backbones]
         while not self._fitting.acquire(timeout=1):
@@ -134,10 +128,7 @@ class Desk:
         return self._runner.ready()
 
     def close(self, seconds: float) -> None:
-        """Let answers under way end, for so many ``seconds`` at most; further questions are refused.
-
-        Downloads end at once: what came stays.
-        """
+        """Let answers under way end, so many ``seconds`` at most, and downloads at once; refuse the rest."""
         self._closed.set()
         self._runner.close(seconds)
 

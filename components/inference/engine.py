@@ -45,10 +45,7 @@ class Engine(Desk):
 
 
 class InProcess:
-    """Runs jobs in this process, in the thread that asks, one after the other.
-
-    ``sharers``: how many share the memory for checkpoints.
-    """
+    """Runs jobs in the thread that asks, one after the other; ``sharers`` share checkpoints' memory."""
 
     def __init__(self, settings: Settings, sharers: int = 1) -> None:
         self._settings, self._sharers = settings, sharers
@@ -56,10 +53,7 @@ class InProcess:
         self._ready, self._closed = threading.Event(), threading.Event()
 
     def run(self, job: Job) -> Any:
-        """The answer; raises PoolscopeError with a message for the visitor.
-
-        CancelledError where nobody waits for it any longer when its turn comes.
-        """
+        """The answer; PoolscopeError, or CancelledError where nobody waits for it when its turn comes."""
         with self.turn:
             if self._closed.is_set():
                 raise PoolscopeError("backbone", job.spec.key, "errors.stopping")

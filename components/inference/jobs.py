@@ -61,10 +61,7 @@ class ElsewhereError(RuntimeError):
 
 
 def reply(run: Callable[[Job], Any], asked: bytes) -> bytes:
-    """The reply, packed, of a process in which jobs are ``run`` to a packed one; no fault ends the process.
-
-    It is the answer, packed by itself; a refusal; or a traceback.
-    """
+    """The reply, packed, to a packed job: its answer, packed by itself; a refusal; or a traceback."""
     replied: bytes | PoolscopeError | str
     try:
         job: Job = unpack(asked)
@@ -102,17 +99,11 @@ class Runner(Protocol):
         """Tell whether a job can be run by now."""
 
     def close(self, seconds: float) -> None:
-        """Let what is under way end, for so many ``seconds`` at most. Nothing more can be asked.
-
-        Who still waits for their turn gets a PoolscopeError that says so.
-        """
+        """Let what is under way end, so many ``seconds`` at most; who waits or asks later is refused."""
 
 
 def in_turns(run: Callable[[Job], Any], most: float = math.inf) -> Steps:
-    """The steps of fits as jobs that are ``run`` one after the other, each when it is asked for.
-
-    PoolscopeError where the vectors of one backbone take more than so many bytes.
-    """
+    """Make jobs of a fit's steps, ``run`` when asked for; PoolscopeError beyond ``most`` bytes of vectors."""
 
     def steps_of(call: Call) -> Iterator[Any]:
         now, size = version(call.spec), 0

@@ -253,10 +253,7 @@ class Workers:
         return bool(self._prepared) and not self._closed.is_set()
 
     def close(self, seconds: float = 0) -> None:
-        """End them, after what they are at work on: so many ``seconds`` later at most.
-
-        Who has no worker by now, and who asks later, is told.
-        """
+        """End them, those at work so many ``seconds`` later at most; who waits or asks later is told."""
         self._closed.set()
         self._admission.close(seconds)
         with self._lock:
@@ -281,10 +278,7 @@ class Workers:
             raise PoolscopeError("backbone", job.spec.key, ended.key, **values) from error
 
     def ask(self, job: Job, turn: Turn) -> bytes:
-        """The answer of a worker, packed, in its ``turn``.
-
-        WorkerError, ClosedError; CancelledError if the turn was ended first.
-        """
+        """The answer, packed; WorkerError, ClosedError, CancelledError if its ``turn`` was ended first."""
         worker, alive = self._taken(turn), True
         try:
             return worker.ask(job, self._seconds)
@@ -369,10 +363,7 @@ class Workers:
 
 
 class Apart:
-    """Has ``bundled`` checkpoints run by one runner, and ``guests`` by another: these harm none of those.
-
-    Each begins when it is first needed. Several threads may ask.
-    """
+    """Has a runner for ``bundled`` checkpoints and one for ``guests``; each begins when needed."""
 
     def __init__(self, bundled: Runner, guests: Runner) -> None:
         self._bundled, self._guests = bundled, guests

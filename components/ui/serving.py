@@ -66,10 +66,7 @@ class Served:
 
 
 def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Served:
-    """Serve a site, with every limit that ``settings`` state, and return as soon as it is there.
-
-    ``ready`` says whether questions can be answered by now.
-    """
+    """Serve a site within what ``settings`` state; ``ready`` says whether questions can be answered."""
     monitor, page = Monitor(), site.page
     endpoints = endpoints_of(page)
     lines = {
@@ -164,7 +161,6 @@ def _started(app: ASGIApp) -> tuple[uvicorn.Server, threading.Thread]:
 
 
 def _listening(host: str) -> socket.socket:
-    """Listen at the owner's port, or at the first that is free."""
     given = os.environ.get("GRADIO_SERVER_PORT")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     *others, last = [int(given)] if given else PORTS

@@ -19,7 +19,6 @@ from components.ui.gradio_internals import CLOSE
 from tests.public.asking import ANALYZE, QUESTION, ask
 from tests.serving import ROOT
 
-
 CASES = tomllib.loads(Path(__file__).with_name("requests.toml").read_text("utf-8"))
 
 

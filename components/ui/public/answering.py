@@ -81,10 +81,7 @@ def with_timeout(
 def in_steps(
     function: Callable[..., Generator[Any]], watch: Watch = nullcontext
 ) -> Callable[..., AsyncGenerator[Any]]:
-    """Run ``function`` with each of its steps in a thread; who stops it, stops the step that is being taken.
-
-    Its generator is closed when that step has ended, so nothing runs on. It has no timeout.
-    """
+    """Run ``function`` in threads, step by step, without a timeout; who stops it, stops the step taken."""
 
     @wraps(function)
     async def stepping(asker: Asker, *args: Any, **named: Any) -> AsyncGenerator[Any]:

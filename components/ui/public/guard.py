@@ -90,10 +90,7 @@ class RateLimiter:
 
 
 def price(name: str, values: Iterable[object]) -> float:
-    """Compute what it costs, in a client's rate, to ask a function with these ``values``.
-
-    An analysis costs what it takes; anything else a question, more with texts and combinations of lists.
-    """
+    """Compute what a question costs: what an analysis takes, else one, and more with texts and lists."""
     given = list(values)
     characters, cells = _extent(given)
     longer = 1 + characters // CHARACTERS
@@ -209,7 +206,6 @@ class GuardMiddleware:
         return receiving
 
     def _price(self, path: str, valid: Body) -> float:
-        """Compute what a POST with this body costs."""
         if path == requests.REPORT:
             return price("", self._extent(valid.values["query"]))
         if path.startswith(REDRAWS):

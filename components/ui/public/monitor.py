@@ -67,10 +67,7 @@ def outcome_of(error: Exception) -> str:
 
 
 class MonitorMiddleware:
-    """ASGI middleware around everything: GET /health and, where the owner wants it, GET /metrics.
-
-    ``ready`` says whether questions can be answered by now.
-    """
+    """ASGI middleware around everything: GET /health, which is ``ready``, and the owner's GET /metrics."""
 
     def __init__(self, app: ASGIApp, ready: Callable[[], bool], monitor: Monitor, metrics: bool) -> None:
         self._app, self._ready, self._monitor, self._metrics = app, ready, monitor, metrics

@@ -167,10 +167,7 @@ DOCUMENTS: Mapping[str, Endpoint] = {  # by the paths of this app's own that the
 
 @dataclass(frozen=True)
 class Body:
-    """A body as it was understood: its ``values``, and the ``endpoint`` that it asks, if it asks one.
-
-    ``queued``: it goes through gradio's queue.
-    """
+    """A body as understood: its ``values``, the ``endpoint`` asked, and whether through gradio's queue."""
 
     values: dict[str, Any]
     endpoint: Endpoint | None = None
@@ -186,10 +183,7 @@ class Body:
 
 
 def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
-    """Read the body of a POST to ``path``, and keep nothing of it that was not understood.
-
-    PoolscopeError names the part that is wrong.
-    """
+    """Read the body of a POST, and keep what was understood; PoolscopeError names the part that is wrong."""
     given = json_object(body)
     if call := PATHS["call"].fullmatch(path):
         if call[2] not in endpoints:
