@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from components.inference.desk import Desk
+    from components.inference.engine import Desk
     from components.inference.jobs import Runner
     from components.settings import Settings
 
@@ -51,7 +51,7 @@ def main() -> None:
 
 def _analyst(settings: "Settings") -> "Desk":
     """Choose who measures: a cluster, this process, or workers; what strangers made runs apart."""
-    from components.inference.desk import Desk
+    from components.inference.engine import Desk
     from components.inference.workers import Apart, Workers, limits_of, load
 
     ours, theirs = limits_of(settings)

@@ -10,8 +10,7 @@ import torch
 
 from components.analyses.compare import Cell, compare
 from components.errors import PoolscopeError
-from components.inference.desk import Desk
-from components.inference.engine import Engine
+from components.inference.engine import Desk, Engine
 from components.inference.jobs import Job
 from components.inference.payload import pack
 from components.model.internals import repeatable

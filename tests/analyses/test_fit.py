@@ -230,7 +230,7 @@ def test_what_is_cut_off_and_what_is_unreadable_is_counted(engine: Engine) -> No
 
 
 def test_vectors_that_are_too_many_are_refused(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.inference.desk.LARGEST", 70 * 128 * 4)
+    monkeypatch.setattr("components.inference.engine.LARGEST", 70 * 128 * 4)
     with pytest.raises(PoolscopeError, match="layers"):
         list(engine.fit(reviews(80), Plan((KEY,), ("cls",), folds=2)))
 

@@ -16,7 +16,6 @@ from transformers import AutoModelForSequenceClassification
 from components.analyses.importance import STEPS, Importance, spearman
 from components.analyses.measuring import importance as measuring
 from components.errors import PoolscopeError
-from components.inference import desk
 from components.inference.engine import Engine
 from components.types import Progress, Query
 from tests.plain import KEYS, SPECS, load_plain
@@ -93,7 +92,7 @@ def test_steps_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.M
     """Each part begins one pass; those that are run together here are fewer, too."""
     query = Query("bert-sentiment", "the acting is good but the plot is bad")
     whole = engine.ask("importance", query, label="positive", integrated=True)
-    monkeypatch.setattr(desk, "PART", 0)
+    monkeypatch.setattr("components.inference.engine.PART", 0)
     monkeypatch.setattr(measuring, "THERE_AND_BACK", 3 * len(whole.analysis.tokens.text))
     quick, *steps, last = engine.ask_in_parts("importance", query, label="positive")
     assert quick.integrated is None

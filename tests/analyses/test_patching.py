@@ -10,7 +10,6 @@ import torch
 
 from components.analyses.trace import Patched
 from components.errors import PoolscopeError
-from components.inference import desk
 from components.inference.engine import Engine
 from components.types import Progress, Query
 from tests.analyses.test_lens import by_hand as replayed
@@ -142,7 +141,7 @@ def test_behind_a_lower_layer_what_is_pooled_there_is_read(engine: Engine, key: 
 def test_layers_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Query("bert-sentiment", "the acting is good")
     whole = bad(engine, asked)
-    monkeypatch.setattr(desk, "PART", 0)
+    monkeypatch.setattr("components.inference.engine.PART", 0)
     *steps, last = engine.ask_in_parts("trace", asked, other="the acting is bad")
     assert steps == [Progress(done, whole.layers) for done in range(1, whole.layers)]
     for name in ("pairs", "logits", "whole", "shares"):

@@ -20,8 +20,7 @@ import pytest
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.client import Client
-from components.inference.desk import Desk
-from components.inference.engine import Engine
+from components.inference.engine import Desk, Engine
 from components.passport import main
 from components.settings import ASSETS, Settings
 from components.types import Query

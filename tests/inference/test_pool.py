@@ -10,7 +10,7 @@ import pytest
 
 from components.admission import ClosedError, Ticket
 from components.inference import workers
-from components.inference.desk import Desk
+from components.inference.engine import Desk
 from components.inference.jobs import Job
 from components.inference.workers import Apart, Limits, Turn, WorkerError, Workers, limits_of
 from components.settings import Settings

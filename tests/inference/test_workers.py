@@ -20,8 +20,7 @@ from pydantic import ByteSize
 from components.admission import ClosedError
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
-from components.inference.desk import Desk
-from components.inference.engine import Engine
+from components.inference.engine import Desk, Engine
 from components.inference.loaded import THREADS
 from components.inference.payload import pack
 from components.inference.workers import BEHIND, Apart, WorkerError, Workers, limits_of
