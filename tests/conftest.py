@@ -119,6 +119,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         )
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    """The loop of tests that are coroutines, by anyio's plugin."""
+    return "asyncio"
+
+
 @pytest.fixture(scope="session")
 def engine() -> Engine:
     """The engine on the bundled catalogue."""

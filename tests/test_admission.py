@@ -103,38 +103,28 @@ def test_who_is_not_ready_is_passed_and_who_waits_for_the_others_is_last() -> No
     assert tickets[1].holds
 
 
-def test_a_place_that_is_given_back_is_somebody_else_s_but_not_of_the_same_address() -> None:
-    async def visit() -> list[bool]:
-        admission, seen = Admission({"": Line(1, 1)}, None), []
-        first, own, other = entered(admission, [("1", ""), ("1", ""), ("2", "")])
-        async with admission.place(first) as give_back:
-            give_back()
-            give_back()
-            seen += [own.holds, other.holds]
-            admission.leave(other)
-            seen += [own.holds]
-        return [*seen, own.holds]
-
-    assert asyncio.run(visit()) == [False, True, False, True]
+@pytest.mark.anyio
+async def test_a_place_that_is_given_back_is_somebody_else_s_but_not_of_the_same_address() -> None:
+    admission = Admission({"": Line(1, 1)}, None)
+    first, own, other = entered(admission, [("1", ""), ("1", ""), ("2", "")])
+    async with admission.place(first) as give_back:
+        give_back()
+        give_back()
+        assert (own.holds, other.holds) == (False, True)
+        admission.leave(other)
+        assert not own.holds
+    assert own.holds
 
 
-def test_who_waits_no_longer_takes_no_place() -> None:
-    async def visit() -> bool:
-        admission = Admission({"": Line(1, 1)}, None)
-        first, second, third = entered(admission, [("1", ""), ("2", ""), ("3", "")])
-
-        async def wait() -> None:
-            async with admission.place(second):
-                raise AssertionError
-
-        waiting = asyncio.ensure_future(wait())
-        await asyncio.sleep(0)
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
-        admission.leave(first)
-        return third.holds
-
-    assert asyncio.run(visit())
+@pytest.mark.anyio
+async def test_who_waits_no_longer_takes_no_place() -> None:
+    admission = Admission({"": Line(1, 1)}, None)
+    first, second, third = entered(admission, [("1", ""), ("2", ""), ("3", "")])
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01), admission.place(second):
+            raise AssertionError
+    admission.leave(first)
+    assert third.holds
 
 
 def test_when_it_is_closed_those_who_wait_are_told_and_nobody_is_admitted() -> None:

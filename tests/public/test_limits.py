@@ -6,6 +6,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, Gate, ask, client_of, heard
 from tests.public.conftest import WAITING
@@ -49,35 +50,30 @@ def test_a_fault_says_nothing_of_the_inside(faulty: httpx.Client, folder: Path) 
     eventually(lambda: SECRET in log.read_text(), "its owner cannot read what happened")
 
 
-def test_a_flood_is_told_to_come_back_and_the_page_stays(faulty: httpx.Client, gate: Gate) -> None:
+@pytest.mark.anyio
+async def test_a_flood_is_told_to_come_back_and_the_page_stays(faulty: httpx.Client, gate: Gate) -> None:
     """All at once, each from another visitor: some wait, and listen at once, and the others are told."""
-    question = {"backbone": "first", "text": "slow"}
-    visitors = [{"X-Forwarded-For": f"9.9.9.{last}"} for last in range(QUESTIONS)]
+    told: list[asyncio.Task[httpx.Response]] = []
 
-    async def flood() -> None:
-        async with httpx.AsyncClient(base_url=faulty.base_url, timeout=300, limits=AT_ONCE) as client:
-            told: list[asyncio.Task[httpx.Response]] = []
+    async def visit(number: int) -> httpx.Response:
+        question, headers = {"backbone": "first", "text": "slow"}, {"X-Forwarded-For": f"9.9.9.{number}"}
+        answer = await client.post(ANALYZE, json=question, headers=headers)
+        if answer.status_code == HTTPStatus.OK:
+            stream = f"/gradio_api/call/analyze/{answer.json()['event_id']}"
+            told.append(asyncio.create_task(client.get(stream)))
+        return answer
 
-            async def visit(headers: dict[str, str]) -> httpx.Response:
-                answer = await client.post(ANALYZE, json=question, headers=headers)
-                if answer.status_code == HTTPStatus.OK:
-                    stream = f"/gradio_api/call/analyze/{answer.json()['event_id']}"
-                    told.append(asyncio.create_task(client.get(stream)))
-                return answer
-
-            paths = ["/", "/theme.css", "/gradio_api/info"] * 5
-            asked, pages = await asyncio.gather(
-                asyncio.gather(*map(visit, visitors)), asyncio.gather(*map(client.get, paths))
-            )
-            busy = [one for one in asked if one.status_code == HTTPStatus.SERVICE_UNAVAILABLE]
-            assert {page.status_code for page in pages} == {200}
-            assert (len(told), len(busy)) == (WAITING, QUESTIONS - WAITING)
-            assert {one.json()["detail"] for one in busy} == {
-                "Busy: as many questions are waiting as can. Try again in a moment."
-            }
-            gate.open()
-            for answer in await asyncio.gather(*told):
-                assert "event: complete" in answer.text
-
-    asyncio.run(flood())
+    async with httpx.AsyncClient(base_url=faulty.base_url, timeout=300, limits=AT_ONCE) as client:
+        paths = ["/", "/theme.css", "/gradio_api/info"] * 5
+        asked, pages = await asyncio.gather(
+            asyncio.gather(*map(visit, range(QUESTIONS))), asyncio.gather(*map(client.get, paths))
+        )
+        busy = [one.json() for one in asked if one.status_code == HTTPStatus.SERVICE_UNAVAILABLE]
+        assert {page.status_code for page in pages} == {200}
+        assert (len(told), len(busy)) == (WAITING, QUESTIONS - WAITING)
+        refusal = "Busy: as many questions are waiting as can. Try again in a moment."
+        assert {one["detail"] for one in busy} == {refusal}
+        gate.open()
+        for answer in await asyncio.gather(*told):
+            assert "event: complete" in answer.text
     assert faulty.get("/").status_code == HTTPStatus.OK

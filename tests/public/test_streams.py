@@ -6,6 +6,7 @@ import random
 from collections import defaultdict
 
 import httpx
+import pytest
 
 from components.ui.gradio_internals import CLOSE
 from tests.public.asking import AT_ONCE
@@ -73,18 +74,15 @@ class Page:
         self.open = False
 
 
-def test_no_page_s_question_is_lost_and_no_stream_is_unknown(faulty: httpx.Client) -> None:
+@pytest.mark.anyio
+async def test_no_page_s_question_is_lost_and_no_stream_is_unknown(faulty: httpx.Client) -> None:
     functions = faulty.get("/config").json()["dependencies"]
     number = next(one["id"] for one in functions if one["api_name"] == "analyze")
+    turns = asyncio.Semaphore(TOGETHER)
 
-    async def all_pages() -> int:
-        turns = asyncio.Semaphore(TOGETHER)
-        async with httpx.AsyncClient(base_url=faulty.base_url, timeout=60, limits=AT_ONCE) as client:
+    async def visit(page: int) -> int:
+        async with turns:
+            return await Page(client, page, number).visit()
 
-            async def visit(page: int) -> int:
-                async with turns:
-                    return await Page(client, page, number).visit()
-
-            return sum(await asyncio.gather(*map(visit, range(PAGES))))
-
-    assert asyncio.run(all_pages()) == PAGES * QUESTIONS
+    async with httpx.AsyncClient(base_url=faulty.base_url, timeout=60, limits=AT_ONCE) as client:
+        assert sum(await asyncio.gather(*map(visit, range(PAGES)))) == PAGES * QUESTIONS

@@ -1,6 +1,5 @@
 """What this app needs of gradio and gradio does not promise: each test says what no longer holds."""
 
-import asyncio
 import inspect
 import re
 import tomllib
@@ -32,6 +31,7 @@ from components.ui.serving import page_options
 from tests.serving import ROOT, built
 from tests.ui.page import small_page
 
+pytestmark = pytest.mark.anyio
 FRONTEND = Path(gr.__file__).parent / "templates" / "frontend"
 
 
@@ -65,16 +65,13 @@ def test_a_function_of_the_page_says_what_it_is() -> None:
     assert not moved, f"gradio's BlockFunction no longer has what was asked for as {moved}"
 
 
-def test_gradio_calls_the_function_that_was_put_in_place_of_another_with_what_was_sent() -> None:
-    page = built(small_page)
+async def test_gradio_calls_the_function_that_was_put_in_place_of_another_with_what_was_sent() -> None:
+    page = small_page()
     (function,) = block_functions(page).values()
     hand_over(function)
     function.fn = lambda value: f"{value!r}"
-
-    async def call() -> object:
-        return (await page.process_api(function, [1]))["data"]
-
-    assert asyncio.run(call()) == ["1"], "gradio no longer calls BlockFunction.fn, or takes values by itself"
+    given = (await page.process_api(function, [1]))["data"]
+    assert given == ["1"], "gradio no longer calls BlockFunction.fn, or takes values by itself"
 
 
 def test_the_queue_begins_as_much_at_once_as_it_is_told() -> None:
@@ -85,40 +82,32 @@ def test_the_queue_begins_as_much_at_once_as_it_is_told() -> None:
     assert (page._queue.max_thread_count, app.state_holder.capacity) == (300, 20)
 
 
-def test_no_copy_of_the_page_is_made_for_a_session_and_states_are_kept() -> None:
-    async def called() -> tuple[int, int, object, object]:
-        with gr.Blocks(analytics_enabled=False) as page:
-            state, text = gr.State([1]), gr.Textbox()
-            text.change(lambda one: (gr.update(label="new"), one), text, [text, state])
-        app = App.create_app(page)
-        plain = app.state_holder["plain"]
-        share_configurations(page)
-        session, other = app.state_holder["one"], app.state_holder["other"]
-        (function,) = block_functions(page).values()
-        await page.process_api(function, ["a"], state=session)
-        return len(plain.config_values), len(other.config_values), session[state._id], other[state._id]
-
-    plain, ours, kept, others = asyncio.run(called())
-    assert plain > 1, "gradio makes no copy any more: share_configurations is no longer needed"
-    assert ours == 0, "gradio copies what each component is for every visitor, in 60 ms"
-    assert (kept, others) == ("a", [1])
+async def test_no_copy_of_the_page_is_made_for_a_session_and_states_are_kept() -> None:
+    with gr.Blocks(analytics_enabled=False) as page:
+        state, text = gr.State([1]), gr.Textbox()
+        text.change(lambda one: (gr.update(label="new"), one), text, [text, state])
+    sessions = App.create_app(page).state_holder
+    told = "gradio makes no copy any more: share_configurations is no longer needed"
+    assert len(sessions["plain"].config_values) > 1, told
+    share_configurations(page)
+    session, other = sessions["one"], sessions["other"]
+    (function,) = block_functions(page).values()
+    await page.process_api(function, ["a"], state=session)
+    assert not other.config_values, "gradio copies what each component is for every visitor, in 60 ms"
+    assert (session[state._id], other[state._id]) == ("a", [1])
 
 
-def test_what_is_unread_of_a_session_is_forgotten_and_what_is_under_way_is_not() -> None:
-    async def left() -> list[bool]:
-        page = small_page().queue()
-        body = PredictBodyInternal(data=["a"], fn_index=0, session_hash="ann")
-        await page._queue.push(body, Request({"type": "http", "headers": []}), None)
-        kept = []
-        for _ in range(2):
-            forget(page, "ann")
-            queue = page._queue
-            kept += ["ann" in queue.pending_messages_per_session, "ann" in queue.pending_event_ids_session]
-            for event in page._queue.event_ids_to_events.values():
-                event.alive = False  # as when a browser has gone
-        return kept
-
-    assert asyncio.run(left()) == [True, True, False, False]
+async def test_what_is_unread_of_a_session_is_forgotten_and_what_is_under_way_is_not() -> None:
+    page = small_page().queue()
+    queue = page._queue
+    body = PredictBodyInternal(data=["a"], fn_index=0, session_hash="ann")
+    await queue.push(body, Request({"type": "http", "headers": []}), None)
+    for alive in (True, False):
+        for event in queue.event_ids_to_events.values():
+            event.alive = alive  # False when a browser has gone
+        forget(page, "ann")
+        assert ("ann" in queue.pending_messages_per_session) is alive
+        assert ("ann" in queue.pending_event_ids_session) is alive
 
 
 def test_gradio_ends_streams_in_these_words() -> None:

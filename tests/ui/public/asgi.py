@@ -10,15 +10,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope
 HTTP: Scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
 
 
-def answers(app: ASGIApp, *asked: Mapping[str, Any], client: str = "127.0.0.1") -> list[httpx.Response]:
+async def answers(app: ASGIApp, *asked: Mapping[str, Any], client: str = "127.0.0.1") -> list[httpx.Response]:
     """Ask an app one thing after the other: each is what httpx takes of a request."""
-
-    async def all_of_them() -> list[httpx.Response]:
-        transport = httpx.ASGITransport(app, client=(client, 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://app.example") as session:
-            return [await session.request(**{"method": "GET", "url": "/", **one}) for one in asked]
-
-    return asyncio.run(all_of_them())
+    transport = httpx.ASGITransport(app, client=(client, 1))
+    async with httpx.AsyncClient(transport=transport, base_url="http://app.example") as session:
+        return [await session.request(**{"method": "GET", "url": "/", **one}) for one in asked]
 
 
 async def sent(app: ASGIApp, scope: Mapping[str, Any], receive: Receive) -> list[Message]:

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import gradio as gr
@@ -20,134 +20,115 @@ from components.ui.gradio_internals import block_functions, hand_over
 from components.ui.public.answering import PlainHTTP, document, for_gradio, in_steps, with_timeout
 from components.ui.public.guard import PIECE, PLAIN, guarded
 from components.ui.public.queue import ASKER, Asker, QueueMiddleware
-from tests.serving import built
 from tests.ui.public.asgi import HTTP, answers, never, sent
 
 SAY = load_texts()
+pytestmark = pytest.mark.anyio
 LIMIT = 30  # seconds, of everything that is waited for
 
 
-def gradio_event(value: object, preferred: str = "en") -> object:
+async def gradio_event(value: object, preferred: str = "en") -> object:
     """What an event of a page gives whose function looks at a box, at examples, and at the event's data."""
 
     def look(text: str, example: int, event: gr.EventData) -> str:
         return f"{text} {example} {event._data}"
 
-    def page() -> gr.Blocks:
-        with gr.Blocks(analytics_enabled=False) as made:
-            text = gr.Textbox()
-            part = gr.Textbox(visible=False, render=False)
-            examples = gr.Dataset(components=[part], samples=[["a"], ["b"]], type="index")
-            examples.click(look, [text, examples], text)
-        return made
-
-    made = built(page)
+    with gr.Blocks(analytics_enabled=False) as made:
+        text, part = gr.Textbox(), gr.Textbox(visible=False, render=False)
+        examples = gr.Dataset(components=[part], samples=[["a"], ["b"]], type="index")
+        examples.click(look, [text, examples], text)
     (function,) = block_functions(made).values()
     hand_over(function)
     nothing: Any = None  # waits here
     function.fn = for_gradio(function, with_timeout(look, LIMIT), QueueMiddleware(nothing, nothing, str))
     scope = {"type": "http", "headers": [(b"accept-language", preferred.encode())]}
     request, data = gr.Request(Request(scope)), gr.EventData(None, {"x": 1})
-
-    async def call() -> object:
-        return (await made.process_api(function, [7, value], request=request, event_data=data))["data"]
-
-    return asyncio.run(call())
-
-
-def test_an_event_is_answered_with_what_components_take() -> None:
-    assert gradio_event(1) == ["7 1 {'x': 1}"]
+    return (await made.process_api(function, [7, value], request=request, event_data=data))["data"]
 
 
 @pytest.mark.parametrize("value", [2, -1, "0", None, True, {"index": 0}])
-def test_no_other_example_than_those_offered_is_asked_for(value: object) -> None:
+async def test_no_other_example_than_those_offered_is_asked_for(value: object) -> None:
+    assert await gradio_event(1) == ["7 1 {'x': 1}"]
     with pytest.raises(gr.Error) as refused:
-        gradio_event(value, "zh")
+        await gradio_event(value, "zh")
     assert refused.value.message == load_texts("zh")("refusal.value")
 
 
-def test_an_answer_has_a_timeout_and_those_who_wait_take_no_thread_from_others() -> None:
-    async def visits() -> str:
-        go_on = threading.Event()
-        waiting = [asyncio.ensure_future(with_timeout(go_on.wait, 60)(Asker(), 60)) for _ in range(60)]
-        with pytest.raises(gr.Error, match=r"longer than 0\.1 seconds"):
-            await with_timeout(go_on.wait, 0.1)(Asker(), 60)
-        answer: str = await with_timeout(lambda: "here", LIMIT)(Asker())
-        go_on.set()
-        await asyncio.gather(*waiting)
-        return answer
-
-    assert asyncio.run(visits()) == "here"
+def work_until_left() -> None:
+    """Return when nobody waits any longer."""
+    left = threading.Event()
+    CANCELLATION.get().add_done_callback(lambda _: left.set())
+    assert left.wait(LIMIT)
+    assert CANCELLATION.get().cancelled()
 
 
-def test_who_works_is_told_when_nobody_waits_any_longer() -> None:
+async def stop(visit: "Coroutine[Any, Any, object]", begun: threading.Event) -> None:
+    """Leave as soon as the work has begun."""
+    visiting = asyncio.create_task(visit)
+    assert await asyncio.to_thread(begun.wait, LIMIT)
+    visiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await visiting
+
+
+async def test_an_answer_has_a_timeout_and_those_who_wait_take_no_thread_from_others() -> None:
+    go_on = threading.Event()
+    waiting = [asyncio.ensure_future(with_timeout(go_on.wait, 60)(Asker(), 60)) for _ in range(60)]
+    with pytest.raises(gr.Error, match=r"longer than 0\.1 seconds"):
+        await with_timeout(go_on.wait, 0.1)(Asker(), 60)
+    assert await with_timeout(lambda: "here", LIMIT)(Asker()) == "here"
+    go_on.set()
+    await asyncio.gather(*waiting)
+
+
+async def test_who_works_is_told_when_nobody_waits_any_longer() -> None:
     """After the timeout, and where gradio cancels what a visitor has stopped."""
-    begun, ended = {"late": threading.Event(), "stopped": threading.Event()}, queue.Queue[str]()
+    begun, ended = threading.Event(), queue.Queue[str]()
 
     def slow(name: str) -> None:
-        begun[name].set()
-        left = threading.Event()
-        CANCELLATION.get().add_done_callback(lambda _: left.set())
-        assert left.wait(LIMIT)
-        assert CANCELLATION.get().cancelled()
+        begun.set()
+        work_until_left()
         ended.put(name)
 
-    async def visits() -> None:
-        with pytest.raises(gr.Error, match="longer than"):
-            await with_timeout(slow, 1)(Asker(), "late")  # its thread has begun by then
-        stopped = asyncio.ensure_future(with_timeout(slow, LIMIT)(Asker(), "stopped"))
-        assert await asyncio.to_thread(begun["stopped"].wait, LIMIT)
-        stopped.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await stopped
-
-    asyncio.run(visits())
-    assert {ended.get(timeout=LIMIT) for _ in range(2)} == {"late", "stopped"}
+    with pytest.raises(gr.Error, match="longer than"):
+        await with_timeout(slow, 0.5)(Asker(), "late")  # its thread has begun by then
+    assert await asyncio.to_thread(ended.get, timeout=LIMIT) == "late"
+    begun.clear()
+    await stop(with_timeout(slow, LIMIT)(Asker(), "stopped"), begun)  # type: ignore[arg-type]  # it is one
+    assert await asyncio.to_thread(ended.get, timeout=LIMIT) == "stopped"
 
 
-def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
+async def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
     begun, happened = threading.Event(), []
 
     def steps() -> Iterator[str]:
         try:
             yield "first"
-            left = threading.Event()
-            CANCELLATION.get().add_done_callback(lambda _: left.set())
             begun.set()
-            assert left.wait(LIMIT)
+            work_until_left()
             happened.append("left")
             yield "second"
             happened.append("third")
         finally:
             happened.append("closed")
 
-    async def visit() -> None:
-        stream = in_steps(steps)(Asker())
-        assert await anext(stream) == "first"
-        step = asyncio.ensure_future(anext(stream))
-        assert await asyncio.to_thread(begun.wait, LIMIT)
-        step.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await step
-        assert happened == ["left", "closed"]
-        await stream.aclose()
-
-    asyncio.run(visit())
+    stream = in_steps(steps)(Asker())
+    assert await anext(stream) == "first"
+    await stop(anext(stream), begun)  # type: ignore[arg-type]  # a task is made of it
+    assert happened == ["left", "closed"]
+    await stream.aclose()
     assert inspect.isasyncgenfunction(in_steps(steps))  # by which gradio knows a stream
 
 
-def test_an_error_of_a_stream_comes_through() -> None:
+async def test_an_error_of_a_stream_comes_through() -> None:
     def count(last: int) -> Iterator[int]:
         yield from range(last)
         raise ZeroDivisionError
 
-    async def visit() -> None:
-        stream = in_steps(count)(Asker(), 3)
-        assert [await anext(stream) for _ in range(3)] == [0, 1, 2]
-        with pytest.raises(ZeroDivisionError):
-            await anext(stream)
-
-    asyncio.run(visit())
+    stream = in_steps(count)(Asker(), 3)
+    assert [await anext(stream) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ZeroDivisionError):
+        await anext(stream)
 
 
 WORD = PoolscopeError("text", "", "errors.word")
@@ -162,16 +143,16 @@ WORD = PoolscopeError("text", "", "errors.word")
         (TimeoutError("a function's own, for a lock in /home/secret.py"), None, SAY("verdict.bug"), 504),
     ],
 )
-def test_every_error_becomes_a_message(
+async def test_every_error_becomes_a_message(
     error: Exception, cause: Exception | None, told: str, status: int
 ) -> None:
     def fail() -> None:
         raise error from cause
 
     with pytest.raises(gr.Error) as raised:
-        asyncio.run(with_timeout(fail, LIMIT)(Asker()))
+        await with_timeout(fail, LIMIT)(Asker())
     assert raised.value.message == told
-    (answer,) = answers(plain(fail), {"method": "POST", "json": {}})
+    (answer,) = await answers(plain(fail), {"method": "POST", "json": {}})
     assert (answer.status_code, answer.json()) == (status, {"detail": told})
 
 
@@ -187,40 +168,34 @@ def plain(function: Callable[..., Any]) -> ASGIApp:
     return app
 
 
-def test_plain_http_answers_in_one_response_with_defaults_for_what_is_left_out() -> None:
+async def test_plain_http_answers_in_one_response_with_defaults_for_what_is_left_out() -> None:
     app = plain(lambda text, layer=-1: {"text": text, "layer": layer})
     asked = ({"method": "POST", "json": body} for body in ({"text": "“ä”"}, {"text": "a", "layer": 3}))
-    told = [(one.status_code, one.json()) for one in answers(app, *asked)]
+    told = [(one.status_code, one.json()) for one in await answers(app, *asked)]
     assert told == [(200, {"text": "“ä”", "layer": -1}), (200, {"text": "a", "layer": 3})]
 
 
-def test_who_closes_the_connection_has_nothing_more_done() -> None:
-    async def visit() -> list[Message]:
-        begun, left = asyncio.Event(), asyncio.Event()
+async def test_who_closes_the_connection_has_nothing_more_done() -> None:
+    begun, left = asyncio.Event(), asyncio.Event()
 
-        async def slow(_asker: Asker) -> None:
-            begun.set()
-            try:
-                await asyncio.Future()
-            finally:
-                left.set()
+    async def slow(_asker: Asker) -> None:
+        begun.set()
+        try:
+            await asyncio.Future()
+        finally:
+            left.set()
 
-        async def receive() -> Message:
-            await begun.wait()
-            return {"type": "http.disconnect"}
+    async def receive() -> Message:
+        await begun.wait()
+        return {"type": "http.disconnect"}
 
-        app = PlainHTTP(slow, Admission({PLAIN: Line(1, 1)}, 0))
-        told = await sent(app, {"state": {ASKER: Asker(ticket=Ticket(line=PLAIN))}}, receive)
-        await asyncio.wait_for(left.wait(), LIMIT)
-        return told
-
-    assert asyncio.run(visit()) == []
+    app = PlainHTTP(slow, Admission({PLAIN: Line(1, 1)}, 0))
+    assert await sent(app, {"state": {ASKER: Asker(ticket=Ticket(line=PLAIN))}}, receive) == []
+    await asyncio.wait_for(left.wait(), LIMIT)
 
 
-def test_a_document_is_written_as_bytes_no_sooner_than_it_is_sent() -> None:
-    taken: list[Message] = []
-    asked: list[str] = []
-    ahead: list[int] = []
+async def test_a_document_is_written_as_bytes_no_sooner_than_it_is_sent() -> None:
+    taken, asked, ahead = list[Message](), list[str](), list[int]()
 
     def pieces() -> Iterator[str]:
         for letter in "“xyz":
@@ -233,11 +208,8 @@ def test_a_document_is_written_as_bytes_no_sooner_than_it_is_sent() -> None:
         taken.append(message)
         ahead.append(len(asked))
 
-    async def visit() -> Message:
-        receive, sending = guarded(never, send, varies=False, seconds=0.01)
-        await document(pieces())(HTTP, receive, sending)
-        return await receive()
-
-    assert asyncio.run(visit()) == {"type": "http.disconnect"}
+    receive, sending = guarded(never, send, varies=False, seconds=0.01)
+    await document(pieces())(HTTP, receive, sending)
+    assert await receive() == {"type": "http.disconnect"}
     assert ahead == [0, 1, 1]
     assert sum(len(one.get("body", b"")) for one in taken) == 2 * PIECE

@@ -1,6 +1,5 @@
 """The guard around an app that knows nothing of gradio: what is passed on, what is refused, and prices."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -24,6 +23,7 @@ from components.ui.public.requests import Endpoint, Endpoints
 from tests.ui.public.asgi import HTTP, answers, never, sent
 
 ENDPOINTS: Endpoints = {name: Endpoint(("text",), ("text",), name) for name in ("analyze", "trace", "fit")}
+pytestmark = pytest.mark.anyio
 WIDE: dict[str, Any] = {"rate": 99, "address_rate": 99, "proxies": "10.0.0.0/8"}
 
 
@@ -38,9 +38,9 @@ def guard(**settings: Any) -> GuardMiddleware:
     return GuardMiddleware(echo, ENDPOINTS, Settings(**{**WIDE, **settings}), extent=iter)
 
 
-def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
+async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
     reset = {"method": "POST", "path": "/gradio_api/reset"}
-    start, body = asyncio.run(sent(guard(seconds=1e-9), reset, never))
+    start, body = await sent(guard(seconds=1e-9), reset, never)
     assert start["status"] == 408
     assert b"took too long to arrive" in body["body"]
 
@@ -48,7 +48,7 @@ def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
         raise TimeoutError("the server's own")
 
     with pytest.raises(TimeoutError, match="the server's own"):
-        asyncio.run(sent(guard(), reset, fail))
+        await sent(guard(), reset, fail)
 
 
 PROGRAM = [("8.8.8.8", None)]
@@ -73,7 +73,7 @@ ROOM = [("", session) for _, session in MANY]
         ({"rate": 2, "room": True}, "analyze", ROOM[:1] * 3, [200, 200, 429]),
     ],
 )
-def test_visitors_and_addresses_have_a_rate(
+async def test_visitors_and_addresses_have_a_rate(
     limits: dict[str, int], name: str, asked: list[tuple[str, str | None]], statuses: list[int]
 ) -> None:
     guarding = guard(**limits)
@@ -86,7 +86,7 @@ def test_visitors_and_addresses_have_a_rate(
         }
         for address, session in asked
     ]
-    assert [one.status_code for one in answers(guarding, *requests, client="10.0.0.1")] == statuses
+    assert [one.status_code for one in await answers(guarding, *requests, client="10.0.0.1")] == statuses
 
 
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(0, 30)), max_size=60))
@@ -140,14 +140,14 @@ def test_what_takes_longer_costs_more(name: str, values: list[object], questions
     assert price(name, values) == pytest.approx(questions * QUESTION, rel=0.05)
 
 
-def test_a_body_goes_in_pieces_and_is_the_same() -> None:
+async def test_a_body_goes_in_pieces_and_is_the_same() -> None:
     messages: list[Message] = []
 
     async def send(message: Message) -> None:
         messages.append(message)
 
     whole = "“ä”".join(str(number) for number in range(30_000))
-    asyncio.run(PlainTextResponse(whole)(HTTP, *guarded(never, send, varies=True)))
+    await PlainTextResponse(whole)(HTTP, *guarded(never, send, varies=True))
     start, *bodies = messages
     assert b"".join(one["body"] for one in bodies).decode() == whole
     assert max(len(one["body"]) for one in bodies) == PIECE

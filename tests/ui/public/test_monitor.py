@@ -28,11 +28,12 @@ def gr_error(cause: Exception) -> gr.Error:
     return error
 
 
+@pytest.mark.anyio
 @pytest.mark.parametrize("wanted", [True, False])
-def test_health_is_said_and_metrics_where_the_owner_wants_them(wanted: bool) -> None:
+async def test_health_is_said_and_metrics_where_the_owner_wants_them(wanted: bool) -> None:
     middleware = MonitorMiddleware(app, lambda: wanted, Monitor(), metrics=wanted)
     paths = ("/", "/often", "/often", "/metrics", "/health")
-    *_, metrics, health = answers(middleware, *({"url": url} for url in paths))
+    *_, metrics, health = await answers(middleware, *({"url": url} for url in paths))
     assert ('poolscope_responses_total{status="200"} 1.0' in metrics.text) == wanted
     assert ('poolscope_responses_total{status="429"} 2.0' in metrics.text) == wanted
     assert health.json() == {"status": "ready" if wanted else "starting"}

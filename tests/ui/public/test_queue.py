@@ -1,7 +1,7 @@
 """Questions before gradio's queue: who is let in when, who listens, and what is dropped."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import gradio as gr
 import pytest
@@ -15,6 +15,7 @@ from components.ui.public.queue import ASKER, NOTHING_MORE, Asker, QueueMiddlewa
 from tests.ui.public.asgi import never, sent
 
 Task = asyncio.Future[list[Message]]
+pytestmark = pytest.mark.anyio
 
 
 class Gradio:
@@ -75,17 +76,8 @@ async def soon(truth: Callable[[], object]) -> None:
             await asyncio.sleep(0.001)
 
 
-def visit(what: Callable[[Gradio], Awaitable[None]]) -> Callable[[], None]:
-    """Make a test of a visit."""
-
-    async def visited() -> None:
-        await what(Gradio())
-
-    return lambda: asyncio.run(visited())
-
-
-@visit
-async def test_a_question_begins_when_somebody_listens_and_is_dropped_with_its_page(gradio: Gradio) -> None:
+async def test_a_question_begins_when_somebody_listens_and_is_dropped_with_its_page() -> None:
+    gradio = Gradio()
     begun = asyncio.Event()
     asked, request = gradio.ask()
     await request
@@ -107,9 +99,9 @@ async def test_a_question_begins_when_somebody_listens_and_is_dropped_with_its_p
     assert gradio.forgotten == ["ann"]
 
 
-@visit
-async def test_what_a_page_asks_meanwhile_waits_until_it_has_closed_its_stream(gradio: Gradio) -> None:
+async def test_what_a_page_asks_meanwhile_waits_until_it_has_closed_its_stream() -> None:
     """It takes that stream for one that brings the answer, and opens no other, if it is told sooner."""
+    gradio = Gradio()
     await gradio.ask()[1]
     stream = gradio.listen()
     gradio.stream(completed("e1"), *END)
@@ -123,9 +115,9 @@ async def test_what_a_page_asks_meanwhile_waits_until_it_has_closed_its_stream(g
     assert gradio.queue._events.keys() == {"e2"}
 
 
-@visit
-async def test_a_stream_goes_on_while_a_question_is_on_its_way(gradio: Gradio) -> None:
+async def test_a_stream_goes_on_while_a_question_is_on_its_way() -> None:
     """Gradio has not made it an event yet, and would have the page close the stream that it counts on."""
+    gradio = Gradio()
     await gradio.ask()[1]
     stream = gradio.listen()
     gradio.go_on.clear()
@@ -142,8 +134,8 @@ async def test_a_stream_goes_on_while_a_question_is_on_its_way(gradio: Gradio) -
     assert told == completed("e1") + completed("e2") + END[0]
 
 
-@visit
-async def test_a_page_s_questions_come_one_after_the_other_and_a_program_s_at_once(gradio: Gradio) -> None:
+async def test_a_page_s_questions_come_one_after_the_other_and_a_program_s_at_once() -> None:
+    gradio = Gradio()
     await gradio.ask()[1]
     _, second = gradio.ask()
     await gradio.ask(from_page=False)[1]
@@ -156,11 +148,9 @@ async def test_a_page_s_questions_come_one_after_the_other_and_a_program_s_at_on
     await stream
 
 
-@visit
-async def test_a_page_that_was_told_everything_is_told_so_and_another_that_nothing_is_there(
-    gradio: Gradio,
-) -> None:
+async def test_a_page_that_was_told_everything_is_told_so_and_another_that_nothing_is_there() -> None:
     """A busy page hears that its question was taken after the answer, and opens a stream for it."""
+    gradio = Gradio()
     await gradio.ask()[1]
     stream = gradio.listen()
     gradio.stream(completed("e1"), *END)
@@ -171,8 +161,8 @@ async def test_a_page_that_was_told_everything_is_told_so_and_another_that_nothi
     assert (await gradio.listen("nobody"))[0]["status"] == 404
 
 
-@visit
-async def test_what_is_answered_at_once_has_a_place_while_it_is(gradio: Gradio) -> None:
+async def test_what_is_answered_at_once_has_a_place_while_it_is() -> None:
+    gradio = Gradio()
     gradio.admission.enter(other := Ticket("9.9.9.9"))
     _, direct = gradio.ask(queued=False)
     await asyncio.sleep(0.01)
@@ -182,34 +172,27 @@ async def test_what_is_answered_at_once_has_a_place_while_it_is(gradio: Gradio) 
     gradio.admission.enter(Ticket("9.9.9.9"))
 
 
-def test_too_many_are_told() -> None:
-    async def statuses() -> list[int]:
-        gradio = Gradio(waiting=2)  # of which one address has one
-        return [(await gradio.ask(f"v{number}")[1])[0]["status"] for number in range(2)]
-
-    assert asyncio.run(statuses()) == [200, 503]
+async def test_too_many_are_told() -> None:
+    gradio = Gradio(waiting=2)  # of which one address has one
+    assert [(await gradio.ask(f"v{number}")[1])[0]["status"] for number in range(2)] == [200, 503]
 
 
-def test_nobody_is_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nobody_is_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a browser whose end nobody tells, nor who asks and does not listen."""
     for seconds in ("LATE", "UNHEARD", "READ"):
         monkeypatch.setattr(module, seconds, 0.02)
-
-    async def visited() -> None:
-        gradio = Gradio()
-        await gradio.ask()[1]
-        stream = gradio.listen()
-        gradio.stream(completed("e1"), *END)
-        await stream
-        asked, request = gradio.ask()
-        await request
-        with pytest.raises(gr.Error):
-            async with gradio.queue.turn(asked, "ann"):
-                raise AssertionError
-        await gradio.ask("bob")[1]
-        await soon(lambda: not gradio.queue._events)
-        assert set(gradio.forgotten) == {"ann"}
-        assert gradio.admission._waiting == []
-        assert gradio.queue._last == {}
-
-    asyncio.run(visited())
+    gradio = Gradio()
+    await gradio.ask()[1]
+    stream = gradio.listen()
+    gradio.stream(completed("e1"), *END)
+    await stream
+    asked, request = gradio.ask()
+    await request
+    with pytest.raises(gr.Error):
+        async with gradio.queue.turn(asked, "ann"):
+            raise AssertionError
+    await gradio.ask("bob")[1]
+    await soon(lambda: not gradio.queue._events)
+    assert set(gradio.forgotten) == {"ann"}
+    assert gradio.admission._waiting == []
+    assert gradio.queue._last == {}
