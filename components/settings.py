@@ -75,31 +75,29 @@ def cores() -> int:
 
 def cgroup_limits(root: Path) -> Iterator[int]:
     """The limits, in bytes, of this process's cgroups and those around them; ``root`` has proc and sys."""
-    for group, version in _cgroups(root, "memory"):
-        for stated in _lines(group / ("memory.max" if version == 2 else "memory.limit_in_bytes")):
+    for group in _cgroups(root, "memory"):
+        for stated in (*_lines(group / "memory.max"), *_lines(group / "memory.limit_in_bytes")):
             if stated.isdigit():  # "max" is no limit
                 yield int(stated)
 
 
 def cgroup_cores(root: Path) -> Iterator[float]:
     """The same of cores: microseconds of computing over those of the clock."""
-    for group, version in _cgroups(root, "cpu"):
-        names = ("cpu.max",) if version == 2 else ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+    names = ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us")  # one file, or two in version 1
+    for group in _cgroups(root, "cpu"):
         stated = [word for name in names for line in _lines(group / name) for word in line.split()]
         if len(stated) == 2 and all(word.isdigit() for word in stated):  # "max" and -1 are no limit
             yield int(stated[0]) / int(stated[1])
 
 
-def _cgroups(root: Path, controller: str) -> Iterator[tuple[Path, int]]:
-    """The folders of this process's cgroups and of all that they lie in, each with its version."""
+def _cgroups(root: Path, controller: str) -> Iterator[Path]:
+    """The folders of this process's cgroups, of version 2 and 1, and of all that they lie in."""
     for line in _lines(root / "proc/self/cgroup"):
         _number, controllers, path = line.split(":", 2)
-        if controllers and controller not in controllers.split(","):
-            continue
-        mount, version = (f"sys/fs/cgroup/{controller}", 1) if controllers else ("sys/fs/cgroup", 2)
-        inner = Path(path.lstrip("/"))
-        for group in (inner, *inner.parents):
-            yield root / mount / group, version
+        if not controllers or controller in controllers.split(","):
+            inner = Path(path.lstrip("/"))
+            for group in (inner, *inner.parents):
+                yield root / "sys/fs/cgroup" / (controller if controllers else "") / group
 
 
 def _lines(file: Path) -> list[str]:

@@ -41,9 +41,7 @@ UNLIMITED = 80  # at work in a line without a limit of its own
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none
-HEAD = Path(__file__).with_name(
-    "head.html"
-)  # the mark of what is read, in the page: a served one is fetched again
+HEAD = Path(__file__).with_name("head.html")  # the mark of what is read: a served one is fetched again
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from ipaddress import ip_network
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import orjson
@@ -58,15 +60,9 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
 
 PIECE = 32_768  # bytes of a body that are handed on at a time
 TAKEN = 20.0  # seconds in which a client takes one
-SECURITY_HEADERS = {
-    # Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
-    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
-    "script-src-attr 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self' data:; connect-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; "
-    "base-uri 'self'; form-action 'self'",
-    "Referrer-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-}
+SECURITY_HEADERS: Mapping[str, str] = tomllib.loads(
+    Path(__file__).with_name("security_headers.toml").read_text("utf-8")
+)
 
 
 class RateLimiter:
