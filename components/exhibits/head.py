@@ -123,9 +123,6 @@ def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     return Shown(html=render("orders", say, declared=declared, executed=executed, visible=visible))
 
 
-PRINTED = Exhibit("orders", printed, style="orders")
-
-
 ROW, STRIP = 76, 38  # pixels of a row and of the strip in it
 NAMED = 4  # logits whose labels have room under their strip
 
@@ -144,9 +141,6 @@ def values(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         above=hint_html(say("strips.hint")),
         about=asked_line(anatomy.analysis, say),
     )
-
-
-STRIPS = Exhibit("strips", values, plotted=True, width=2)
 
 
 def strips(anatomy: Anatomy, say: Texts) -> dict[str, Floats]:
@@ -256,9 +250,6 @@ def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     return Shown(html=render("head", say, said=said, visible=visible, **found))
 
 
-SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare", title="head.title")
-
-
 def _way(anatomy: Anatomy, say: Texts) -> Markup:
     """Name what is read, then every step; a first step that only takes one position goes without saying."""
     labels, read = labels_of(anatomy.analysis), indices(anatomy.analysis.reads.positions)
@@ -306,17 +297,11 @@ def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     return Shown(data=titled_frame(columns, say), html=html)
 
 
-WEIGHTS = Exhibit("weights", weights, style="numbers")
-
-
 def sources(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """Each function under its name and its place, with the lines marked that called a step."""
     return Shown(html=render("sources", say, sources=anatomy.sources, visible=visible))
 
 
-SOURCES = Exhibit(
-    "sources", sources, frame="folded", title="sources.heading", where=frozenset({"page", "talk"})
-)
 PROGRAMS: Exhibit[Anatomy] = Exhibit(
     "takehome",
     lambda anatomy, _, __: Shown(codes=(anatomy.program, anatomy.module)),
@@ -324,4 +309,11 @@ PROGRAMS: Exhibit[Anatomy] = Exhibit(
     title="takehome.heading",
     applies=lambda anatomy: bool(anatomy.program),
     codes=("takehome.program", "takehome.module"),
+)
+PRINTED = Exhibit("orders", printed, style="orders")
+STRIPS = Exhibit("strips", values, plotted=True, width=2)
+SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare", title="head.title")
+WEIGHTS = Exhibit("weights", weights, style="numbers")
+SOURCES = Exhibit(
+    "sources", sources, frame="folded", title="sources.heading", where=frozenset({"page", "talk"})
 )

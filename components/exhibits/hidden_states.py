@@ -134,9 +134,6 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     )
 
 
-LENS = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
-
-
 def _lens_figure(
     aim: Aim, view: View, ends: tuple[float, float], stops: list[list[Any]], say: Texts
 ) -> draw.Figure:
@@ -183,9 +180,6 @@ def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
         above=hint_html(say("depth.hint", pooling=visible(aim.analysis.query.pooling))),
         about=asked_line(aim.analysis, say),
     )
-
-
-DEPTH = Exhibit("depth", depth, plotted=True, controls=(LABEL,), width=2)
 
 
 def _finding(aim: Aim, say: Texts) -> str:
@@ -315,9 +309,6 @@ def trace(given: Traced, _: State, say: Texts) -> Shown:
     )
 
 
-TRACE = Exhibit("trace", trace, plotted=True, applies=lambda given: given is not None)
-
-
 def _trace_figure(given: Patched, view: View, say: Texts) -> draw.Figure:
     """L + 1 rows by T columns, those of tokens without a counterpart empty; what is read is framed."""
     shape, mine = (given.first.layers + 1, len(view.labels)), given.pairs[:, 0]
@@ -426,3 +417,8 @@ def named(given: Patched) -> tuple[str, ...]:
 def share_text(share: float) -> str:
     """A share of a change in percent, which may be less than none of it or more than all."""
     return f"{number(100 * share, 0)} %"
+
+
+LENS = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
+DEPTH = Exhibit("depth", depth, plotted=True, controls=(LABEL,), width=2)
+TRACE = Exhibit("trace", trace, plotted=True, applies=lambda given: given is not None)

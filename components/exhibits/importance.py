@@ -50,7 +50,7 @@ from components.types import Floats
 
 CHANCE = 1.96  # deviations that two unrelated orders stay within 95 times in 100
 INTEGRATED = Control("integrated", Switch(), False, "matters.integrated", "matters.integrated_info")
-HEAD = Control("attention_head", Whole(0, 1000), 0, "matters.head")  # 0: the mean over heads
+ATTENTION_HEAD = Control("attention_head", Whole(0, 1000), 0, "matters.head")  # 0: the mean over heads
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +180,6 @@ def _is_there(given: Importance | Sentence) -> bool:
     return isinstance(given, Importance)
 
 
-BARS: Exhibit[Any] = Exhibit("matters", importances, plotted=True, applies=_is_there, width=3)
-
-
 def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
     """A column for each method, all with the same rows: T tokens, the first on top.
 
@@ -307,9 +304,6 @@ def agreements(given: Importance, _: State, say: Texts) -> Shown:
     )
 
 
-AGREES: Exhibit[Any] = Exhibit("erasure-rho", agreements, plotted=True, applies=_is_there, width=2)
-
-
 def _rho_figure(others: Sequence[Method], chance: float, say: Texts) -> draw.Figure:
     """A bar for each method but erasure, from -1 to 1; behind them what chance gives."""
     lines = [textwrap.wrap(method.title, RHO_WIDEST) for method in others]
@@ -346,9 +340,6 @@ def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
     more = [warning for warning in given.warnings if warning not in given.analysis.warnings]
     notices = [visible(warning.said(say)) for warning in more]
     return Shown(html=render("importance", say, reason="", said=said, notices=notices))
-
-
-SENTENCE = Exhibit("importance", sentence, element="importance-lead", frame="bare")
 
 
 def _found(given: Importance, say: Texts) -> Markup:
@@ -414,10 +405,15 @@ def attentions(given: Importance, state: State, say: Texts) -> Shown:
     )
 
 
-ATTENTION: Exhibit[Any] = Exhibit("attention", attentions, plotted=True, applies=_is_there, controls=(HEAD,))
-
-
 def head_of(given: Importance, state: State) -> int:
     """The head that is looked at, counted from 1; 0 for the mean, and where there is no such head."""
-    head = HEAD.of(state)
+    head = ATTENTION_HEAD.of(state)
     return head if given.attention is not None and head <= given.attention.shape[1] else 0
+
+
+BARS: Exhibit[Any] = Exhibit("matters", importances, plotted=True, applies=_is_there, width=3)
+AGREES: Exhibit[Any] = Exhibit("erasure-rho", agreements, plotted=True, applies=_is_there, width=2)
+IMPORTANT = Exhibit("importance", sentence, element="importance-lead", frame="bare")
+ATTENTION: Exhibit[Any] = Exhibit(
+    "attention", attentions, plotted=True, applies=_is_there, controls=(ATTENTION_HEAD,)
+)

@@ -21,9 +21,7 @@ from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced, traced
-from components.exhibits.importance import AGREES, ATTENTION, BARS, INTEGRATED
-from components.exhibits.importance import HEAD as ATTENTION_HEAD
-from components.exhibits.importance import SENTENCE as IMPORTANT
+from components.exhibits.importance import AGREES, ATTENTION, ATTENTION_HEAD, BARS, IMPORTANT, INTEGRATED
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, PLANE, RANKING, Found
 from components.exhibits.serving import PADDED, VECTOR

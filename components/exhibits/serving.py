@@ -50,9 +50,6 @@ def padding(given: Padding | Sentence, _: State, say: Texts) -> Shown:
     )
 
 
-PADDED = Exhibit("padding", padding, style="numbers")
-
-
 def _data(given: Padding, say: Texts) -> pd.DataFrame:
     """A row for each way to pad; a pooling that a way does not have is not a number."""
     labels, verdicts, reads = labels_of(given.analysis), [], []
@@ -111,11 +108,6 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
     )
 
 
-VECTOR = Exhibit(  # on the page alone: no link holds a vector
-    "detective", detective, frame="bare", where=frozenset({"page"})
-)
-
-
 def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
     """A row for each candidate; a column where any of them differs from the plainest way."""
     yes, rows = {None: "", True: say("detective.yes"), False: say("detective.no")}, []
@@ -154,3 +146,9 @@ def _servers(given: Detected, say: Texts) -> Markup:
     if any(lacks):
         columns["detective.lacks"] = lacks
     return table_html(titled_frame(columns, say), (), say("detective.servers"))
+
+
+PADDED = Exhibit("padding", padding, style="numbers")
+VECTOR = Exhibit(  # on the page alone: no link holds a vector
+    "detective", detective, frame="bare", where=frozenset({"page"})
+)

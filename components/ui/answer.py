@@ -26,8 +26,7 @@ from components.errors import PoolscopeError
 from components.exhibits import panels
 from components.exhibits.control import Control, State, Value
 from components.exhibits.exhibit import Panel, Shown, heading_html, hint_html
-from components.exhibits.importance import HEAD as ATTENTION_HEAD
-from components.exhibits.importance import INTEGRATED, head_of
+from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of
 from components.exhibits.verdict import mistake
 from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, shorten, visible
 from components.markup import render

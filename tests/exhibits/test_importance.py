@@ -8,7 +8,15 @@ import pytest
 from components.analyses.importance import Importance
 from components.exhibits.draw import OTHER
 from components.exhibits.exhibit import heading_html
-from components.exhibits.importance import AGREES, ATTENTION, BARS, HEAD, SENTENCE, chance_of, methods_of
+from components.exhibits.importance import (
+    AGREES,
+    ATTENTION,
+    ATTENTION_HEAD,
+    BARS,
+    IMPORTANT,
+    chance_of,
+    methods_of,
+)
 from components.exhibits.similarity import HEATMAP
 from components.exhibits.view import percent
 from components.texts import Sentence
@@ -23,7 +31,7 @@ def given(backbone: str = "first", text: str = "not good but bad", text_pair: st
 
 
 def said(one: Importance) -> str:
-    return plain(SENTENCE.show(one, {}, SAY).html)
+    return plain(IMPORTANT.show(one, {}, SAY).html)
 
 
 def ranks(one: Importance, column: int) -> dict[int, str]:
@@ -154,7 +162,8 @@ def test_attention_is_that_of_the_head_that_is_chosen_or_the_mean(head: int) -> 
     one = given("pair", "not good", "a pair")
     assert one.attention is not None
     expected = one.attention[:, head - 1] if head else one.attention.mean(axis=1)
-    shown, figure = ATTENTION.show(one, {HEAD.key: head}, SAY), drawn(ATTENTION, one, **{HEAD.key: head})
+    state = {ATTENTION_HEAD.key: head}
+    shown, figure = ATTENTION.show(one, state, SAY), drawn(ATTENTION, one, **state)
     np.testing.assert_allclose(figure.data[0].z, expected, atol=1e-4)
     np.testing.assert_allclose(np.array([numbers(row[2:]) for row in rows(shown)[1:]]).T, expected, rtol=1e-5)
     assert (f"Head {head} alone" in shown.above) == bool(head)
@@ -167,7 +176,7 @@ def test_what_cannot_be_had_is_said_once_and_not_drawn() -> None:
     shown = ATTENTION.show(one, {}, SAY)
     assert shown.figure is shown.data is None
     assert SAY("attention.none", reference="[CLS]") in plain(heading_html(shown, "attention", SAY))
-    assert plain(SENTENCE.show(why, {}, SAY).html) == SAY("matters.refused", reason=SAY("errors.died"))
+    assert plain(IMPORTANT.show(why, {}, SAY).html) == SAY("matters.refused", reason=SAY("errors.died"))
     assert not any(exhibit.shown(why, {}, SAY).figure for exhibit in (BARS, AGREES, ATTENTION))
     (typed,) = one.analysis.warnings  # which the verdict says
     warned = said(replace(one, warnings=(typed, *one.warnings)))

@@ -10,7 +10,7 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.exhibits.control import to_link
-from components.exhibits.importance import HEAD, INTEGRATED
+from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED
 from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER
 from components.types import Query
 from components.ui import answer as answers
@@ -196,9 +196,9 @@ def test_another_head_of_attention_is_drawn_of_what_came(
     page: Page, looked: list[Any], matters: ImportanceView
 ) -> None:
     (updates,) = opened(page, attention_head=HEADS + 3)
-    slider = updates[matters.controls[HEAD]]
+    slider = updates[matters.controls[ATTENTION_HEAD]]
     assert (slider["maximum"], slider["value"], slider["visible"]) == (HEADS, 0, True)
-    page.values[matters.controls[HEAD]] = 2
+    page.values[matters.controls[ATTENTION_HEAD]] = 2
     shown, place = matters.look(page.values), place_of([matters.view.places], "attention")
     assert set(shown) == set(place.parts)
     seen: Seen = page.values[matters.view.stored]
