@@ -3,10 +3,10 @@
 import gzip
 import re
 from base64 import b64decode
-from html.parser import HTMLParser
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from components.inference.engine import Engine
 from components.notebook import PANELS, Exhibits, poolscope_show
 from components.texts import languages, load_texts
 from components.types import Query
+from tests.exhibits.showing import Tags
 from tests.families.cases import boundless, tiny_model
 from tests.serving import ROOT
 from tests.ui.fake import XSS
@@ -27,21 +28,6 @@ from tests.ui.test_report import Document
 TEXT = "The plot is thin, but the actors are a delight."
 FIGURES = {"similarity", "outputs", "heatmap", "flow", "strips", "lens", "depth"}
 FOLDER = ROOT / "assets" / "models" / "bert-sentiment"
-
-
-class Elements(HTMLParser):
-    """The elements of a piece of HTML with their attributes, and the text in each."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None], list[str]]] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs), []))
-
-    def handle_data(self, data: str) -> None:
-        self.found[-1][2].append(data)
 
 
 def shown(**asked: Any) -> Exhibits:
@@ -53,25 +39,27 @@ def one() -> Exhibits:
     return shown()
 
 
+def inside(exhibits: Exhibits) -> str:
+    """The document that the frame holds."""
+    return ElementTree.fromstring(exhibits._repr_html_()).attrib["srcdoc"]
+
+
 def page_of(exhibits: Exhibits) -> str:
-    """The document as a browser unpacks it of the frame."""
-    ((_, attributes, _),) = Elements(exhibits._repr_html_()).found
-    packed = next(
-        words
-        for tag, given, words in Elements(attributes["srcdoc"] or "").found
-        if (tag, given.get("type")) == ("script", "application/gzip")
+    """The page as a browser unpacks it of the frame."""
+    (packed,) = re.findall(
+        r'<script type="application/gzip"[^>]*>(.*?)</script>', inside(exhibits), re.DOTALL
     )
-    return gzip.decompress(b64decode("".join(packed))).decode("utf-8")
+    return gzip.decompress(b64decode(packed)).decode("utf-8")
 
 
 def test_it_is_one_frame_that_can_reach_nothing(one: Exhibits) -> None:
-    ((tag, attributes, words),) = Elements(one._repr_html_()).found
-    assert (tag, words) == ("iframe", [])
-    assert set(attributes) == {"sandbox", "title", "srcdoc", "style"}
-    assert set((attributes["sandbox"] or "").split()) == {"allow-scripts", "allow-downloads"}
-    inside = Elements(attributes["srcdoc"] or "").found
-    assert [tag for tag, *_ in inside] == ["html", "meta", "title", "body", "p", "script", "script"]
-    assert not {"src", "href"} & {name for _, given, _ in inside for name in given}
+    frame = ElementTree.fromstring(one._repr_html_())
+    assert (frame.tag, frame.text, len(frame)) == ("iframe", None, 0)
+    assert set(frame.attrib) == {"sandbox", "title", "srcdoc", "style"}
+    assert set(frame.attrib["sandbox"].split()) == {"allow-scripts", "allow-downloads"}
+    held = Tags(inside(one))
+    assert held.tags == {"html", "meta", "title", "body", "p", "script"}
+    assert not {"src", "href"} & held.attributes
 
 
 def test_it_is_packed_to_less_than_half_and_unpacks_to_the_file_that_is_saved(
@@ -103,13 +91,15 @@ def test_it_holds_what_classify_shows_and_nothing_of_files(tag: str) -> None:
     # Of an object nobody knows whence its weights came, nor which of them were drawn at random.
     said = re.sub(r"\s+", " ", found.text)
     for key in (
-        *("steps.checkpoint", "head.all_checkpoint", "weights.unused_none", "lens.trained"),
-        *("takehome.heading", "takehome.program", "away.link", "away.reading_untrained"),
+        "head.all_checkpoint",
+        "weights.unused_none",
+        "lens.trained",
+        "takehome.program",
+        "away.link",
     ):
         assert say(key) not in said, key
     assert {"en": "checkpoint", "zh": "检查点"}[tag] not in said.lower()
-    origins = re.findall(rf"{say('steps.object')}(?!。)", said)
-    assert len(origins) == 4  # the tensors of pooler and classifier
+    assert len(re.findall(rf"{say('steps.object')}(?!。)", said)) == 4  # the tensors of pooler and classifier
     assert say("head.all_object") in said
     assert all(address.startswith("data:text/csv;base64,") for address in found.addresses)
 
@@ -131,9 +121,7 @@ def test_names_and_texts_are_shown_as_text() -> None:
     kind = type(XSS, (BertForSequenceClassification,), {})
     model = kind(tiny_model("bert", id2label={0: XSS, 1: "</script>"}).config)
     exhibits = poolscope_show(model, boundless(), XSS)
-    ((tag, _, _),) = Elements(exhibits._repr_html_()).found
     found = Document(page_of(exhibits))
-    assert tag == "iframe"
     assert visible(XSS) in found.text
     assert found.handlers == []
     assert not {"img", "svg", "iframe"} & set(found.tags)
