@@ -8,7 +8,7 @@ has to cover is how often the classifiers of the folds are right on 4,000 new ro
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,15 +20,6 @@ TABLES, ROWS, NEW, WIDTH, COMBINATIONS, FOLDS = 200, 200, 4000, 8, 4, 5
 LEVEL = 0.05
 
 
-@dataclass(frozen=True)
-class Simulated:
-    """Whether a difference is ``claimed``, the first is ``found`` to be best; intervals that ``covered``."""
-
-    claimed: bool
-    found: bool
-    covered: int
-
-
 def vectors(labels: Ints, signal: float, draw: np.random.Generator) -> Floats:
     """Vectors (N, D) whose first number says something of the label."""
     found = draw.normal(size=(len(labels), WIDTH))
@@ -36,8 +27,11 @@ def vectors(labels: Ints, signal: float, draw: np.random.Generator) -> Floats:
     return found.astype(np.float32)
 
 
-def simulate(seed: int, winner: float) -> Simulated:
-    """One table; the first combination says ``winner`` more of the label than the others."""
+def simulate(seed: int, winner: float) -> tuple[bool, bool, int]:
+    """One table; the first combination says ``winner`` more of the label than the others.
+
+    Whether a difference is claimed, whether the first is found to be best, and how many intervals cover.
+    """
     draw = np.random.default_rng(seed)
     labels = draw.permutation(np.arange(ROWS + NEW) % 2)
     parts = divide(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS)
@@ -63,16 +57,15 @@ def simulate(seed: int, winner: float) -> Simulated:
     best, *others = np.argsort(-means, kind="stable").tolist()
     ps = against_first(np.array(accuracies)[[best, *others]], 1 / (FOLDS - 1))
     beaten = [corrected < LEVEL for _p, corrected in ps[1:]]
-    return Simulated(any(beaten), best == 0 and all(beaten), covered)
+    return any(beaten), best == 0 and all(beaten), covered
 
 
 def main(tables: int) -> int:
     """Print the shares; gives 1 where one misses its bar."""
-    none = [simulate(seed, 0.0) for seed in range(tables)]
-    planted = [simulate(seed, 1.2) for seed in range(tables)]
-    false = sum(one.claimed for one in none) / tables
-    power = sum(one.found for one in planted) / tables
-    coverage = sum(one.covered for one in none + planted) / (2 * tables * COMBINATIONS)
+    none, planted = (
+        np.mean([simulate(seed, winner) for seed in range(tables)], axis=0) for winner in (0.0, 1.2)
+    )
+    false, power, coverage = none[0], planted[1], (none[2] + planted[2]) / (2 * COMBINATIONS)
     print(f"{tables} tables without a winner: a difference is claimed in {false:.1%} (bar: 5 %)")
     print(f"{tables} tables with one: it is found, above all others, in {power:.1%}")
     print(f"intervals that cover the truth: {coverage:.1%} (bar: 93 to 97 %)")

@@ -15,35 +15,7 @@ from tests.serving import browser_path, served
 APP, EMPTY = "app.py", "tests/benchmarks/empty_app.py"
 DRAWN = {APP: "#heatmap-plot .main-svg", EMPTY: "button:text-is('go')"}  # when there is something to look at
 QUIET = Path(os.devnull)
-PRESSED = """async (key) => {
-  const start = performance.now();
-  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-  await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
-  return (performance.now() - start) / 1000;
-}"""
-# From here a click counts: a script clicks an option only once its menu, which slides in, stands still.
-PRESS = "addEventListener('pointerdown', () => { window.pressed = performance.now(); }, true)"
-SEEN = """window.seen = new Promise((there) => {
-  const look = () => {
-    if (effect(expected)) there((performance.now() - window.pressed) / 1000);
-    else requestAnimationFrame(look);
-  };
-  requestAnimationFrame(look);
-})"""
-SLID = """async ([steps, seconds]) => {
-  const slider = document.querySelector("#layer input[type=range]");
-  const start = performance.now();
-  let frames = 0;
-  while (performance.now() - start < 1000 * seconds) {
-    if (steps) {
-      slider.value = frames % (Number(slider.max) + 1);
-      slider.dispatchEvent(new Event("input", { bubbles: true }));
-    }
-    await new Promise(requestAnimationFrame);
-    frames += 1;
-  }
-  return (performance.now() - start) / 1000 / frames;
-}"""  # seconds for each frame
+SCRIPT = Path(__file__).with_suffix(".js")  # what measures in the page itself
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -77,11 +49,11 @@ def _first_html(script: str) -> float:
 
 @contextmanager
 def _opened(browser: Browser, script: str, query: str = "") -> Iterator[Page]:
-    """The first page of an app that has just begun; from here on, clicks count."""
+    """The first page of an app that has just begun."""
     with served(script, log=QUIET) as url:
         page = browser.new_page()
+        page.add_init_script(path=SCRIPT)
         page.goto(f"{url}/{query}")
-        page.evaluate(PRESS)
         yield page
         page.close()
 
@@ -118,8 +90,9 @@ def _slides(browser: Browser) -> list[tuple[float, float]]:
     """Seconds of a frame while the slider of the layer moves by one in each, and where nothing happens."""
     with _opened(browser, APP) as page:
         expect(page.locator(DRAWN[APP]).first).to_be_visible(timeout=60_000)
-        page.evaluate(SLID, [True, 1])  # until each layer has been drawn
-        return [(page.evaluate(SLID, [True, 2]), page.evaluate(SLID, [False, 0.5])) for _ in range(5)]
+        page.evaluate("measured.slide(true, 1)")  # until each layer has been drawn
+        both = "async () => [await measured.slide(true, 2), await measured.slide(false, 0.5)]"
+        return [tuple(page.evaluate(both)) for _ in range(5)]
 
 
 def _talk_steps(browser: Browser, key: str) -> list[float]:
@@ -127,7 +100,7 @@ def _talk_steps(browser: Browser, key: str) -> list[float]:
     with _opened(browser, APP, "?talk=1") as page:
         expect(page.locator("#slide-end [data-made]")).to_have_count(1, timeout=60_000)  # every slide is made
         steps = page.locator("#talk .slide").count() + page.locator("#talk .question").count() - 1
-        return [float(page.evaluate(PRESSED, key)) for _ in range(steps)]
+        return [float(page.evaluate("key => measured.press(key)", key)) for _ in range(steps)]
 
 
 def _trivial_clicks(browser: Browser) -> list[float]:
@@ -147,6 +120,6 @@ def _click(page: Page, target: Locator, effect: str, expected: object) -> float:
 
     The page itself looks for it, from before the click, which returns to a script when the page has time.
     """
-    page.evaluate(f"(expected) => {{ const effect = {effect}; {SEEN} }}", expected)
+    page.evaluate(f"expected => {{ measured.seen = measured.see({effect}, expected); }}", expected)
     target.click()
-    return float(page.evaluate("window.seen"))
+    return float(page.evaluate("measured.seen"))
