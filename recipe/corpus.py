@@ -84,16 +84,6 @@ def _rows(source: Source, folder: Path) -> list[dict[str, str]]:
     return found
 
 
-def _label(source: Source, row: Mapping[str, str]) -> float | None:
-    """A row's label by the source's rule; None where the row is left out."""
-    if not source.score:
-        return UNLABELLED
-    score = float(row[source.score])
-    if source.first is not None:
-        return score - source.first
-    return None if source.negative < score < source.positive else float(score >= source.positive)
-
-
 def _sentences(text: str) -> list[str]:
     """The sentences of tokenized text, of at least four words each: shorter ones join the one before."""
     found: list[str] = []
@@ -113,7 +103,12 @@ def read(source: Source, folder: Path) -> tuple[Example, ...]:
     examples = []
     for row in _rows(source, folder):
         texts = tuple(" ".join(row[column].split()) for column in source.texts)  # white space folded
-        label = _label(source, row)
+        label: float | None = UNLABELLED
+        if source.score and source.first is not None:
+            label = float(row[source.score]) - source.first
+        elif source.score:
+            score = float(row[source.score])
+            label = None if source.negative < score < source.positive else float(score >= source.positive)
         if source.fold:  # spellings of one text fall together
             fifth = zlib.crc32(" ".join(map(fingerprint, texts)).encode()) % 5 == 0
             label = label if fifth == (source.fold == "fifth") else None

@@ -72,13 +72,12 @@ class Task(Part):
 class Teacher(Part):
     """A stronger encoder, of a Python package whose folder ``model`` is its checkpoint; needed to train only.
 
-    Its soft labels for the sources ``texts`` come from a head for ``task``, after ``stage``; those for the
+    Its soft labels for the sources ``texts`` come from a head that is trained in ``stage``; those for the
     sources ``pairs`` from the cosine of the two sentence vectors, by logistic regression on one of them,
     ``calibration``.
     """
 
     package: str
-    task: str
     stage: Stage
     max_length: int  # tokens of an input
     calibration: str

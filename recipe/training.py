@@ -359,7 +359,11 @@ def _learned(backend: Any, special: list[str], size: Vocabulary, texts: Sequence
         given |= {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
         found = _trained(backend, trainers.BpeTrainer(special_tokens=special, **given), texts)
         return {"vocab": found["vocab"], "merges": [tuple(pair) for pair in found["merges"]]}
-    characters = _frequent_characters(backend, texts, size.characters)
+    counts: Counter[str] = Counter()  # of characters, normalised and split as the backend does
+    for text in texts:
+        normal = backend.normalizer.normalize_str(text)
+        counts.update("".join(word for word, _ in backend.pre_tokenizer.pre_tokenize_str(normal)))
+    characters = sorted(counts, key=lambda each: (-counts[each], each))[: size.characters]
     if model == "WordPiece":
         # as special tokens, the continuations get fixed ids; else chance orders them, and ids settle ties
         fixed = [*special, *(f"##{character}" for character in characters)]
@@ -380,15 +384,6 @@ def _trained(backend: Any, trainer: Any, texts: Sequence[str]) -> Any:
     """The model of the backend as JSON has it, after the ``trainer`` has seen the texts."""
     backend.train_from_iterator(texts, trainer)
     return json.loads(backend.to_str())["model"]
-
-
-def _frequent_characters(backend: Any, texts: Sequence[str], size: int) -> list[str]:
-    """The ``size`` most frequent characters of the texts, normalised and split as the backend does."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        normal = backend.normalizer.normalize_str(text)
-        counts.update("".join(word for word, _ in backend.pre_tokenizer.pre_tokenize_str(normal)))
-    return sorted(counts, key=lambda character: (-counts[character], character))[:size]
 
 
 def untrained(family: Family, recipes: Recipes, tokenizer: Tokenizer) -> Model:

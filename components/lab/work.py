@@ -133,7 +133,9 @@ def on_cluster(address: str, local: Steps) -> Iterator[Steps]:
     for name in ("ray", "ray.data"):
         logging.getLogger(name).setLevel(logging.ERROR)  # the command's own lines are on the screen
     try:
-        _reach(address)
+        host, colon, port = address.rpartition(":")
+        if colon:  # where nobody listens, Ray would try for minutes, and say nothing
+            socket.create_connection((host.rpartition("/")[2], int(port)), ANSWERED).close()
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError, RuntimeError) as error:  # a ConnectionError is an OSError
         raise PoolscopeError("ray", address, "errors.ray_cluster") from error
@@ -142,13 +144,6 @@ def on_cluster(address: str, local: Steps) -> Iterator[Steps]:
         yield lambda call: on_it.get(call.name, local)(call)
     finally:
         ray.shutdown()
-
-
-def _reach(address: str) -> None:
-    """OSError where nobody listens at ``address``: Ray would try for minutes, and say nothing."""
-    host, colon, port = address.rpartition(":")
-    if colon:
-        socket.create_connection((host.rpartition("/")[2], int(port)), ANSWERED).close()
 
 
 class Embedder:

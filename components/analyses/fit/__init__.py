@@ -297,7 +297,8 @@ def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
         if pooling not in POOLED:
             raise PoolscopeError("poolings", pooling, "errors.lab_pooling", poolings=POOLED)
     groups, warnings = groups_of(table, folds)
-    classes = tuple(sorted(set(table.labels), key=_by_size))
+    sizes = {label: numbers_of([label]) for label in set(table.labels)}
+    classes = tuple(sorted(sizes, key=lambda label: (sizes[label] is None, sizes[label] or [], label)))
     if len(classes) < 2:
         raise PoolscopeError("label", classes[0] if classes else "", "errors.lab_one_class")
     place = {label: index for index, label in enumerate(classes)}
@@ -321,11 +322,6 @@ def numbers_of(classes: Sequence[str]) -> list[float] | None:
     except ValueError:
         return None
     return numbers if np.isfinite(numbers).all() else None
-
-
-def _by_size(label: str) -> tuple[bool, float, str]:
-    number = numbers_of([label])
-    return (number is None, number[0] if number else 0.0, label)
 
 
 def groups_of(table: Table, folds: int) -> tuple[Ints, tuple[Sentence, ...]]:
