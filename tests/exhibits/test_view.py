@@ -1,3 +1,5 @@
+"""Names of tokens, layers and numbers, and what is looked at."""
+
 import numpy as np
 import pytest
 
@@ -22,17 +24,6 @@ from components.types import Tokens
 from tests.exhibits.showing import SAY, analysis
 
 
-def tokens(*pieces: tuple[str, int, int]) -> Tokens:
-    """Tokens of one text, each (vocabulary string, start, end)."""
-    return Tokens(
-        text=tuple(text for text, _, _ in pieces),
-        span=np.array([(start, end) for _, start, end in pieces]),
-        segment=np.zeros(len(pieces), dtype=np.int64),
-        special=np.zeros(len(pieces), dtype=bool),
-        cls=0,
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "pieces", "labels"),
     [
@@ -40,17 +31,16 @@ def tokens(*pieces: tuple[str, int, int]) -> Tokens:
         (" café", (("Ġcaf", 0, 4), ("Ã©", 4, 5)), ("Ġcaf", "é")),  # byte-level spelling
         (" 😀", (("ĠðŁ", 0, 2), ("ĺ", 1, 2), ("Ģ", 1, 2)), ("Ġ😀", "😀 1/2", "😀 2/2")),
         ("very very", (("very", 0, 4), ("very", 5, 9)), ("very", "very")),
+        ("", (("<s>", 0, 0),), ("<s>",)),
     ],
 )
 def test_a_label_has_the_marks_of_the_vocabulary_and_the_characters_of_the_text(
     text: str, pieces: tuple[tuple[str, int, int], ...], labels: tuple[str, ...]
 ) -> None:
-    assert token_labels(tokens(*pieces), (text, "")) == labels
-
-
-def test_special_tokens_stand_as_they_are() -> None:
-    special = Tokens(("<s>",), np.zeros((1, 2), int), np.array([-1]), np.array([True]), 0)
-    assert token_labels(special, ("", "")) == ("<s>",)
+    names, *ends = zip(*pieces, strict=True)
+    special = np.full(len(pieces), not text)
+    given = Tokens(names, np.array(ends).T, np.where(special, -1, 0), special, 0)
+    assert token_labels(given, (text, "")) == labels
 
 
 def test_nothing_stays_invisible() -> None:
@@ -59,18 +49,11 @@ def test_nothing_stays_invisible() -> None:
     assert list(map(visible, given)) == [*shown, "\u2068שלום\u2069"]
 
 
-def test_a_mark_alone_is_a_token_and_not_a_mark() -> None:
-    assert (mark("##ing"), mark("##"), mark("Ġ"), mark("▁x"), mark("x")) == ("##", "", "", "▁", "")
-    assert (word("##ing"), word("##"), word("Ġgood"), word("x")) == ("ing", "##", "good", "x")
-
-
-def test_shortening_and_width() -> None:
-    assert shorten("a" * 16) == "a" * 16
-    assert shorten("a" * 17) == "a" * 15 + "…"
-    assert width("电影ab") == 6
-
-
-def test_long_names_may_break_and_are_escaped() -> None:
+def test_names_lose_their_marks_and_are_shortened_and_broken() -> None:
+    pieces = ("##ing", "##", "Ġ", "▁x", "x")  # a mark alone is a token and not a mark
+    assert list(map(mark, pieces)) == ["##", "", "", "▁", ""]
+    assert list(map(word, pieces)) == ["ing", "##", "Ġ", "x", "x"]
+    assert (shorten("a" * 16), shorten("a" * 17), width("电影ab")) == ("a" * 16, "a" * 15 + "…", 6)
     assert breakable_html("BertForX<b>", CAPITALS) == "Bert<wbr>For<wbr>X&lt;b&gt;"
     assert breakable_html("mean_sqrt_", UNDERSCORES) == "mean_<wbr>sqrt_<wbr>"
     assert breakable_html("cls", UNDERSCORES) == "cls"
@@ -81,16 +64,16 @@ def test_it_is_known_what_is_ordinary_where_the_reference_is_cls() -> None:
     assert View(seen, 1).band == tuple(seen.ordinary.plain[1].tolist())
     assert View(seen, 2, "centred").band == tuple(seen.ordinary.centred[2].tolist())
     assert View(analysis(reference=0), 2).band == View(seen, 2).band  # which is [CLS], too
-    assert View(seen, 1).others == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
-    ("reference", "name", "others"), [("pooled", "the pooled vector", 4), (2, "token 2 (good)", 3)]
+    ("reference", "name", "others"),
+    [("pooled", "the pooled vector", 4), (2, "token 2 (good)", 3), ("cls", "[CLS]", 3)],
 )
-def test_another_reference_has_a_name_and_no_band(reference: str | int, name: str, others: int) -> None:
+def test_a_reference_has_a_name_and_another_no_band(reference: str | int, name: str, others: int) -> None:
     view = View(analysis(reference=reference), 2)
-    assert (reference_name(view, SAY), len(view.others), view.band) == (name, others, None)
-    assert reference_name(View(analysis(), 2), SAY) == "[CLS]"
+    assert (reference_name(view, SAY), len(view.others)) == (name, others)
+    assert (view.band is None) == (reference != "cls")
 
 
 def test_a_state_says_what_of_an_analysis_is_looked_at() -> None:
@@ -104,8 +87,8 @@ def test_a_state_says_what_of_an_analysis_is_looked_at() -> None:
 def test_what_was_asked_is_one_line_in_which_the_task_is_called_as_on_the_page() -> None:
     probe = analysis(text_pair="bad", head="probe", task="paraphrase")
     english, chinese = asked_line(probe, SAY), asked_line(probe, load_texts("zh"))
-    assert (
-        english == "“not good” with “bad” · First token · sentiment · pooling native · probe for paraphrase"
+    assert english == (
+        "“not good” with “bad” · First token · sentiment · pooling native · probe for paraphrase"
     )
     assert "复述" in chinese
     assert "paraphrase" not in chinese
