@@ -14,10 +14,6 @@ from tests.exhibits.showing import SAY, analysis, drawn, numbers, records, rows
 LONG = "not good at all, and not bad"
 
 
-def legend(given: Analysis) -> str:
-    return SIMILARITY.show(given, {}, SAY).legend
-
-
 def test_bars_are_the_similarities_in_reading_order_with_a_dot_where_the_head_reads() -> None:
     given = analysis(text="very very good")  # repeated tokens stay apart
     (bars,) = drawn(SIMILARITY, given).data
@@ -40,13 +36,14 @@ def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Ce
         seen, (bars,) = SIMILARITY.show(given, state, SAY), drawn(SIMILARITY, given, **state).data
         low, _, high = given.ordinary.of(centring)[layer]
         values = given.cosines(centring)[layer]
-        more = [index for index, value in enumerate(values) if index != 0 and value > high]
-        less = [index for index, value in enumerate(values) if index != 0 and value < low]
+        more, less = (
+            np.flatnonzero(beyond & (values != values[0])) for beyond in (values > high, values < low)
+        )
         said = f"More like [CLS] than tokens of other sentences are: {len(more)} of {len(values) - 1}"
         assert seen.heading == said
-        assert [index for index, text in enumerate(bars.text) if text.startswith("<b>")] == more
+        assert [index for index, text in enumerate(bars.text) if text.startswith("<b>")] == more.tolist()
         assert f"Above it: {len(more)} tokens, below it: {len(less)}." in seen.words
-        assert (SAY("ordinary.bold") in seen.legend) == bool(more)
+        assert (SAY("ordinary.bold") in seen.legend) == (len(more) > 0)
 
 
 @pytest.mark.parametrize("reference", ["pooled", 1])
@@ -95,8 +92,8 @@ def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float,
     ],
 )
 def test_the_legend_explains_what_occurs(given: Analysis, told: list[str], untold: list[str]) -> None:
-    assert all(one in legend(given) for one in told)
-    assert not any(one in legend(given) for one in untold)
+    legend = SIMILARITY.show(given, {}, SAY).legend
+    assert [one in legend for one in (*told, *untold)] == [True] * len(told) + [False] * len(untold)
 
 
 def test_cells_are_grey_where_they_are_ordinary_for_the_layer_and_coloured_where_they_are_not() -> None:
@@ -117,38 +114,36 @@ def test_cells_are_grey_where_they_are_ordinary_for_the_layer_and_coloured_where
 
 def test_the_layer_under_study_is_framed_and_the_numbers_are_there_for_every_layer() -> None:
     given = analysis("pair", "not good at all")
-    frame = drawn(HEATMAP, given, layer=3).layout.shapes[0]
+    frame, shown = drawn(HEATMAP, given, layer=3).layout.shapes[0], HEATMAP.show(given, {}, SAY)
     assert (frame.y0, frame.y1, frame.x0, frame.x1) == (2.5, 3.5, -0.5, 5.5)
-    head, *found = rows(HEATMAP.show(given, {}, SAY))
+    head, *found = rows(shown)
     assert head[2:] == [f"layer {layer}" for layer in range(7)]
     values = np.array([numbers(row[2:]) for row in found])
-    np.testing.assert_allclose(values[:-3], given.similarity.T, rtol=1e-6)
+    np.testing.assert_allclose(values, np.hstack([given.similarity, given.ordinary.plain]).T, rtol=1e-6)
     assert [row[:2] for row in found[-3:]] == [["", f"ordinary {end}"] for end in ("low", "median", "high")]
-    np.testing.assert_allclose(values[-3:], given.ordinary.plain.T, rtol=1e-6)
     seen = given.similarity.copy()
     seen[:, 0] = np.nan  # the reference
     for pick in (np.nanargmax, np.nanargmin):
         layer, index = np.unravel_index(pick(seen), seen.shape)
-        said = f"{seen[layer, index]:.2f} ({given.tokens.text[index]} at layer {layer})"
-        assert said in HEATMAP.show(given, {}, SAY).words
+        assert f"{seen[layer, index]:.2f} ({given.tokens.text[index]} at layer {layer})" in shown.words
 
 
 def test_every_token_has_its_row_with_the_numbers_of_the_layer() -> None:
     given = analysis(text="not good", text_pair="bad")
     shown = TABLE.show(given, {"layer": 1}, SAY)
     found = records(shown)
-    names = {"similarity": "plain", "centred": "centred", "standardised": "standardised"}
-    for index, row in enumerate(found):
-        assert row["index"] == str(index)
-        for name, centring in names.items():
-            assert abs(float(row[name]) - given.cosines(centring)[1, index]) < 1e-6  # type: ignore[arg-type]  # a name
-            ends = [float(row[f"{name}: ordinary {end}"]) for end in ("low", "median", "high")]
-            np.testing.assert_allclose(ends, given.ordinary.of(centring)[1], rtol=1e-6)  # type: ignore[arg-type]  # a name
-    assert [row["token"] for row in found] == ["[CLS]", "not", "good", "[SEP]", "bad", "[SEP]"]
-    assert [row["segment"] for row in found] == ["", "first text", "first text", "", "second text", ""]
-    assert [row["read"] for row in found] == ["yes", "no", "no", "no", "no", "no"]
+    for name, centring in zip(("similarity", "centred", "standardised"), CENTRINGS, strict=True):
+        values = [float(row[name]) for row in found]
+        np.testing.assert_allclose(values, given.cosines(centring)[1], atol=1e-6)
+        ends = [[float(row[f"{name}: ordinary {end}"]) for row in found] for end in ("low", "median", "high")]
+        np.testing.assert_allclose(np.transpose(ends), [given.ordinary.of(centring)[1]] * 6, rtol=1e-6)
+    expected = {
+        "index": [*"012345"],
+        "token": ["[CLS]", "not", "good", "[SEP]", "bad", "[SEP]"],
+        "segment": ["", "first text", "first text", "", "second text", ""],
+        "read": ["yes", "no", "no", "no", "no", "no"],
+    }
+    assert {name: [row[name] for row in found] for name in expected} == expected
     assert found[1]["characters"] == "0–3"
-    assert (
-        "Ordinary, between [CLS] and tokens of other sentences: similarity 0.25 to 0.65,"
-        " centred −0.25 to 0.15, standardised 0.05 to 0.45." in shown.html
-    )
+    ranges = "similarity 0.25 to 0.65, centred −0.25 to 0.15, standardised 0.05 to 0.45."
+    assert f"Ordinary, between [CLS] and tokens of other sentences: {ranges}" in shown.html
