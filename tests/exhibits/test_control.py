@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.exhibits.control import Control, OneOf, SomeOf, Switch, Text, Whole, from_link, to_link
-from components.exhibits.view import CENTRED, CENTRINGS
+from components.exhibits.view import CENTRED
 
 BACKBONES = ("bert-sentiment", "org/name", "a&b=c", "ü,+ %26", "gpt2")
 CONTROLS = (
@@ -20,24 +20,7 @@ CONTROLS = (
     Control("marked", Switch(), False),
     CENTRED,
 )
-VALUES: dict[str, st.SearchStrategy[Any]] = {
-    "text": st.text(st.characters(exclude_categories=["Cs"]), max_size=300),
-    "pair": st.text(st.characters(exclude_categories=["Cs"]), max_size=300),
-    "backbone": st.sampled_from(BACKBONES),
-    "backbones": st.lists(st.sampled_from(BACKBONES), unique=True).map(tuple),
-    "layer": st.integers(-1, 200),
-    "marked": st.booleans(),
-    "centred": st.sampled_from(CENTRINGS),
-}
-
-
 ARRIVAL = {control.key: control.default for control in CONTROLS}
-
-
-@settings(max_examples=200)
-@given(st.fixed_dictionaries(VALUES))
-def test_a_link_gives_back_what_it_was_made_of(state: dict[str, Any]) -> None:
-    assert from_link("?" + to_link(state, CONTROLS), CONTROLS) == (state, [])
 
 
 def test_what_is_as_on_arrival_is_left_out() -> None:
