@@ -5,7 +5,7 @@ Weights are read from safetensors alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -92,19 +92,12 @@ def read_declared(folder: Path) -> Declared | None:
 
 
 def _layer(place: Path, says: Dense) -> Layer:
+    """A layer in single precision; RefusalError: a tensor is lacking, of another shape or not finite."""
     shapes: dict[str, tuple[int, ...]] = {"linear.weight": (says.given, says.taken)}
     if says.bias:
         shapes["linear.bias"] = (says.given,)
     if says.residual and says.taken != says.given:
         shapes["residual.weight"] = (says.given, says.taken)
-    tensors = _weights(place, shapes)
-    added = tensors.get("residual.weight", torch.eye(says.given)) if says.residual else None
-    activation: Step = getattr(nn, says.activation)()  # one of those that are listed
-    return Layer(tensors["linear.weight"], tensors.get("linear.bias"), activation, added)
-
-
-def _weights(place: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
-    """These tensors in single precision; RefusalError: one is lacking, of another shape or not finite."""
     name = shown(place, WEIGHTS)
     file = bounded(place / WEIGHTS, HEAVIEST, name)
     with foreign("refusals.damaged", file=name):
@@ -118,4 +111,6 @@ def _weights(place: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Te
     for key, tensor in tensors.items():
         if not tensor.isfinite().all():
             raise RefusalError("refusals.infinite", name=f"{name}: {key}")
-    return tensors
+    added = tensors.get("residual.weight", torch.eye(says.given)) if says.residual else None
+    activation: Step = getattr(nn, says.activation)()  # one of those that are listed
+    return Layer(tensors["linear.weight"], tensors.get("linear.bias"), activation, added)

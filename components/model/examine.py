@@ -184,7 +184,11 @@ def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
         outputs = probe_outputs(probe, task.labels, states, query)
         return Examined(passed, query, states, probe, outputs, watch)
     if layer < last:
-        states = _before_head(passed, states)
+        if states.hidden.shape != kept.hidden[-1].shape:
+            raise PoolscopeError("pool_layer", layer, "errors.widths")
+        if backbone.final_norm is not None:  # which stands before the head
+            with torch.no_grad():
+                states = states.ending(backbone.final_norm(states.hidden))
     return Examined(passed, query, states, None, own_outputs(backbone, kept, states, query), watch)
 
 
@@ -204,20 +208,6 @@ def _probe(backbone: Backbone, query: Query, task: TaskSpec, states: States, las
     if weight.shape[1] != width:
         raise PoolscopeError("mine", weight.shape[1], "errors.own_head_width", width=width)
     return Probe(weight, bias)
-
-
-def _before_head(passed: Passed, states: States) -> States:
-    """A lower layer as the own head may take it: through the norm that stands before the head, if any.
-
-    PoolscopeError where its hidden states are not as wide as those of the last.
-    """
-    norm = passed.backbone.final_norm
-    if states.hidden.shape != passed.kept.hidden[-1].shape:
-        raise PoolscopeError("pool_layer", len(states.layers) - 1, "errors.widths")
-    if norm is None:
-        return states
-    with torch.no_grad():
-        return states.ending(norm(states.hidden))
 
 
 def run(backbone: Backbone, inputs: Inputs) -> Pass:

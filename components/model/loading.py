@@ -137,9 +137,16 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
     Opening validates the header against the file's length. The files are read, not mapped into memory:
     whoever shortens one later would kill a process that has it mapped.
     """
+    found = files.weights_in(folder)
+    if not found and not (folder / files.INDEX).is_file():
+        raise RefusalError("refusals.pickled", file=files.WEIGHTS)
+    if not found:
+        named = files.checked_object(folder / files.INDEX).get("weight_map")
+        key = "refusals.part" if isinstance(named, dict) and named else "refusals.no_part"
+        raise RefusalError(key, file=files.INDEX)
     with ExitStack() as stack:
         tensors: dict[str, Any] = {}
-        for file in _weights(folder):
+        for file in found:
             with files.foreign("refusals.damaged", file=file.name):
                 handle = stack.enter_context(safe_open(file, framework="pt", device="cpu", backend="pread"))
                 tensors |= {name: handle.get_slice(name) for name in handle.keys()}  # noqa: SIM118 - no mapping
@@ -161,17 +168,6 @@ def check_finite(model: PreTrainedModel) -> None:
             least, most = torch.aminmax(weight)  # NaN if any number is; unlike isfinite, copies nothing
             if not (torch.isfinite(least) and torch.isfinite(most)):
                 raise RefusalError("refusals.infinite", name=name)
-
-
-def _weights(folder: Path) -> tuple[Path, ...]:
-    """The whole file or, without it, those that the index names, all in the folder itself."""
-    if found := files.weights_in(folder):
-        return found
-    if not (folder / files.INDEX).is_file():
-        raise RefusalError("refusals.pickled", file=files.WEIGHTS)
-    named = files.checked_object(folder / files.INDEX).get("weight_map")
-    key = "refusals.part" if isinstance(named, dict) and named else "refusals.no_part"
-    raise RefusalError(key, file=files.INDEX)
 
 
 class Checkpoints:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -257,33 +256,25 @@ def test_replaying_the_kept_hidden_states_gives_the_logits_and_leaves_no_trace(t
     assert "forward" not in vars(backbone.cut)
 
 
-@pytest.mark.parametrize("bias", [-50.0, -1000.0])
-def test_a_head_that_hears_only_loud_noise_is_loaded_and_reads(tmp_path: Path, bias: float) -> None:
-    """Its ReLU is dead on ordinary hidden states; larger ones move its logits."""
-    model = dull(tmp_path / "x", bias)
+@pytest.mark.parametrize("bias", [-50.0, -1000.0, None])
+def test_a_head_that_hears_only_loud_noise_is_loaded_and_one_that_hears_nothing_refused(
+    tmp_path: Path, bias: float | None
+) -> None:
+    """Its ReLU is dead on ordinary hidden states; without a bias, none move its logits."""
+    spec = checkpoint(tmp_path / "x", "distilbert", "bert")
+    model = AutoModelForSequenceClassification.from_pretrained(spec.location).eval()
     inputs = {"input_ids": torch.tensor([[2, 5, 6, 3]]), "attention_mask": torch.ones(1, 4, dtype=torch.long)}
     with torch.no_grad():
+        model.pre_classifier.bias.fill_(bias or 0)
+        model.classifier.weight *= 0 if bias is None else 1
+        model.save_pretrained(spec.location)
         plain = model(**inputs).logits
         assert torch.equal(model(input_ids=inputs["input_ids"].flip(1)).logits, plain)  # it is dead
-        assert not torch.equal(model.classifier(model.pre_classifier(torch.full((1, 32), 1e5)).relu()), plain)
-    backbone = load(BackboneSpec("x", "x", "", "", "local", str(tmp_path / "x")))
-    assert np.flatnonzero(analyse(examine(backbone, Query("x", "the film"))).reads.positions).tolist() == [0]
-
-
-def test_a_head_that_hears_nothing_is_refused_and_told_what_was_tried(tmp_path: Path) -> None:
-    model = dull(tmp_path / "x", 0.0)
-    with torch.no_grad():
-        model.classifier.weight.zero_()
-    model.save_pretrained(tmp_path / "x")
-    with pytest.raises(PoolscopeError, match="random ones were tried, of sizes up to 10,000"):
-        load(BackboneSpec("x", "x", "", "", "local", str(tmp_path / "x")))
-
-
-def dull(folder: Path, bias: float) -> Any:
-    """A DistilBERT, loaded by transformers alone, whose ReLU starts from ``bias``."""
-    checkpoint(folder, "distilbert", "bert")
-    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
-    with torch.no_grad():
-        model.pre_classifier.bias.fill_(bias)
-    model.save_pretrained(folder)
-    return model
+        loud = model.classifier(model.pre_classifier(torch.full((1, 32), 1e5)).relu())
+    assert torch.equal(loud, plain) == (bias is None)
+    if bias is None:
+        with pytest.raises(PoolscopeError, match="random ones were tried, of sizes up to 10,000"):
+            load(spec)
+        return
+    reads = analyse(examine(load(spec), Query("x", "the film"))).reads
+    assert np.flatnonzero(reads.positions).tolist() == [0]

@@ -15,8 +15,7 @@ from components.analyses.measuring.trace import trace
 from components.errors import PoolscopeError
 from components.model.examine import Examined
 from components.model.internals import repeatable
-from tests.families.by_hand import layers_by_hand, logits_by_hand, patched_by_hand
-from tests.families.cases import BUILT, FACTS, TEXT, Family
+from tests.families.cases import BUILT, FACTS, TEXT, Family, layers_by_hand, logits_by_hand, patched_by_hand
 from tests.plain import cosine, rerun
 
 pytestmark = pytest.mark.families
