@@ -112,17 +112,6 @@ def test_a_folded_probe_is_the_pipeline(count: int, width: int) -> None:
     np.testing.assert_allclose(logits.softmax(dim=1), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("texts", [1, 2])
-def test_vectors_keep_the_order_and_do_not_depend_on_the_batch(backbone: Backbone, texts: int) -> None:
-    inputs = [example.texts for example in planted(70, seed=0, texts=texts)]
-    batches = evidence.embed(backbone, inputs)
-    together = {key: evidence.vectors(batches, key) for key in available(backbone) if key != "attention"}
-    for row in (0, 41, 69):
-        alone = evidence.embed(backbone, [inputs[row]])
-        for key, pooled in together.items():
-            np.testing.assert_allclose(evidence.vectors(alone, key)[0], pooled[row], atol=1e-5, err_msg=key)
-
-
 def test_attention_learns_to_look_at_the_telling_token() -> None:
     """Of six random tokens the third carries the label, and a mark by which it can be found."""
     generator = torch.Generator().manual_seed(0)

@@ -12,13 +12,9 @@ from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from transformers import AutoModelForSequenceClassification
 
 from components.inference.engine import Engine
-from components.model.backbone import batch_states
-from components.model.catalogue import read_catalogue
 from components.model.loading import load as load_backbone
-from components.model.pooling import POOLINGS
 from components.results import Row, read_results
 from components.settings import Settings
 from recipe.corpus import Corpus, Examples, load_corpus, read, subsample
@@ -62,16 +58,6 @@ def texts_of(examples: Examples) -> list[str]:
 
 def labels_of(examples: Examples) -> np.ndarray:
     return np.array([example.label for example in examples])
-
-
-@pytest.mark.parametrize("key", TUNED)
-def test_a_classifier_loads_without_a_remainder(key: str) -> None:
-    model, info = AutoModelForSequenceClassification.from_pretrained(
-        MODELS / key, output_loading_info=True, use_safetensors=True, trust_remote_code=False
-    )
-    assert not any(info.values()), info
-    assert model.config.architectures == [type(model).__name__]
-    assert model.num_parameters() <= 2.2e6  # half of BERT-Tiny's
 
 
 def test_all_of_it_is_small_and_in_the_catalogue() -> None:
@@ -177,27 +163,10 @@ def test_a_rho_with_erasure_is_what_the_results_say() -> None:
         assert row.value == pytest.approx(np.nanmean(rhos), abs=1e-4)  # of near ties, one may turn
 
 
-@pytest.fixture(scope="module")
-def grown() -> SentenceTransformer:
-    """The full-grown encoder as its authors' library loads it."""
-    return SentenceTransformer(str(checkpoint(RECIPES.measured[GROWN])), device="cpu")
-
-
-def test_the_full_grown_encoder_is_that_of_sentence_transformers(grown: SentenceTransformer) -> None:
-    texts = ["good", "The plot is thin, but the actors are a delight.", "Ein Café, 😀 naïve façade — 你好!"]
-    spec = next(spec for spec in read_catalogue(Settings().catalogue) if spec.key == GROWN)
-    states = batch_states(load_backbone(spec), texts)
-    tokens = grown.encode(texts, output_value="token_embeddings")
-    for ours, mask, other in zip(states.hidden, states.mask, tokens, strict=True):
-        np.testing.assert_allclose(ours[mask], other[: int(mask.sum())], atol=1e-5)
-    means = POOLINGS["mean"](states).numpy()
-    unit = means / np.linalg.norm(means, axis=1, keepdims=True)
-    np.testing.assert_allclose(unit, grown.encode(texts), atol=1e-5)
-
-
 @with_data
-def test_its_probe_is_that_of_plain_scikit_learn(grown: SentenceTransformer, corpus: Corpus) -> None:
-    """Fitted anew to the encoder's own averages, at the strength that the results state."""
+def test_a_probe_of_the_full_grown_encoder_is_that_of_plain_scikit_learn(corpus: Corpus) -> None:
+    """Fitted anew to the averages of the encoder's own library, at the strength that the results state."""
+    grown = SentenceTransformer(str(checkpoint(RECIPES.measured[GROWN])), device="cpu")
     source, row = RECIPES.probing.sources["sentiment"], only("probe", GROWN, task="sentiment", pooling="mean")
     training = subsample(corpus.training[source], RECIPES.probing.rows)
     sides = training, corpus.evaluation["sentiment"]
