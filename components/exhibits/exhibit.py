@@ -203,10 +203,7 @@ def scale_html(
     name: str, stops: Sequence[Sequence[object]] = DIVERGING, ends: tuple[str, str] = ("−1", "1")
 ) -> Markup:
     """The colours between two ``ends``, behind the ``name`` of what they say; ``stops`` are a plot's."""
-    colours = ", ".join(f"{colour} {100 * float(str(place)):g}%" for place, colour in stops)
-    strip = Markup('<span class="strip" style="background: linear-gradient(90deg, {})"></span>')
-    line = Markup('<p class="scale">{} <span>{}</span>{}<span>{}</span></p>')
-    return line.format(name, ends[0], strip.format(colours), ends[1])
+    return render("scale", name=name, stops=stops, ends=ends)
 
 
 def legend_html(*items: str) -> Markup:

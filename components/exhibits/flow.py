@@ -12,19 +12,8 @@ import numpy as np
 import pandas as pd
 
 from components.analyses.anatomy import Anatomy
+from components.exhibits import draw
 from components.exhibits.control import State
-from components.exhibits.draw import (
-    CHARACTER,
-    OTHER,
-    READ,
-    Figure,
-    Trace,
-    axis,
-    label_colour,
-    layout,
-    rgb,
-    written,
-)
 from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_of, titled_frame
 from components.exhibits.head import detail, first_untrained, numbered, short, size, vector
 from components.exhibits.similarity import share_text
@@ -126,7 +115,7 @@ class _Flow:
     say: Texts
     tokens: list[Part]
     classes: list[Part]
-    traces: list[Trace] = field(default_factory=list)
+    traces: list[draw.Trace] = field(default_factory=list)
     words: list[tuple[float, float, str]] = field(default_factory=list)  # x, y, escaped text
 
     @property
@@ -136,7 +125,7 @@ class _Flow:
 
     def colour(self, index: int) -> str:
         """Colour of the step ``index`` and of what comes out of it; -1 are the tokens."""
-        return OTHER if index >= first_untrained(self.anatomy) else READ
+        return draw.OTHER if index >= first_untrained(self.anatomy) else draw.READ
 
 
 def outline(
@@ -148,7 +137,7 @@ def outline(
     lines: Sequence[str],
     opacity: float = STREAM,
     frame: str = "",
-) -> Trace:
+) -> draw.Trace:
     """A stream from ``start`` at ``top`` down to ``end``, bent like an S where it moves sideways.
 
     ``lines`` are shown on pointing at it, and are escaped here. ``frame``: how a line round it is dashed.
@@ -159,8 +148,8 @@ def outline(
         for first, last in zip(start, end, strict=True)
     )
     down = top + height * times
-    red, green, blue = rgb(colour)
-    return Trace(
+    red, green, blue = draw.rgb(colour)
+    return draw.Trace(
         type="scatter",
         mode="lines",
         x=[round(float(x), 4) for x in (*left, *right[::-1], left[0])],
@@ -231,28 +220,30 @@ def _data(anatomy: Anatomy, say: Texts) -> pd.DataFrame:
     return titled_frame({f"away.{title}": cells for title, cells in zip(titles, columns, strict=True)}, say)
 
 
-def _figure(drawn: _Flow) -> Figure:
+def _figure(drawn: _Flow) -> draw.Figure:
     """Tokens, the steps in the order in which they ran, and classes, joined by streams."""
     bottom = _classes(drawn, _trunk(drawn, _tokens(drawn)))
     level = len(drawn.classes) <= LEVEL  # then each class has its words already
     slanted = [  # pixels that the longest of their names is high
-        round(CHARACTER * 0.75 * max(width(part.label) for part in parts))
+        round(draw.CHARACTER * 0.75 * max(width(part.label) for part in parts))
         for parts in (drawn.tokens, drawn.classes)
     ]
     above, below = slanted[0] + 26, 60 if level else slanted[1] + 20
-    frame = layout(
+    frame = draw.layout(
         height=round(bottom) + above + below,
         margin={"l": 2, "r": 2 if level else 14, "t": above, "b": below},  # the last slanted name ends there
         hovermode="closest",
         xaxis=_names(drawn.tokens, -45, "top"),
         xaxis2={**_names(drawn.classes, 45, "bottom"), "overlaying": "x", "showticklabels": not level},
-        yaxis=axis(range=[bottom, 0], showticklabels=False),
+        yaxis=draw.axis(range=[bottom, 0], showticklabels=False),
     )
     sides = ["middle right" if x == WORDS else "bottom center" for x, _, _ in drawn.words]
     xs, ys, words = (list(column) for column in zip(*drawn.words, strict=True))
-    texts = written(xs, ys, words, sides, textfont={"size": 16})
-    anchor = Trace(type="scatter", x=[None], y=[None], xaxis="x2")  # an axis without a trace is not drawn
-    return Figure([*drawn.traces, texts, anchor], frame)
+    texts = draw.written(xs, ys, words, sides, textfont={"size": 16})
+    anchor = draw.Trace(
+        type="scatter", x=[None], y=[None], xaxis="x2"
+    )  # an axis without a trace is not drawn
+    return draw.Figure([*drawn.traces, texts, anchor], frame)
 
 
 def _tokens(drawn: _Flow) -> float:
@@ -260,7 +251,7 @@ def _tokens(drawn: _Flow) -> float:
     places, y = _places(drawn.tokens), 0.0
     for index in range(drawn.picking):
         for part, place in zip(drawn.tokens, places, strict=True):
-            colour = drawn.colour(index - 1) if part.live else OTHER
+            colour = drawn.colour(index - 1) if part.live else draw.OTHER
             drawn.traces.append(outline(place, place, y, THREAD, colour, part.lines))
         y += THREAD
         _step(drawn, index, (FIELD[0], 0.98), y, BOX, FAINT)
@@ -270,7 +261,7 @@ def _tokens(drawn: _Flow) -> float:
         if part.live:
             drawn.traces.append(outline(place, end, y, FAN, drawn.colour(drawn.picking - 1), part.lines))
         else:
-            drawn.traces.append(outline(place, place, y, FAN * 0.4, OTHER, part.lines))
+            drawn.traces.append(outline(place, place, y, FAN * 0.4, draw.OTHER, part.lines))
     return y + FAN
 
 
@@ -294,10 +285,10 @@ def _trunk(drawn: _Flow, y: float) -> float:
 
 def _classes(drawn: _Flow, y: float) -> float:
     """The trunk splits into the classes; gives the height of the whole picture."""
-    read = drawn.colour(len(drawn.anatomy.steps) - 1) == READ
+    read = drawn.colour(len(drawn.anatomy.steps) - 1) == draw.READ
     places, starts = _places(drawn.classes), _bundle([part.weight for part in drawn.classes])
     for part, start, place in zip(drawn.classes, starts, places, strict=True):
-        colour = label_colour(part.members[0]) if part.live and read else OTHER
+        colour = draw.label_colour(part.members[0]) if part.live and read else draw.OTHER
         drawn.traces.append(outline(start, place, y, FAN, colour, part.lines))
         drawn.traces.append(outline(place, place, y + FAN, NODE, colour, part.lines, 1.0, "solid"))
         if len(drawn.classes) <= LEVEL:
@@ -365,7 +356,7 @@ def _bundle(weights: Sequence[float]) -> list[Span]:
 def _names(parts: list[Part], angle: int, side: str) -> dict[str, object]:
     """An axis that names tokens or classes at their places."""
     texts = [f"<b>{escape(part.label)}</b>" if part.live else escape(part.label) for part in parts]
-    return axis(
+    return draw.axis(
         range=[0, 1],
         side=side,
         tickangle=angle,

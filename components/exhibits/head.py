@@ -85,16 +85,11 @@ def first_untrained(anatomy: Anatomy) -> int:
     return next(drawn, len(anatomy.steps))
 
 
-def most_read(anatomy: Anatomy) -> int:
-    """Index of the token with the largest share of what the head reads."""
-    return int(np.argmax(anatomy.analysis.reads.share))
-
-
 def vector(anatomy: Anatomy, values: Floats) -> Floats:
     """A vector of ``values``: themselves or, where each token has one, that of the token read most."""
     if values.ndim < 2:
         return values.reshape(-1)
-    row: Floats = values[min(most_read(anatomy), len(values) - 1)]
+    row: Floats = values[min(int(anatomy.analysis.reads.share.argmax()), len(values) - 1)]
     return row.reshape(-1)
 
 
@@ -105,12 +100,15 @@ def short(value: float) -> str:
 
 def detail(step: Step, say: Texts) -> str:
     """A step's second line: shapes, and parameters if it has any."""
-    if step.idle or not step.parameters:
-        return " · ".join([sizes(step, say), *([say("steps.idle")] if step.idle else [])])
-    millions = say("steps.million", count=number(step.parameters / MILLION))
-    count = counted(step.parameters) if step.parameters < MILLION else millions
-    random = [say("steps.random")] if step.origin in UNTRAINED else []
-    return " · ".join([sizes(step, say), say("steps.parameters", count=count), *random])
+    parts = [sizes(step, say)]
+    if step.idle:
+        parts.append(say("steps.idle"))
+    elif step.parameters:
+        millions = say("steps.million", count=number(step.parameters / MILLION))
+        count = counted(step.parameters) if step.parameters < MILLION else millions
+        parts.append(say("steps.parameters", count=count))
+        parts += [say("steps.random")] if step.origin in UNTRAINED else []
+    return " · ".join(parts)
 
 
 def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
@@ -148,7 +146,8 @@ def strips(anatomy: Anatomy, say: Texts) -> dict[str, Floats]:
 
     Names are numbered, and not escaped.
     """
-    analysis, token = anatomy.analysis, shorten(word(labels_of(anatomy.analysis)[most_read(anatomy)]))
+    analysis = anatomy.analysis
+    token = shorten(word(labels_of(analysis)[int(analysis.reads.share.argmax())]))
     hidden = "strips.hidden_lower" if analysis.lower else "strips.hidden"
     name = say(hidden, token=token, layer=analysis.pool_layer)
     found = {name: vector(anatomy, anatomy.steps[0].taken)}

@@ -119,7 +119,10 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
         heading = say("lens.heading_random" if analysis.random else "lens.heading_raw", **found)
     bound = float(np.abs(aim.tokens).max()) or 1.0
     ends = (-bound, bound) if aim.raw else (0.0, 1.0)  # of the scale of colours
-    colour, stops = _colour(aim, say), draw.RANDOM if analysis.random else draw.DIVERGING
+    keys, stops = ("lens.colour_raw", "lens.colour"), draw.DIVERGING
+    if analysis.random:
+        keys, stops = ("outputs.raw", "depth.axis"), draw.RANDOM
+    colour = say(keys[0] if aim.raw else keys[1], label=aim.label, guess=aim.text(aim.neutral))
     layers = {say("lens.column", label=aim.label, layer=at): row for at, row in enumerate(aim.tokens)}
     return Shown(
         heading=heading,
@@ -151,14 +154,6 @@ def _lens_figure(
     )
 
 
-def _colour(aim: Aim, say: Texts) -> str:
-    if aim.analysis.random:
-        return say("outputs.raw") if aim.raw else say("depth.axis", label=aim.label)
-    if aim.raw:
-        return say("lens.colour_raw")
-    return say("lens.colour", label=aim.label, guess=aim.text(aim.neutral))
-
-
 HEIGHT = 320  # pixels
 WRITTEN = 7  # points that all have their values beside them; of more, only the first and the last
 ROOM = 0.12  # above and below the values, as a part of their range
@@ -184,26 +179,17 @@ def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
 
 def _finding(aim: Aim, say: Texts) -> str:
     """Say from which layer on the head says the label to the end, not escaped."""
-    if aim.analysis.random:
-        return say("depth.heading_random")
-    if aim.raw:
-        first, last = (aim.text(aim.pooled[end]) for end in (0, -1))
-        return say("depth.heading_raw", first=first, last=last)
-    if aim.since is None:
-        return _unsaid(aim, say)
-    if aim.since == 0:
-        return say("depth.heading_every", label=aim.label)
-    key = "depth.heading_last" if aim.since == aim.analysis.layers else "depth.heading"
-    return say(key, label=aim.label, layer=aim.since)
-
-
-def _unsaid(aim: Aim, say: Texts) -> str:
-    """At how many layers below the last the head says a label that it does not say in the end."""
-    if not aim.analysis.predicted and aim.index == ranked(aim.analysis)[0]:
-        return say("depth.heading_unsure", label=aim.label)
-    count = int(aim.said.sum())
-    key = "depth.heading_below" if count else "depth.heading_never"
-    return say(key, label=aim.label, count=count, total=len(aim.pooled))
+    key, count = "", int(aim.said.sum())
+    if aim.analysis.random or aim.raw:
+        key = "_random" if aim.analysis.random else "_raw"
+    elif aim.since is not None:
+        key = {aim.analysis.layers: "_last", 0: "_every"}.get(aim.since, "")
+    elif not aim.analysis.predicted and aim.index == ranked(aim.analysis)[0]:
+        key = "_unsure"
+    else:  # it does not say it in the end
+        key = "_below" if count else "_never"
+    found = {"label": aim.label, "layer": aim.since, "count": count, "total": len(aim.pooled)}
+    return say(f"depth.heading{key}", first=aim.text(aim.pooled[0]), last=aim.text(aim.pooled[-1]), **found)
 
 
 def _depth_figure(aim: Aim, say: Texts) -> draw.Figure:
