@@ -16,6 +16,7 @@ from components.analyses.trace import Patched
 from components.exhibits.control import State
 from components.exhibits.draw import LABELS, label_colour
 from components.exhibits.view import visible
+from components.markup import render
 from components.texts import Sentence, Texts
 from components.types import Analysis, BackboneSpec
 
@@ -263,13 +264,4 @@ def most_frequent(pairs: Iterable[tuple[Group, Item]]) -> dict[Group, list[Item]
 def status_html(comparison: Comparison, say: Texts) -> Markup:
     """Say how many backbones have answered, or what has come in the end."""
     done, total = len(comparison.compared), len(comparison.backbones)
-    running, one, several = "compare.progress", "compare.done_one", "compare.done"
-    if comparison.after is not None:
-        running, one, several = "edit.progress", "edit.done_one", "edit.done"
-    if comparison.state == "running":
-        bar = Markup('<progress max="{}" value="{}" aria-label="{}"></progress>')
-        shown = Markup('<div class="progress" role="status"><p>{}</p>{}</div>')
-        return shown.format(say(running, done=done, total=total), bar.format(total, done, say("compare.bar")))
-    key = "compare.stopped" if comparison.state == "stopped" else several if total > 1 else one
-    line = say(key, done=done, count=len(comparison.cells), total=total)
-    return Markup('<p class="progress" role="status">{}</p>').format(line)
+    return render("compare_status", say, comparison=comparison, done=done, total=total)

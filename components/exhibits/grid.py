@@ -190,30 +190,30 @@ def _cell(one: Combination, comparison: Comparison, say: Texts) -> dict[str, Any
     if one.refusal is not None:
         return {"why": say("compare.unanswered", reason=visible(one.refusal.said(say)))}
     answer, first, odd = one.answers[-1], comparison.same[one.key][0], comparison.agrees.get(one.key) is False
-    told = not one.random and predicts(answer)
-    likeliest = answer.labels[ranked(answer)[0]]
-    known = comparison.colours if told and likeliest in answer.predicted else {}
-    colour = known.get(likeliest, "var(--special)")  # which repeats what is said
-    notes = {
-        "edit.flips": one.flips,
-        "compare.differs": odd,
-        "compare.random": one.random,
-        "compare.swap": one.swapped,
+    told, style = not one.random and predicts(answer), ""
+    if told:
+        likeliest = answer.labels[ranked(answer)[0]]
+        known = comparison.colours if likeliest in answer.predicted else {}
+        style = f"--mix: {strength(answer)}%; --label: {known.get(likeliest, 'var(--special)')}"
+    marks = {  # a class of the style sheet, and the key of what a mark says
+        ("flip", "edit.flips"): one.flips,
+        ("odd", "compare.differs"): odd,
+        ("untrained", "compare.random"): one.random,
+        ("swap", "compare.swap"): one.swapped,
     }
-    every = [say(key) for key, holds in notes.items() if holds]
-    kinds = {"flip": one.flips, "odd": odd, "swap": one.swapped}
+    notes = [say(key) for (_, key), holds in marks.items() if holds]
     return {
         "why": "",
         "kinds": [
-            "told" if told else "untrained" if one.random else "value",
-            *(kind for kind, holds in kinds.items() if holds),
+            *(["told"] if told else [] if one.random else ["value"]),
+            *(kind for (kind, _), holds in marks.items() if holds),
         ],
-        "style": f"--mix: {strength(answer)}%; --label: {colour}" if told else "",
+        "style": style,
         "said": [{**_said(one, say), "address": classify_link(one.query, say)} for one in one.answers],
         "by": "" if one.random else _followed(one, say),
         "like": "" if first is one else visible(first.key[1]),
-        "notes": every,
-        "hint": [*_hint(one, comparison, say), *every],
+        "notes": notes,
+        "hint": [*_hint(one, comparison, say), *notes],
         "mark": "⇄" if one.flips else "≠" if odd else "",
     }
 
@@ -276,11 +276,16 @@ def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
         for one in comparison.combinations
         if comparison.same.get(one.key, (one,))[0] is one
     ]
-    pairs = {key: [_pair(row.get(key)) for row in rows] for key in columns}
-    data = titled_frame({key: [exact for exact, _ in found] for key, found in pairs.items()}, say)
-    texts = titled_frame({key: [text for _, text in found] for key, found in pairs.items()}, say)
+    cells = {key: [row.get(key, "") for row in rows] for key in columns}
+    data, texts = (
+        titled_frame(
+            {key: [one[side] if isinstance(one, tuple) else one for one in of] for key, of in cells.items()},
+            say,
+        )
+        for side in (0, 1)
+    )
     numeric = [place for place, key in enumerate(columns) if key.partition(".column_")[2] in NUMERIC]
-    return Shown(data=data, html=saved_table(data, texts, numeric, say(caption), file, say))
+    return Shown(data=data, html=saved_table(data, texts.astype(str), numeric, say(caption), file, say))
 
 
 COMPARISON_TABLE = Exhibit(
@@ -309,56 +314,39 @@ def _table_row(one: Combination, comparison: Comparison, say: Texts) -> Row:
         "compare.column_trained": yes_or_no(not one.random, say),
         "compare.column_swap": yes_or_no(one.swapped, say),
     }
-    return row | (_of_one if len(answers) == 1 else _of_two)(one, comparison, say)
+    says = [
+        "" if answer.problem_type == "regression" else labels_text(answer.predicted, say)
+        for answer in answers
+    ]
+    read = [len(answer.reads.indices) for answer in answers]
+    if len(answers) == 1:
+        agrees = comparison.agrees.get(one.key)
+        return row | {
+            "compare.column_says": says[0],
+            "compare.column_value": _value(answers[0]),
+            "compare.column_agrees": "" if agrees is None else yes_or_no(agrees, say),
+            "compare.column_read": read[0],
+            "compare.column_tokens": len(answers[0].tokens.text),
+        }
+    row |= zip(("edit.column_before", "edit.column_after"), says, strict=True)
+    row |= zip(("edit.column_read", "edit.column_read_now"), read, strict=True)
+    row["edit.column_flips"] = yes_or_no(one.flips, say) if one.predicted else ""
+    if one.output is not None:
+        for key, answer in zip(("edit.column_was", "edit.column_now"), answers, strict=True):
+            row[key] = (float(answer.probabilities[one.output]), output_text(answer, one.output))
+        row["edit.column_output"] = visible(answers[0].labels[one.output])
+        row["edit.column_moved"] = (one.moved, moved_text(one, say))
+    return row
 
 
-def _of_one(one: Combination, comparison: Comparison, say: Texts) -> Row:
-    (answer,) = one.answers
+def _value(answer: Analysis) -> tuple[float | str, str]:
+    """The outputs of the labels that are predicted, or of a regression; and the same as they are read."""
     chosen = [answer.labels.index(label) for label in answer.predicted]
     if answer.problem_type == "regression":
         chosen = ranked(answer)
     values = [float(answer.probabilities[index]) for index in chosen]
     exact = values[0] if len(values) == 1 else " + ".join(f"{value:.7g}" for value in values)
-    agrees = comparison.agrees.get(one.key)
-    return {
-        "compare.column_says": _says(answer, say),
-        "compare.column_value": (exact, " + ".join(output_text(answer, index) for index in chosen)),
-        "compare.column_agrees": "" if agrees is None else yes_or_no(agrees, say),
-        "compare.column_read": int(answer.reads.positions.sum()),
-        "compare.column_tokens": len(answer.tokens.text),
-    }
-
-
-def _of_two(one: Combination, _: Comparison, say: Texts) -> Row:
-    before, after = one.answers
-    row: Row = {
-        "edit.column_before": _says(before, say),
-        "edit.column_after": _says(after, say),
-        "edit.column_flips": yes_or_no(one.flips, say) if one.predicted else "",
-        "edit.column_read": int(before.reads.positions.sum()),
-        "edit.column_read_now": int(after.reads.positions.sum()),
-    }
-    if one.output is None:
-        return row
-    was, now = (
-        (float(answer.probabilities[one.output]), output_text(answer, one.output)) for answer in one.answers
-    )
-    return row | {
-        "edit.column_output": visible(before.labels[one.output]),
-        "edit.column_was": was,
-        "edit.column_now": now,
-        "edit.column_moved": (one.moved, moved_text(one, say)),
-    }
-
-
-def _says(analysis: Analysis, say: Texts) -> str:
-    return "" if analysis.problem_type == "regression" else labels_text(analysis.predicted, say)
-
-
-def _pair(value: object) -> tuple[object, str]:
-    """Split a cell into what the CSV has and what is read of it, not escaped."""
-    exact, text = value if isinstance(value, tuple) else (value, value)
-    return exact, "" if text is None else str(text)
+    return exact, " + ".join(output_text(answer, index) for index in chosen)
 
 
 def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:

@@ -1,5 +1,7 @@
 """Names of tokens, layers and numbers, and what is looked at."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,12 +11,12 @@ from components.exhibits.view import (
     View,
     asked_line,
     breakable_html,
+    labels_of,
     mark,
     number,
     percent,
     reference_name,
     shorten,
-    token_labels,
     visible,
     width,
     word,
@@ -40,7 +42,7 @@ def test_a_label_has_the_marks_of_the_vocabulary_and_the_characters_of_the_text(
     names, *ends = zip(*pieces, strict=True)
     special = np.full(len(pieces), not text)
     given = Tokens(names, np.array(ends).T, np.where(special, -1, 0), special, 0)
-    assert token_labels(given, (text, "")) == labels
+    assert labels_of(replace(analysis(text=text or "any"), tokens=given)) == labels
 
 
 def test_nothing_stays_invisible() -> None:
