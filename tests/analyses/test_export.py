@@ -5,9 +5,9 @@ import json
 import runpy
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,11 @@ import torch
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.export import module, pooling_source, program
 from components.inference.engine import Engine
-from components.model.examine import Examined, examine
+from components.model.backbone import Backbone
+from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
-from components.model.pooling import POOLINGS, States
-from components.model.probes import Probe, write_probes
-from components.model.reads import Reading
-from components.settings import Settings
+from components.model.pooling import POOLINGS
 from components.types import Analysis, BackboneSpec, Query
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain
 from tests.serving import ROOT
@@ -33,7 +31,6 @@ from tests.tiny import checkpoint
 TEXT = INPUTS[0][0]
 ODD = 'It\'s "{odd}" {{0}} \\n \\ \t\n\r\n """ 你好，世界! 👩\u200d👧 \u202eabc\u2028\x00 " + exit(3) + "'
 FAMILIES = tuple(key for key in KEYS if key.endswith("-sentiment"))
-THOROUGH = ("xlnet-sentiment", "gpt2-sentiment")  # [CLS] comes last; there is none
 HEADS = {  # the linear layers of each family's own head, as its code has them
     "bert": ("bert.pooler.dense", "classifier"),
     "distilbert": ("pre_classifier", "classifier"),
@@ -41,15 +38,10 @@ HEADS = {  # the linear layers of each family's own head, as its code has them
     "xlnet": ("sequence_summary.summary", "logits_proj"),
     "gpt2": ("score",),
 }
-WIDE = [key for key, pooling in POOLINGS.items() if pooling.spec.wide]
-SWAPS = [key for key in POOLINGS if key not in ("native", "pooler", "declared", "attention", *WIDE)]
 ANYWHERE = [key for key in POOLINGS if key not in ("pooler", "declared")]  # for checkpoints of any kind
-LOWER = {"bert-sentiment": "cls", "xlnet-sentiment": "first_last_avg", "gpt2-sentiment": "native"}
 SEEN = "the film is not good at all"
-POOLED = ("albert", "bart", "gpt_neox", "modernbert", "xlnet", "zamba2")
+POOLED = ("albert", "bart", "gpt_neox", "zamba2")
 INSIDE = ("t5", "longformer", "canine", "funnel")
-SPECIAL_ALONE = "it needs a text with at least one token that is not special"
-WIDTHS = "layers of this checkpoint differ in width"
 TINY = ("regression", "several", "headless", "reshaped")  # made on the spot
 RUNNER = """
 import contextlib, importlib.util, io, json, pathlib, runpy, sys
@@ -63,151 +55,109 @@ pathlib.Path(sys.argv[1], "printed.json").write_text(json.dumps(printed))
 """
 
 
-@dataclass(frozen=True)
-class Exported:
-    """Files in ``folder``, what each printed, and Poolscope's own answer, by the names of queries."""
-
-    folder: Path
-    analyses: Mapping[str, Analysis]
-    printed: Mapping[str, str]
-
-
 def swap(key: str, pooling: str, *texts: str) -> Query:
     return Query(key, *(texts or (TEXT,)), pooling=pooling)
 
 
-def probe(key: str, pooling: str) -> Query:
-    return Query(key, TEXT, pooling=pooling, head="probe", task="sentiment")
+def probe(key: str, pooling: str, layer: int = -1) -> Query:
+    return Query(key, TEXT, pooling=pooling, head="probe", pool_layer=layer)
 
 
-OWN = {
+PROGRAMS = {
     **{f"{key} {pooling}": swap(key, pooling) for key in FAMILIES for pooling in ("native", "mean")},
-    **{f"{key} {pooling}": swap(key, pooling) for key in THOROUGH[:1] for pooling in SWAPS},
-    **{f"{key} {pooling}": swap(key, pooling, "not good") for key in TINY for pooling in ("native", "max")},
-    **{f"{key} odd text": Query(key, ODD, ODD[::-1]) for key in ("bert-sentiment", *THOROUGH)},
+    **{f"{key} native": swap(key, "native", "not good") for key in TINY},
+    **{f"{key} odd text": Query(key, ODD, ODD[::-1]) for key in ("bert-sentiment", "gpt2-sentiment")},
+    "several max": swap("several", "max"),
+    "deeper cut": swap("deeper", "mean"),
+    "first_last_avg": swap("xlnet-sentiment", "first_last_avg"),
     "pooler": swap("bert-sentiment", "pooler"),
     "pair": swap("bert-paraphrase", "weightedmean", *INPUTS[3]),
     "pair, [CLS] last": swap("xlnet-paraphrase", "cls", *INPUTS[4]),
     "typed [CLS]": swap("xlnet-sentiment", "cls", "good <cls> film"),
     "longer than the limit": swap("gpt2-sentiment", "lasttoken", "good film " * 200),
+    **{f"probe gpt2-sentiment {pooling}": probe("gpt2-sentiment", pooling) for pooling in ANYWHERE},
+    **{f"probe bert-sentiment {pooling}": probe("bert-sentiment", pooling) for pooling in ("pooler", "cls")},
+    "probe, layer 1": probe("xlnet-sentiment", "first_last_avg", 1),
+    "probe native, layer 1": probe("gpt2-sentiment", "native", 1),
 }
-PROBED = {
-    "probe xlnet-sentiment mean": probe("xlnet-sentiment", "mean"),
-    **{f"probe {key} {pooling}": probe(key, pooling) for key in THOROUGH[1:] for pooling in ANYWHERE},
-    **{f"probe bert-sentiment {key}": probe("bert-sentiment", key) for key in ("pooler", "native", "cls")},
-    **{
-        f"probe {key} {pooling}, layer 1": replace(probe(key, pooling), pool_layer=1)
-        for key, pooling in LOWER.items()
-    },
-}
-BUNDLED = {"bundled probe": Query("bert-sentiment", TEXT, pooling="mean", head="probe")}
-PROGRAMS = {**OWN, **PROBED, **BUNDLED}
 MODULES = {
     **{f"module {key}": swap(key, "native") for key in (*FAMILIES, *TINY)},
-    **{f"module gpt2 probe {key}": probe("gpt2-sentiment", key) for key in ("native", "attention", *WIDE)},
-    **{f"module xlnet probe {key}": probe("xlnet-sentiment", key) for key in ("native", "cls")},
+    **{f"module probe {key}": probe("gpt2-sentiment", key) for key in ("native", "attention", "flatten")},
+    "module probe mean_std": probe("xlnet-sentiment", "mean_std"),
+    "module probe cls": probe("xlnet-sentiment", "cls"),
     "module special": swap("xlnet-sentiment", "mean_content", *INPUTS[3]),
     "module layers": swap("gpt2-sentiment", "first_last_avg"),
     "module pooler": swap("bert-sentiment", "pooler"),
 }
-QUERIES = {**PROGRAMS, **MODULES}
 
 
-def random_probes() -> dict[tuple[str, ...], Probe]:
-    """For backbones of three layers, 128 wide; on layer 1 for those of LOWER."""
-    hidden = torch.zeros(1, 2, 128)
-    mask, one = torch.ones(1, 2, dtype=torch.bool), torch.zeros(1, dtype=torch.long)
-    reads = Reading(lambda states: states[:, 0], hidden)
-    states = States((hidden,) * 4, mask, ~mask, one, reads, lambda given: given[:, 0], hidden[0, 0])
-    draw = np.random.default_rng(0).normal
-    return {
-        place: Probe(
-            weight=draw(size=(2, pooling(states).shape[1]), scale=0.1).astype(np.float32),
-            bias=draw(size=2).astype(np.float32),
-            query=draw(size=128).astype(np.float32) if key == "attention" else None,
-        )
-        for key, pooling in POOLINGS.items()
-        if key != "declared"
-        for place in (("sentiment", key), ("sentiment", key, "1"))
-        if len(place) == 2 or key in LOWER.values()
-    }
-
-
-def tiny_checkpoints(folder: Path) -> None:
-    checkpoint(folder / "regression", num_labels=1)
-    checkpoint(folder / "several", "distilbert", num_labels=3, problem_type="multi_label_classification")
-    checkpoint(folder / "headless", headless=True)
-    checkpoint(folder / "reshaped", "gpt2", "gpt2", num_labels=3)
+def made(folder: Path) -> Iterator[tuple[str, Backbone]]:
+    """Checkpoints that are not bundled, by their keys."""
+    yield "regression", load(checkpoint(folder / "regression", num_labels=1))
+    several = {"num_labels": 3, "problem_type": "multi_label_classification"}
+    yield "several", load(checkpoint(folder / "several", "distilbert", **several))
+    yield "headless", load(checkpoint(folder / "headless", headless=True))
+    reshaped = checkpoint(folder / "reshaped", "gpt2", "gpt2", num_labels=3)
     config = folder / "reshaped" / "config.json"
-    stated = json.loads(config.read_text())
     names = {str(index): f"label {index}" for index in range(4)}
-    stated |= {"id2label": names, "label2id": {name: int(index) for index, name in names.items()}}
-    config.write_text(json.dumps(stated))
+    stated = {"id2label": names, "label2id": {name: int(index) for index, name in names.items()}}
+    config.write_text(json.dumps(json.loads(config.read_text()) | stated))
+    yield "reshaped", load(reshaped)
+    deeper = load(SPECS["distilbert-sentiment"])  # the head begins behind one of many layers: a tensor alone
+    yield "deeper", replace(deeper, cut=deeper.model.get_submodule("distilbert.transformer.layer.1"))
+
+
+Exported = dict[str, tuple[str, Analysis, str]]  # by names of queries: source, our answer, what it printed
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    """An engine with the bundled checkpoints, probes for all of them, and tiny ones of any kind."""
-    folder = tmp_path_factory.mktemp("checkpoints")
-    tiny_checkpoints(folder)
-    write_probes(random_probes(), folder / "probes.safetensors")
-    places = {key: SPECS[key].location for key in KEYS} | {key: key for key in TINY}
-    common = "title = 'a'\ntask = 'sentiment'\nprobes = 'probes.safetensors'\n"
-    entries = [f"[{key}]\n{common}path = '{place}'\n" for key, place in places.items()]
-    (folder / "backbones.toml").write_text("".join(entries), encoding="utf-8")
-    return Engine(Settings(catalogue=folder / "backbones.toml"))
-
-
-def deeper_cut() -> Examined:
-    """A swap where the head begins behind one of many layers, which hands out a tensor alone."""
-    backbone = load(SPECS["distilbert-sentiment"])
-    layer = backbone.model.get_submodule("distilbert.transformer.layer.1")
-    return examine(replace(backbone, cut=layer), swap("distilbert-sentiment", "mean"))
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("exported")
 
 
 @pytest.fixture(scope="module")
-def exported(asked: Engine, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+def exported(engine: Engine, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     """Every file, run one after the other in one process that has no way to Poolscope."""
-    folder, analyses = tmp_path_factory.mktemp("exported"), {}
-    for name, query in QUERIES.items():
-        anatomy = (engine if name in BUNDLED else asked).ask("anatomy", query)
-        source = anatomy.module if name in MODULES else anatomy.program
-        backbone = anatomy.analysis.backbone
-        for path in (backbone.location, backbone.probes or "") if name not in BUNDLED else ():
-            source = source.replace(f" = {json.dumps(Path(path).name)}\n", f" = {json.dumps(path)}\n")
+    own, known = dict(made(tmp_path_factory.mktemp("checkpoints"))), dict[str, tuple[str, Analysis]]()
+    for name, query in (PROGRAMS | MODULES).items():
+        if query.backbone in own:
+            examined = examine(own[query.backbone], query)
+            source, analysis = (module if name in MODULES else program)(examined), analyse(examined)
+            path = json.dumps(examined.backbone.spec.location)
+            source = source.replace(f" = {json.dumps(query.backbone)}\n", f" = {path}\n")
+        else:
+            anatomy = engine.ask("anatomy", query)
+            source, analysis = anatomy.module if name in MODULES else anatomy.program, anatomy.analysis
         (folder / f"{name}.py").write_text(source, encoding="utf-8", newline="")
-        analyses[name] = anatomy.analysis
-    deeper = deeper_cut()
-    (folder / "deeper cut.py").write_text(program(deeper), encoding="utf-8")
-    analyses["deeper cut"] = analyse(deeper)
+        known[name] = source, analysis
     subprocess.run([sys.executable, "-I", "-c", RUNNER, str(folder)], cwd=ROOT, check=True, timeout=900)
-    return Exported(folder, analyses, json.loads((folder / "printed.json").read_text(encoding="utf-8")))
+    printed = json.loads((folder / "printed.json").read_text(encoding="utf-8"))
+    return {name: (*both, printed[name]) for name, both in known.items()}
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, "deeper cut"])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_prints_the_probabilities(exported: Exported, name: str) -> None:
-    analysis = exported.analyses[name]
-    lines = [line.rsplit(": ", 1) for line in exported.printed[name].splitlines()]
+    _, analysis, told = exported[name]
+    lines = [line.rsplit(": ", 1) for line in told.splitlines()]
     assert [label for label, _number in lines] == list(analysis.labels)
-    printed = [float(number) for _label, number in lines]
-    np.testing.assert_allclose(printed, analysis.probabilities, rtol=1e-5, atol=1e-5)
+    numbers = [float(number) for _label, number in lines]
+    np.testing.assert_allclose(numbers, analysis.probabilities, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_learns(exported: Exported, name: str) -> None:
-    before, after = (float(line.rsplit(": ", 1)[1]) for line in exported.printed[name].splitlines())
+    before, after = (float(line.rsplit(": ", 1)[1]) for line in exported[name][2].splitlines())
     assert after < before
 
 
 @pytest.mark.parametrize("key", FAMILIES)
 def test_a_module_with_the_own_weights_is_the_own_head(
-    exported: Exported, monkeypatch: pytest.MonkeyPatch, key: str
+    exported: Exported, folder: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     monkeypatch.chdir(ROOT)
     read = "first" if key.split("-")[0] in FIRST else "lasttoken"
-    source = (exported.folder / f"module {key}.py").read_text(encoding="utf-8")
-    assert f"stands behind the pooling {read}." in source
-    ours = runpy.run_path(str(exported.folder / f"module {key}.py"))["Classifier"]().eval()
+    assert f"stands behind the pooling {read}." in exported[f"module {key}"][0]
+    ours = runpy.run_path(str(folder / f"module {key}.py"))["Classifier"]().eval()
     plain = load_plain(SPECS[key].location)
     linear = [layer for layer in ours.head if isinstance(layer, torch.nn.Linear)]
     for layer, path in zip(linear, HEADS[key.split("-")[0]], strict=True):
@@ -225,31 +175,31 @@ def test_a_module_with_the_own_weights_is_the_own_head(
 
 
 @pytest.mark.parametrize("command", [("check", "--select", "E,F,I"), ("format", "--check")])
-def test_a_linter_finds_nothing(exported: Exported, command: tuple[str, ...]) -> None:
+@pytest.mark.usefixtures("exported")
+def test_a_linter_finds_nothing(folder: Path, command: tuple[str, ...]) -> None:
     long = ["*odd text*", "*longer*", *(["probe*native*"] if "format" in command else [])]  # long literals
     excluded = [part for pattern in long for part in ("--exclude", pattern)]
     ruff = [Path(sys.executable).parent / "ruff", command[0], "--isolated", "--line-length", "100"]
     found = subprocess.run(
-        [*ruff, *command[1:], *excluded, exported.folder], capture_output=True, text=True, check=False
+        [*ruff, *command[1:], *excluded, folder], capture_output=True, text=True, check=False
     )
     assert found.returncode == 0, found.stdout
 
 
 def test_what_is_lacking_is_said(exported: Exported) -> None:
-    source = (exported.folder / "headless native.py").read_text(encoding="utf-8")
+    source, reshaped = (exported[f"{name} native"][0] for name in ("headless", "reshaped"))
     assert "torch.manual_seed(0)" in source
     assert "# The checkpoint does not hold classifier.bias, classifier.weight" in source
     unwrapped = source.replace("\n# ", " ")
     assert "classifier.weight: random numbers, alike every time" in unwrapped
     assert "classifier.bias: one and the same number throughout." in unwrapped
     assert "ignore_mismatched_sizes" not in source
-    reshaped = (exported.folder / "reshaped native.py").read_text(encoding="utf-8")
     assert "ignore_mismatched_sizes=True" in reshaped
     assert "holds score.weight in another shape. New instead: score.weight: random" in reshaped
 
 
 def test_a_layer_among_many_is_named_by_its_number(exported: Exported) -> None:
-    source = (exported.folder / "deeper cut.py").read_text(encoding="utf-8")
+    source = exported["deeper cut"][0]
     assert "model.distilbert.transformer.layer[1].register_forward_hook(swap)" in source
     assert "return vector[:, None].expand_as(output)" in source
 
@@ -304,7 +254,7 @@ def test_nobody_is_told_where_a_checkpoint_lies(
     exported: Exported, tiny_family: Callable[..., BackboneSpec]
 ) -> None:
     for name in [f"{key} mean" for key in FAMILIES]:
-        source = (exported.folder / f"{name}.py").read_text(encoding="utf-8")
+        source = exported[name][0]
         assert len(source.splitlines()) < 80
         assert str(ROOT) not in source
     spec = tiny_family("albert")
@@ -314,34 +264,17 @@ def test_nobody_is_told_where_a_checkpoint_lies(
         assert str(Path(spec.location).parent) not in source
 
 
-def test_a_program_says_that_a_text_has_no_tokens_of_its_own(engine: Engine) -> None:
+def test_a_file_says_what_it_cannot_pool(engine: Engine) -> None:
     """As every pooling, which raises the sentence and not its key."""
     assert not [line for key in POOLINGS for line in pooling_source(key).code if "errors." in line]
     query = Query("bert-sentiment", "not good", pooling="mean_content")
     source = engine.ask("anatomy", query).program.replace('TEXT = "not good"', 'TEXT = ""')
-    with pytest.raises(ValueError, match=f"^{SPECIAL_ALONE}$"):
-        exec(compile(source, "defined_by", "exec"), {"__name__": "__main__"})
-
-
-def test_a_module_says_what_it_cannot_pool(engine: Engine) -> None:
-    defined = defined_by(engine, "mean_content")
-    states = defined["States"](
-        hidden=torch.zeros(1, 2, 4),
-        mask=torch.ones(1, 2, dtype=torch.bool),
-        special=torch.ones(1, 2, dtype=torch.bool),
-    )
-    with pytest.raises(ValueError, match=f"^{SPECIAL_ALONE}$"):
-        defined["mean_content"](states)
-    defined = defined_by(engine, "first_last_avg")
+    with pytest.raises(ValueError, match="it needs a text with at least one token that is not special"):
+        exec(compile(source, "exported", "exec"), {"__name__": "__main__"})
+    source = engine.ask("anatomy", replace(query, pooling="first_last_avg")).module
+    defined: dict[str, Callable[..., Any]] = {"__name__": "exported"}
+    exec(compile(source, "exported", "exec"), defined)
     layers = (torch.zeros(1, 2, 4), torch.zeros(1, 2, 8), torch.zeros(1, 2, 4))
     states = defined["States"](hidden=layers[-1], layers=layers, mask=torch.ones(1, 2, dtype=torch.bool))
-    with pytest.raises(ValueError, match=f"^{WIDTHS}$"):
+    with pytest.raises(ValueError, match="layers of this checkpoint differ in width"):
         defined["first_last_avg"](states)
-
-
-def defined_by(engine: Engine, pooling: str) -> dict[str, Callable[..., Any]]:
-    """What the file of a module defines."""
-    query = Query("bert-sentiment", "not good", pooling=pooling)
-    defined: dict[str, Callable[..., Any]] = {"__name__": "defined_by"}
-    exec(compile(engine.ask("anatomy", query).module, "defined_by", "exec"), defined)
-    return defined
