@@ -15,7 +15,6 @@ from typing import Any, Literal
 from components.analyses.anatomy import Weight
 from components.analyses.padding import Padding, PaddingCase, Verdict
 from components.analyses.registry import Backbone, Check, Cost, Examined, Prepared, analysis
-from components.errors import PoolscopeError
 from components.model.files import (
     CONFIG,
     INDEX,
@@ -105,8 +104,10 @@ class Passport:
     @property
     def place(self) -> Place:
         """Tell where the head reads in every one of the texts."""
-        wheres = [_places(sample) for sample in self.samples]
-        return next((place for place in wheres[0] if all(place in where for where in wheres)), "other")
+        wheres = [set(_places(sample)) for sample in self.samples]
+        return next(
+            (place for place in _places(self.samples[0]) if place in set.intersection(*wheres)), "other"
+        )
 
     @property
     def token(self) -> str:
@@ -120,22 +121,21 @@ class Passport:
         """All of it in words, what is read first."""
         low, median, high = (f"{value:.2f}".replace("-", "−") for value in self.ordinary[-1])
         batch = {} if self.padding in ("safe", "alone") else {"largest": f"{self.ways[0].largest:.2g}"}
-        return (
-            *self._reading(),
-            *self._declaring(),
-            Sentence(f"passport.says_{self.padding}", **batch),
-            *self._trained(),
-            Sentence("passport.says_ordinary", low=low, median=median, high=high),
-            *self._lost(),
-        )
-
-    def _reading(self) -> Iterator[Sentence]:
-        """Positions that the head reads, and which poolings give that very vector."""
-        yield Sentence(f"passport.reads_{self.place}", count=len(self.samples))
+        said = [Sentence(f"passport.reads_{self.place}", count=len(self.samples))]
         if self.token:
-            yield Sentence("passport.token", token=self.token)
+            said.append(Sentence("passport.token", token=self.token))
         if self.equal:
-            yield Sentence("passport.equal", poolings=self.equal)
+            said.append(Sentence("passport.equal", poolings=self.equal))
+        said += [*self._declaring(), Sentence(f"passport.says_{self.padding}", **batch)]
+        if not self.head_trained:
+            drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
+            total = sum(prod(one.shape) for one in self.weights)
+            said.append(Sentence("passport.head_random", drawn=f"{drawn:,}", total=f"{total:,}"))
+        if not self.body_trained:
+            said.append(Sentence("passport.body_random"))
+        if self.head_trained and self.body_trained:
+            said.append(Sentence("passport.trained"))
+        return (*said, Sentence("passport.says_ordinary", low=low, median=median, high=high), *self._lost())
 
     def _declaring(self) -> Iterator[Sentence]:
         """Declarations of the checkpoint, beside what is measured."""
@@ -146,16 +146,6 @@ class Passport:
             same = len(declared.poolings) == 1 and declared.poolings[0] in self.equal
             what = (*declared.poolings, *(Sentence(f"passport.{step.name}") for step in declared.steps))
             yield Sentence("passport.declares_same" if same else "passport.declares_other", what=what)
-
-    def _trained(self) -> Iterator[Sentence]:
-        if not self.head_trained:
-            drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
-            total = sum(prod(one.shape) for one in self.weights)
-            yield Sentence("passport.head_random", drawn=f"{drawn:,}", total=f"{total:,}")
-        if not self.body_trained:
-            yield Sentence("passport.body_random")
-        if self.head_trained and self.body_trained:
-            yield Sentence("passport.trained")
 
     def _lost(self) -> Iterator[Sentence]:
         some = [one for one in self.scripts if one.unread]
@@ -184,14 +174,14 @@ class Passport:
 
 def _places(sample: Sample) -> tuple[Place, ...]:
     """The names of what is read of one text: of a text of one token it has several."""
-    read, total = set(sample.reads), len(sample.tokens)
-    named: dict[Place, set[int]] = {
-        "none": set(),
-        "first": {0},
-        "last": {total - 1},
-        "every": set(range(total)),
+    total = len(sample.tokens)
+    named: dict[Place, range] = {
+        "none": range(0),
+        "first": range(1),
+        "last": range(total - 1, total),
+        "every": range(total),
     }
-    return tuple(place for place, where in named.items() if where == read)
+    return tuple(place for place, where in named.items() if sample.reads == tuple(where))
 
 
 def _of_a_backbone(_check: Check, _query: Query, _longest: int) -> Prepared:
@@ -233,6 +223,7 @@ def issue(backbone: Backbone) -> Passport:
     alone = [each for each in seen if not each.query.text_pair]
     roomy = [each for each in seen if each.kept.inputs["input_ids"].shape[1] < backbone.limit]
     padded, anatomy = audits(roomy or seen), dissect(alone[-1])
+    equal = [_equal(each) for each in alone]
     reads = [each.passed.states.reads.positions[0].nonzero()[:, 0].tolist() for each in seen]
     return Passport(
         backbone=replace(backbone.described, declared=declared),
@@ -245,8 +236,8 @@ def issue(backbone: Backbone) -> Passport:
             Sample(*pair, each.passed.tokens.text, tuple(places))
             for pair, each, places in zip(samples, seen, reads, strict=True)
         ),
-        equal=tuple(key for key in POOLINGS if key != "native" and all(_equal(key, each) for each in alone)),
-        padding=_worst([each.verdict for each in padded]),
+        equal=tuple(key for key in POOLINGS if all(key in same for same in equal)),
+        padding=max((each.verdict for each in padded), key=WORST.index),
         ways=_ways(padded),
         ordinary=backbone.ordinary.bands.plain,
         head_trained=backbone.head_trained,
@@ -273,21 +264,17 @@ def fingerprint(spec: BackboneSpec) -> str:
     return whole.hexdigest()
 
 
-def _equal(key: str, examined: Examined) -> bool:
-    """Tell whether a pooling gives the vector that the own head reads, if it reads one."""
+def _equal(examined: Examined) -> list[str]:
+    """Poolings but the native one that give the vector that the own head reads, if it reads one."""
+    from components.analyses.measuring.analyze import vectors_of
+
     states = examined.passed.states
-    if POOLINGS[key].spec.learned or int(states.reads.positions.sum()) == 0:
-        return False
+    if not states.reads.positions.any():
+        return []
     read = POOLINGS["native"](states)
-    try:
-        other = POOLINGS[key](states)
-    except PoolscopeError:
-        return False  # not of this checkpoint, or not of this text
-    return read.shape == other.shape and float((read - other).norm()) <= NEAR * float(read.norm())
-
-
-def _worst(verdicts: Sequence[Verdict]) -> Verdict:
-    return max(verdicts, key=WORST.index)
+    near = NEAR * float(read.norm())
+    alike = ((key, other) for key, other in vectors_of(states) if other.shape == read.shape)
+    return [key for key, other in alike if key != "native" and float((read - other).norm()) <= near]
 
 
 def _ways(padded: Sequence[Padding]) -> tuple[PaddedWay, ...]:
@@ -296,7 +283,11 @@ def _ways(padded: Sequence[Padding]) -> tuple[PaddedWay, ...]:
     for case in (case for each in padded for case in each.cases):
         same.setdefault(case.name, []).append(case)
     return tuple(
-        PaddedWay(name, _worst([case.verdict for case in cases]), max(case.largest for case in cases))
+        PaddedWay(
+            name,
+            max((case.verdict for case in cases), key=WORST.index),
+            max(case.largest for case in cases),
+        )
         for name, cases in same.items()
     )
 

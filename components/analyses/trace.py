@@ -24,9 +24,7 @@ class Patched:
     all above runs on. ``whole``: (L + 1, K) when all states of a layer are the other's, or None where the
     texts have different numbers of tokens. ``shares``: (L + 1, P) the part of the change from the first
     logits to the second that each patch makes: 0 for none of it, 1 for all of it. ``warnings``: what was
-    left alone.
-
-    The one of some layers alone has (n, P, K), (n, K) and (n, P): see `ended`.
+    left alone. Of some layers alone there are (n, P, K), (n, K) and (n, P).
     """
 
     first: Analysis
@@ -36,28 +34,6 @@ class Patched:
     whole: Floats | None
     shares: Floats
     warnings: tuple[Sentence, ...]
-
-    @property
-    def ended(self) -> int:
-        """Up to which layer it is there, that one not included: L + 1 where it is whole."""
-        return len(self.logits)
-
-    @property
-    def layers(self) -> int:
-        """Count its layers when it is whole: L + 1."""
-        return self.first.layers + 1
-
-    def followed_by(self, other: Patched) -> Patched:
-        """With the layers that come next."""
-        whole = (
-            None if self.whole is None or other.whole is None else np.concatenate((self.whole, other.whole))
-        )
-        return replace(
-            self,
-            logits=np.concatenate((self.logits, other.logits)),
-            whole=whole,
-            shares=np.concatenate((self.shares, other.shares)),
-        )
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
@@ -100,8 +76,14 @@ def trace(run: Run, seconds: float) -> Generator[Progress | Patched]:
     change of the logits that is. ``whole[l]``: all states of a layer at once; null where the numbers of
     tokens differ. A request that cannot be answered comes back as a message that says why.
     """
-    found: Patched = run(traced, start=0, seconds=seconds)
-    while found.ended < found.layers:
-        yield Progress(found.ended, found.layers)
-        found = found.followed_by(run(traced, start=found.ended, seconds=seconds))
-    yield found
+    parts: list[Patched] = [run(traced, start=0, seconds=seconds)]
+    while (ended := sum(len(part.logits) for part in parts)) <= parts[0].first.layers:
+        yield Progress(ended, parts[0].first.layers + 1)
+        parts.append(run(traced, start=ended, seconds=seconds))
+    whole = [part.whole for part in parts if part.whole is not None]
+    yield replace(
+        parts[0],
+        logits=np.concatenate([part.logits for part in parts]),
+        whole=np.concatenate(whole) if whole else None,
+        shares=np.concatenate([part.shares for part in parts]),
+    )

@@ -212,6 +212,13 @@ class Backbone:
         """True if no weight of the body that the logits depend on was drawn at random."""
         return not self.provenance.random_body
 
+    def at_once(self, length: int, states: int = 8192) -> int:
+        """Count the inputs of this ``length`` that are run together: of no more than so many hidden states.
+
+        Where the tokenizer cannot pad, the model may take no two inputs at once.
+        """
+        return 1 if self.tokenizer.pad_token_id is None else max(states // length, 1)
+
     def run(self, inputs: Inputs) -> Pass:
         """A plain forward pass from which the head and the pooler can be run again."""
         pooler = () if self.pooler is None else (self.pooler.cut, self.model.base_model)

@@ -121,7 +121,7 @@ def deep(levels: int) -> bytes:
         record("subprocess:Popen", ["true"]),
         record("components.types:Sentence", "errors.word", []),  # which stands elsewhere
         record("components.inference.engine:InProcess"),
-        record("components.analyses.measuring.trace:Start"),
+        record("components.analyses.measuring.detect:Tried"),
         record("components.types:Query", "too few"),
         record(),
         array("O", [1], b"\x00" * 8),

@@ -228,7 +228,7 @@ class FakeAnalyst:
 
     def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Any:
         found = self.trace(query, other, other_pair)
-        yield Progress(1, found.layers)
+        yield Progress(1, len(found.logits))
         yield found
 
     def importance(self, query: Query, label: str = "", integrated: bool = True) -> Any:

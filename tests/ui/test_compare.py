@@ -42,7 +42,7 @@ class Tracing(Counting):
     def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Any:
         found = self.trace(query, other, other_pair)
         try:
-            yield Progress(1, found.layers)
+            yield Progress(1, len(found.logits))
             yield found
         except GeneratorExit:
             self.log.append("closed")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -73,6 +74,17 @@ def _wins(states: States, vector: Tensor) -> Ints | None:
     if not torch.equal(largest.values, vector):
         return None
     return np.bincount(largest.indices[0].numpy(), minlength=states.hidden.shape[1])
+
+
+def vectors_of(states: States, keys: Iterable[str] | None = None) -> Iterator[tuple[str, Tensor]]:
+    """Yield the vectors (B, D') of each pooling that this text and this model have.
+
+    ``keys``: of the poolings, or None for all that are not learned.
+    """
+    unlearned = (key for key, pooling in POOLINGS.items() if not pooling.spec.learned)
+    for key in unlearned if keys is None else keys:
+        with suppress(PoolscopeError):
+            yield key, POOLINGS[key](states)
 
 
 def pooled_features(

@@ -39,7 +39,6 @@ from components.model.tracing import LIBRARY, Call, trace
 from components.texts import Sentence
 from components.types import BackboneSpec
 
-STATES = 8192  # hidden states that a head is handed at once
 Answer = Callable[[Pass, Tensor], Tensor]  # a pass of B inputs, final hidden states (B, T, D) -> (B, N)
 SHORT = 16  # lines of a function that is shown whole; of a longer one only what ran, and what lies between
 
@@ -294,19 +293,17 @@ def _pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer
     ``kept``: a pass of one input, of which ``answer`` reads the states ``read``. Heads that say the same of
     one state alone as of a row of equal ones, as most do, are given one: it is tried on two vectors.
     """
-    alone = backbone.tokenizer.pad_token_id is None  # such a model cannot be given several inputs at once
-    length = kept.hidden[-1].shape[1]
 
     def behind(kept: Pass, states: int) -> Head:
-        most = 1 if alone else max(STATES // states, 1)  # vectors at once
-
         def together(vectors: Tensor) -> Tensor:
             inputs = {name: value.expand(len(vectors), -1) for name, value in kept.inputs.items()}
             return answer(replace(kept, inputs=inputs), vectors[:, None].expand(-1, states, -1))
 
-        return lambda vectors: torch.cat([together(part) for part in torch.split(vectors, most)])
+        return lambda vectors: torch.cat(
+            [together(part) for part in torch.split(vectors, backbone.at_once(states))]
+        )
 
-    whole = behind(kept, length)
+    whole = behind(kept, kept.hidden[-1].shape[1])
     if not (backbone.per_token and read):
         return whole
     token = {name: value[:, read[0] : read[0] + 1] for name, value in kept.inputs.items()}

@@ -29,6 +29,7 @@ from components.analyses.detect import (
     cut_said,
     load_serving,
 )
+from components.analyses.measuring.analyze import vectors_of
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.declaration import read_prompts
@@ -37,7 +38,7 @@ from components.model.encoding import Encoded, encode
 from components.model.examine import Stopwatch, run_encoded
 from components.model.files import RefusalError, folder
 from components.model.internals import repeatable
-from components.model.pooling import POOLINGS, States
+from components.model.pooling import POOLINGS
 from components.texts import Sentence
 from components.types import Cut, Floats, Query
 
@@ -214,7 +215,10 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None) -> dict[Way, 
     with repeatable(backbone.model):
         states = run_encoded(backbone, encoded, layers, Stopwatch()).states
         for layer in reversed(range(len(states.layers))):
-            for key, vectors in _pooled(states, layer, keys):
+            upto = states.upto(layer)
+            if upto.hidden.shape != states.hidden.shape:
+                upto = replace(upto, pooler=None)  # which takes hidden states of the last layer's width
+            for key, vectors in vectors_of(upto, keys):
                 way = replace(plain, pooling=key, layer=layer - len(states.layers))
                 dense = None if key == DECLARED else _through(declared, vectors)
                 if dense is not None:
@@ -233,15 +237,6 @@ def _keys(declared: Declared | None) -> list[str]:
     more = says is not None and (len(says.poolings) > 1 or any(isinstance(one, Cut) for one in says.steps))
     every = (key for key in dict.fromkeys((*PLAIN, *POOLINGS)) if not POOLINGS[key].spec.learned)
     return [key for key in every if more or not POOLINGS[key].spec.declared]
-
-
-def _pooled(states: States, layer: int, keys: Iterable[str]) -> Iterator[tuple[str, Tensor]]:
-    upto = states.upto(layer)
-    if upto.hidden.shape != states.hidden.shape:
-        upto = replace(upto, pooler=None)  # which takes hidden states of the last layer's width
-    for key in keys:
-        with suppress(PoolscopeError):  # this text or this model may have no such vector
-            yield key, POOLINGS[key](upto)
 
 
 def _through(declared: Declared | None, vectors: Tensor) -> Tensor | None:

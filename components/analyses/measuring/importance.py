@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -28,7 +27,6 @@ from components.model.query import choice
 from components.texts import Sentence
 from components.types import Analysis, Floats
 
-STATES = 8192  # hidden states that a model computes at once
 THERE_AND_BACK = 512  # hidden states that it runs forward and back at once, between two looks at the clock
 EAGER = "eager"  # the one way to compute attention that also hands it out
 ALIKE = 1e-5  # by which logits may differ when it is computed so
@@ -45,15 +43,13 @@ def weigh(examined: Examined, label: str) -> Importance:
     seen, rolled, warnings = attention(examined)
     with repeatable(examined.backbone.model):
         slopes = gradient_x_input(examined, index)
-    erasure = erased(examined, index, eraser)
+    erasure, own = erased(examined, index, eraser), ~answer.tokens.special
     found = {
         "similarity": answer.similarity[-1],
         "attention": None if seen is None else seen[-1].mean(axis=0),
         "rollout": rolled,
         "gradient_x_input": slopes,
     }
-    own = ~answer.tokens.special
-    given = {name: values[own] for name, values in found.items() if values is not None}
     return Importance(
         analysis=answer,
         label=index,
@@ -63,7 +59,9 @@ def weigh(examined: Examined, label: str) -> Importance:
         integrated=None,
         erasure=erasure,
         eraser=str(examined.backbone.tokenizer.convert_ids_to_tokens(eraser)),
-        agreement={name: spearman(values, erasure[own]) for name, values in given.items()},
+        agreement={
+            name: spearman(values[own], erasure[own]) for name, values in found.items() if values is not None
+        },
         warnings=(*answer.warnings, *warnings),
     )
 
@@ -105,29 +103,39 @@ def erased(examined: Examined, label: int, eraser: int) -> Floats:
 
 def _without(examined: Examined, ids: Tensor) -> Tensor:
     """Return what the query's head says (R, K) with these ids (R, T) in the text's place."""
-    backbone, inputs = examined.backbone, examined.kept.inputs
-    most = 1 if backbone.tokenizer.pad_token_id is None else max(STATES // ids.shape[1], 1)
-    logits = []
-    for part in torch.split(ids, most):
-        others: Mapping[str, Tensor] = {name: value.expand(len(part), -1) for name, value in inputs.items()}
+    backbone, inputs, logits = examined.backbone, examined.kept.inputs, list[Tensor]()
+    for part in torch.split(ids, backbone.at_once(ids.shape[1])):
+        others = {name: value.expand(len(part), -1) for name, value in inputs.items()}
         with repeatable(backbone.model):
             kept = run(backbone, {**others, "input_ids": part}).upmost(len(examined.kept.hidden))
         logits.append(said(examined, kept, kept.hidden))
     return torch.cat(logits)
 
 
+@torch.no_grad()
 def attention(examined: Examined) -> tuple[Floats | None, Floats | None, tuple[Sentence, ...]]:
     """Give attention from [CLS] (L, H, T), the same rolled out (T,), or None, and what is to be said of it.
 
     L are the layers that attend: there may be fewer than there are layers.
     """
-    layers, moved = _attending(examined)
-    if not layers:
-        return None, None, (Sentence("warnings.no_attention"),)
-    cls = int(examined.states.cls[0])
-    found = np.stack([layer[:, cls].numpy() for layer in layers])
-    said = (Sentence("warnings.eager", largest=f"{moved:.1g}"),) if moved > ALIKE else ()
-    return found, rollout(torch.stack([layer.mean(dim=0) for layer in layers]))[cls].numpy(), said
+    nothing = None, None, (Sentence("warnings.no_attention"),)
+    model, kept, cls = examined.backbone.model, examined.kept, int(examined.states.cls[0])
+    with repeatable(model):  # which also gives the model back the way in which it computed attention
+        try:
+            model.set_attn_implementation(EAGER)
+        except ValueError:  # it has only another way
+            return nothing
+        output = model(**kept.inputs, output_attentions=True, return_dict=True)
+    square = (kept.hidden[-1].shape[1],) * 2
+    given = output.get("attentions") or output.get("decoder_attentions") or ()
+    layers = [layer[0] for layer in given if isinstance(layer, Tensor) and layer.shape[2:] == square]
+    whole = all((layer.sum(dim=-1) - 1).abs().max() < WHOLE for layer in layers)
+    if not (layers and whole and len(layers) == len(given)):
+        return nothing
+    moved = float((output.logits - kept.logits).abs().max())
+    warnings = (Sentence("warnings.eager", largest=f"{moved:.1g}"),) if moved > ALIKE else ()
+    rolled = rollout(torch.stack([layer.mean(dim=0) for layer in layers]))[cls].numpy()
+    return np.stack([layer[:, cls].numpy() for layer in layers]), rolled, warnings
 
 
 def rollout(layers: Tensor) -> Tensor:
@@ -142,29 +150,11 @@ def rollout(layers: Tensor) -> Tensor:
     return flow
 
 
-@torch.no_grad()
-def _attending(examined: Examined) -> tuple[list[Tensor], float]:
-    """The attention (H, T, T) of each layer that hands it out, and by how much a logit differs by then."""
-    model, kept = examined.backbone.model, examined.kept
-    with repeatable(model):  # which also gives the model back the way in which it computed attention
-        try:
-            model.set_attn_implementation(EAGER)
-        except ValueError:  # it has only another way
-            return [], 0.0
-        output = model(**kept.inputs, output_attentions=True, return_dict=True)
-    total = kept.hidden[-1].shape[1]
-    given = output.get("attentions") or output.get("decoder_attentions") or ()
-    layers = [layer[0] for layer in given if isinstance(layer, Tensor) and layer.shape[2:] == (total, total)]
-    whole = all((layer.sum(dim=-1) - 1).abs().max() < WHOLE for layer in layers)
-    moved = float((output.logits - kept.logits).abs().max())
-    return (layers if whole and len(layers) == len(given) else []), moved
-
-
 def gradient_x_input(examined: Examined, label: int) -> Floats:
     """Give the gradient of output ``label`` with respect to each token's embedding times it: (T,)."""
-    explained = _Explained(examined)
-    given = explained.embedded(explained.ids).requires_grad_()
-    output = explained.at(given)[0, label]
+    table = _embeddings(examined)
+    given = _embedded(table, examined.kept.inputs["input_ids"]).requires_grad_()
+    output = _logits(examined, table, given)[0, label]
     if not output.requires_grad:  # no way leads back to them
         raise _unembedded(examined)
     try:
@@ -187,14 +177,12 @@ def integrate(examined: Examined, label: str, start: int = 0, seconds: float = m
 
 
 def _integral(examined: Examined, label: int, eraser: int, start: int, until: float) -> Integral:
-    explained = _Explained(examined)
-    special = torch.from_numpy(examined.encoded.tokens.special)
-    given = explained.embedded(explained.ids)
-    baseline = explained.embedded(torch.where(special, explained.ids, eraser))
-    (after, before) = (float(explained.at(point)[0, label]) for point in (given, baseline))
+    ids, special = examined.kept.inputs["input_ids"], torch.from_numpy(examined.encoded.tokens.special)
+    table = _embeddings(examined)
+    given, baseline = _embedded(table, ids), _embedded(table, torch.where(special, ids, eraser))
+    after, before = (float(_logits(examined, table, point)[0, label]) for point in (given, baseline))
     nodes, weights = np.polynomial.legendre.leggauss(STEPS)  # on [-1, 1]
-    alone = examined.backbone.tokenizer.pad_token_id is None  # takes no two inputs at once
-    rows = 1 if alone else max(THERE_AND_BACK // explained.ids.shape[1], 1)
+    rows = examined.backbone.at_once(ids.shape[1], THERE_AND_BACK)
     slopes, stop = torch.zeros_like(given), start
     while stop < STEPS and (stop == start or time.monotonic() < until):
         part = slice(stop, min(stop + rows, STEPS))
@@ -203,49 +191,37 @@ def _integral(examined: Examined, label: int, eraser: int, start: int, until: fl
             for each in ((1 + nodes) / 2, weights / 2)
         )
         points = (baseline + on_the_way * (given - baseline)).requires_grad_()
-        (slope,) = torch.autograd.grad(explained.at(points)[:, label].sum(), points)
+        (slope,) = torch.autograd.grad(_logits(examined, table, points)[:, label].sum(), points)
         slopes += (slope * size).sum(dim=0, keepdim=True)
         stop = part.stop
     return Integral(_summed(slopes * (given - baseline)), after - before, stop)
 
 
-class _Explained:
-    """What the query's head says of other embeddings of its text."""
+@torch.no_grad()
+def _embedded(table: nn.Module, ids: Tensor) -> Tensor:
+    """The embeddings of ids (B, T): (B, T, D)."""
+    found: Tensor = table(ids)
+    return found.clone()
 
-    def __init__(self, examined: Examined) -> None:
-        inputs = dict(examined.kept.inputs)
-        self.ids = inputs.pop("input_ids")  # (1, T)
-        self._others, self._examined = inputs, examined
-        self._module = _embeddings(examined)
 
-    def embedded(self, ids: Tensor) -> Tensor:
-        """The embeddings of ids (B, T): (B, T, D)."""
-        with torch.no_grad():
-            found: Tensor = self._module(ids)
-        return found.clone()
+def _logits(examined: Examined, table: nn.Module, points: Tensor) -> Tensor:
+    """Outputs (B, K) of the query's head for embeddings (B, T, D) in the place of those of the text."""
+    inputs = {name: value.expand(len(points), -1) for name, value in examined.kept.inputs.items()}
+    plain, total = _embedded(table, inputs["input_ids"]), points.shape[1]
 
-    def at(self, points: Tensor) -> Tensor:
-        """The outputs (B, K) for embeddings (B, T, D) in the place of those of the text."""
-        inputs = {"input_ids": self.ids, **self._others}
-        inputs = {name: value.expand(len(points), -1) for name, value in inputs.items()}
-        plain, total = self.embedded(inputs["input_ids"]), self.ids.shape[1]
+    def exchange(_module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
+        for turned in (False, True):  # some have them as (T, B, D), and some lengthen their inputs
+            given = output.transpose(0, 1) if turned else output
+            if torch.equal(given[:, :total], plain):
+                new = torch.cat([points, given[:, total:]], dim=1)
+                return new.transpose(0, 1) if turned else new
+        return None  # of something else than the text
 
-        def exchange(_module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
-            for turned in (False, True):  # some have them as (T, B, D), and some lengthen their inputs
-                given = output.transpose(0, 1) if turned else output
-                if torch.equal(given[:, :total], plain):
-                    new = torch.cat([points, given[:, total:]], dim=1)
-                    return new.transpose(0, 1) if turned else new
-            return None  # of something else than the text
-
-        backbone, layers = self._examined.backbone, len(self._examined.kept.hidden)
-        pooler = () if backbone.pooler is None else (backbone.pooler.cut, backbone.model.base_model)
-        hook = self._module.register_forward_hook(exchange)
-        try:
-            kept = with_slopes(backbone.model, backbone.cut, inputs, *pooler).upmost(layers)
-        finally:
-            hook.remove()
-        return said(self._examined, kept, kept.hidden)
+    backbone, layers = examined.backbone, len(examined.kept.hidden)
+    pooler = () if backbone.pooler is None else (backbone.pooler.cut, backbone.model.base_model)
+    with table.register_forward_hook(exchange):
+        kept = with_slopes(backbone.model, backbone.cut, inputs, *pooler).upmost(layers)
+    return said(examined, kept, kept.hidden)
 
 
 def _embeddings(examined: Examined) -> nn.Module:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from components.analyses.measuring.analyze import analyse
+from components.analyses.measuring.analyze import analyse, vectors_of
 from components.analyses.padding import Cause, Padding, PaddingCase
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head, states_of
@@ -22,7 +21,7 @@ from components.model.cut import Inputs, Pass
 from components.model.examine import Examined, run
 from components.model.heads import probabilities
 from components.model.internals import repeatable
-from components.model.pooling import POOLINGS, States
+from components.model.pooling import States
 from components.model.reads import Reading
 from components.texts import Sentence
 
@@ -41,18 +40,6 @@ class Padded:
     kept: Pass
 
 
-@dataclass(frozen=True, eq=False)
-class Alone:
-    """A text without padding. ``pooled``: the vector (D',) of each pooling that it has.
-
-    ``first``: the number from which the model counts positions, None where it cannot be told them.
-    """
-
-    examined: Examined
-    first: int | None
-    pooled: Mapping[str, Tensor]
-
-
 def audit(examined: Examined) -> Padding:
     """Run the text of ``examined`` with padding on either side, and beside a longer text."""
     return audits([examined])[0]
@@ -62,11 +49,11 @@ def audit(examined: Examined) -> Padding:
 def audits(texts: Sequence[Examined]) -> list[Padding]:
     """Do the same for several texts of one backbone: from where it counts positions is measured once."""
     first = _first_position(texts[0])
-    return [_audited(Alone(one, first, dict(_pooled(one.passed.states)))) for one in texts]
+    return [_audited(one, first) for one in texts]
 
 
-def _audited(alone: Alone) -> Padding:
-    examined = alone.examined
+def _audited(examined: Examined, first: int | None) -> Padding:
+    """``first``: the number from which the model counts positions, None where it cannot be told them."""
     backbone, total = examined.backbone, examined.kept.inputs["input_ids"].shape[1]
     room, side = min(PADDED, backbone.limit - total), backbone.tokenizer.padding_side
     answer, warnings = analyse(examined), examined.encoded.warnings
@@ -75,25 +62,25 @@ def _audited(alone: Alone) -> Padding:
     if room < 1:
         given = Sentence("errors.tokens", count=total)
         raise PoolscopeError("text", given, "errors.no_room", limit=backbone.limit)
-    cases = tuple(_case(alone, one) for one in _padded(alone, room))
+    pooled = dict(vectors_of(examined.passed.states))
+    cases = tuple(_case(examined, first, pooled, one) for one in _padded(examined, first, total + room))
     return Padding(answer, room, side, cases, warnings)
 
 
-def _padded(alone: Alone, room: int) -> Iterator[Padded]:
-    backbone, inputs = alone.examined.backbone, alone.examined.kept.inputs
-    longer = inputs["input_ids"].shape[1] + room
+def _padded(examined: Examined, first: int | None, longer: int) -> Iterator[Padded]:
+    """The text with so much padding that it has ``longer`` tokens, on every way to pad it."""
+    backbone, inputs = examined.backbone, examined.kept.inputs
     special = torch.isin(inputs["input_ids"][0], torch.tensor(backbone.tokenizer.all_special_ids))
-    first = int(special.int().argmin())  # token of the text's own, which makes a longer text
-    order = [*range(first), *[first] * room, *range(first, len(special))]
+    own = int(special.int().argmin())  # token of the text's own, which makes a longer text
+    order = [*range(own), *[own] * (longer - len(special)), *range(own, len(special))]
     other = {name: value[:, order] for name, value in inputs.items()}
-    yield _run(
-        backbone, "batch", _padding(backbone, [inputs, other], longer, backbone.tokenizer.padding_side)
-    )
-    for side in ("right", "left"):
-        yield _run(backbone, side, _padding(backbone, [inputs], longer, side))
-    if alone.first is not None:
-        left = _padding(backbone, [inputs], longer, "left")
-        yield _run(backbone, "left_positions", {**left, POSITIONS: _positions(left, alone.first)})
+    side = backbone.tokenizer.padding_side
+    yield _run(backbone, "batch", _padding(backbone, [inputs, other], longer, side))
+    right, left = (_padding(backbone, [inputs], longer, side) for side in ("right", "left"))
+    yield _run(backbone, "right", right)
+    yield _run(backbone, "left", left)
+    if first is not None:
+        yield _run(backbone, "left_positions", {**left, POSITIONS: _positions(left, first)})
 
 
 def _padding(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str) -> dict[str, Tensor]:
@@ -119,20 +106,23 @@ def _run(backbone: Backbone, name: str, inputs: Mapping[str, Tensor]) -> Padded:
     return Padded(name, given, mask[:1], kept)
 
 
-def _case(text: Alone, padded: Padded) -> PaddingCase:
-    """Return what is said of the text so padded, what is read of it, and why that is another answer."""
-    examined, kept, alone = text.examined, padded.kept, text.examined.kept
-    backbone = examined.backbone
+def _case(examined: Examined, first: int | None, pooled: Mapping[str, Tensor], padded: Padded) -> PaddingCase:
+    """Return what is said of the text so padded, what is read of it, and why that is another answer.
+
+    ``pooled``: the vector (1, D') of each pooling that the text alone has.
+    """
+    backbone, kept, alone = examined.backbone, padded.kept, examined.kept
     logits = kept.logits[0]
     reading = Reading(own_head(backbone, kept), kept.hidden[-1]).positions[0]
     alike = examined.passed.states.reads.positions[0]
-    own = padded.mask[0] if backbone.per_token else torch.ones_like(reading)
-    read = reading[own] if backbone.per_token else alike
-    moved = _moved(alone.hidden[-1][0], kept.hidden[-1][0][own]) if backbone.per_token else alike & False
+    own, read, moved = torch.ones_like(reading), alike, torch.zeros_like(alike)
+    if backbone.per_token:
+        own = padded.mask[0]
+        read, moved = reading[own], _moved(alone.hidden[-1][0], kept.hidden[-1][0][own])
     largest = float((logits - alone.logits[0]).abs().max())
     cause: Cause = ""
     if largest > MOVES * float(alone.logits.abs().max()):
-        cause = _cause(text, padded, bool(moved.any()), torch.equal(read, alike))
+        cause = _cause(examined, first, padded, bool(moved.any()), torch.equal(read, alike))
     return PaddingCase(
         name=padded.name,
         logits=logits.numpy(),
@@ -142,9 +132,9 @@ def _case(text: Alone, padded: Padded) -> PaddingCase:
         reads_padding=bool(reading[~own].any()),
         moved=tuple(moved.nonzero()[:, 0].tolist()),
         pooled={
-            key: float((after - before).norm() / before.norm())
-            for key, after in _pooled(_states(examined, padded))
-            if (before := text.pooled.get(key)) is not None
+            key: float((after[0] - before[0]).norm() / before[0].norm())
+            for key, after in vectors_of(_states(examined, padded))
+            if (before := pooled.get(key)) is not None
         },
         cause=cause,
     )
@@ -155,20 +145,20 @@ def _moved(alone: Tensor, padded: Tensor) -> Tensor:
     return (padded - alone).abs().amax(dim=1) > MOVES * alone.abs().max()
 
 
-def _cause(text: Alone, padded: Padded, states: bool, alike: bool) -> Cause:
+def _cause(examined: Examined, first: int | None, padded: Padded, states: bool, alike: bool) -> Cause:
     """Why logits moved; ``states``: whether those of the tokens did; ``alike``: the same tokens are read."""
-    examined = text.examined
-    if not examined.backbone.per_token:
+    backbone = examined.backbone
+    if not backbone.per_token:
         return "unknown"  # its states are none of tokens
     if not states or not alike:
         return "head"
-    if _attended(examined.backbone, padded):
+    if _attended(backbone, padded):
         return "attention"
-    if text.first is None or POSITIONS in padded.inputs:
+    if first is None or POSITIONS in padded.inputs:
         return "unknown"
     mask = padded.inputs.get("attention_mask", padded.mask)
-    told = {**padded.inputs, "attention_mask": mask, POSITIONS: _positions(padded.inputs, text.first)}
-    counted = _run(examined.backbone, padded.name, told)
+    told = {**padded.inputs, "attention_mask": mask, POSITIONS: _positions(padded.inputs, first)}
+    counted = _run(backbone, padded.name, told)
     own = counted.kept.hidden[-1][0][counted.mask[0]]
     return "unknown" if _moved(examined.kept.hidden[-1][0], own).any() else "positions"
 
@@ -203,14 +193,6 @@ def _first_position(examined: Examined) -> int | None:
 def _positions(inputs: Mapping[str, Tensor], offset: int) -> Tensor:
     """The positions (B, S) of each row's own tokens, counted from ``offset``; padding has the first."""
     return (inputs["attention_mask"].cumsum(dim=1) - 1).clamp(min=0) + offset
-
-
-def _pooled(states: States) -> Iterator[tuple[str, Tensor]]:
-    """The vector (D',) of the first row in each pooling that this text and this model have."""
-    for key, pool in POOLINGS.items():
-        if not pool.spec.learned:
-            with suppress(PoolscopeError):
-                yield key, pool(states)[0]
 
 
 def _states(examined: Examined, padded: Padded) -> States:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -26,7 +26,7 @@ from components.model.internals import repeatable
 from components.texts import Sentence
 from components.types import Ints
 
-STATES = 8192  # hidden states that a model computes at once
+Start = tuple[Sequence[Entry], Mapping[nn.Module, Any]]  # where passes of one input start: see `_start`
 
 
 @torch.no_grad()
@@ -70,16 +70,8 @@ def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = ma
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
-    """Places where passes of one input start: ``entries`` of its layers, what those below ``handed`` out."""
-
-    entries: tuple[Entry, ...]
-    handed: Mapping[nn.Module, Any]
-
-
 def _start(examined: Examined) -> Start:
-    """Run one input once more, to keep what need not be computed again.
+    """Run one input once more: the entries of its layers, and what the modules below handed out there.
 
     PoolscopeError where one of the layers below the last does not go on to the next as a whole.
     """
@@ -87,12 +79,12 @@ def _start(examined: Examined) -> Start:
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced_states")
     found = backbone.entries[len(backbone.entries) - len(examined.kept.hidden) + 1 :]
-    entries = tuple(entry for entry in found if entry is not None)
+    entries = [entry for entry in found if entry is not None]
     if len(entries) < len(found):
         raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced", layer=found.index(None))
     below = {module for entry in entries for module in entry.below}
     with repeatable(backbone.model):
-        return Start(entries, run(backbone.model, backbone.cut, examined.kept.inputs, *below).handed)
+        return entries, run(backbone.model, backbone.cut, examined.kept.inputs, *below).handed
 
 
 def paired(first: Examined, second: Examined) -> Ints:
@@ -132,8 +124,7 @@ def _logits(examined: Examined, layer: int, start: Start, where: Tensor, states:
 
     Those at ``where`` (R, T) become ``states``: (R, T, D), or (R, 1, D) where a row has one.
     """
-    alone = examined.backbone.tokenizer.pad_token_id is None  # takes no two inputs at once
-    most = 1 if alone else max(STATES // where.shape[1], 1)
+    most = examined.backbone.at_once(where.shape[1])
     parts = zip(torch.split(where, most), torch.split(states, most), strict=True)
     return torch.cat([said(examined, *_patched(examined, layer, start, *part)) for part in parts])
 
@@ -145,15 +136,15 @@ def _patched(
 
     The last layer of the pass itself is what its head was handed.
     """
-    backbone, kept, rows = examined.backbone, examined.kept, len(where)
+    backbone, kept, (entries, handed) = examined.backbone, examined.kept, start
+    rows = len(where)
     inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
     hidden = [each.expand(rows, -1, -1) for each in kept.hidden]
     changed = torch.where(where[:, :, None], states, hidden[layer])
-    if layer == len(start.entries):  # the last: nothing but the head lies above
+    if layer == len(entries):  # the last: nothing but the head lies above
         wide = replace(kept, inputs=inputs)
         logits = replay(backbone.model, backbone.cut, wide, changed)
         return replace(wide, logits=logits), (*hidden[:-1], changed)
-    entry = start.entries[layer]
-    with repeatable(backbone.model), started(entry, start.handed, rows, lambda _own: changed):
+    with repeatable(backbone.model), started(entries[layer], handed, rows, lambda _own: changed):
         above = backbone.run(inputs).upmost(len(hidden))
     return above, (*hidden[:layer], changed, *above.hidden[layer + 1 :])
