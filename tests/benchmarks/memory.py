@@ -1,4 +1,4 @@
-"""What stays in memory after loading 30 checkpoints of 50 MB in turn under a budget of 200 MB."""
+"""What stays in memory after loading checkpoints of 50 MB in turn under a budget of 200 MB."""
 
 import json
 import os
@@ -8,20 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-ROUNDS, BUDGET, POSITIONS = 30, 200_000_000, 350_000  # positions of 32 numbers and two ids: 50 MB
+BUDGET, POSITIONS = 200_000_000, 350_000  # positions of 32 numbers and two ids: 50 MB
 QUESTION = "the film is not good at all"
 
 
-def report() -> None:
-    """Print how much more memory is resident at the end than at the start, and at the most."""
-    figures = measured()
-    each, budget = f"{figures['each']:.0f} MB", f"{BUDGET / 1e6:.0f} MB"
-    print(f"\nResident memory, {ROUNDS} checkpoints of {each}, budget {budget}")
-    for name in ("most", "end"):
-        print(f"{name + ', more than at the start (bar 300 MB)':<44}{figures[name]:9.1f} MB", flush=True)
-
-
-def measured(rounds: int = ROUNDS) -> dict[str, float]:
+def measured(rounds: int) -> dict[str, float]:
     """``each``, and ``most`` and ``end`` over the start, in MB, in a process of their own."""
     command = [sys.executable, "-m", __name__, str(rounds)]
     out = subprocess.run(command, capture_output=True, check=True, text=True).stdout
