@@ -1,4 +1,4 @@
-"""The front door: chooses who measures, hands it to the page, serves it until it is told to stop."""
+"""The front door: hands who measures to the page, and serves it until it is told to stop."""
 
 import gc
 import logging
@@ -7,12 +7,6 @@ import signal
 import socket
 import sys
 import threading
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from components.inference.engine import Desk
-    from components.inference.jobs import Runner
-    from components.settings import Settings
 
 GRACE = 3.5  # seconds for answers under way, once the app is told to stop
 READ = 1.0  # more, in which they are read; the server has four besides
@@ -24,19 +18,19 @@ def main() -> None:
     """Serve the page as soon as it stands; torch is loaded meanwhile, in another process."""
     sys.setswitchinterval(SWITCH)
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
+    from components.inference.workers import desk_of
     from components.settings import Settings
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
-    analyst = _analyst(settings)
+    analyst = desk_of(settings)
     from components.ui.serving import serve
     from components.ui.shell import build
-    from components.zero_gpu import add_gpu, lent
+    from components.zero_gpu import add_gpu
 
     site = build(analyst, talk=settings.talk, room=settings.room, lab_rows=settings.lab_rows)
-    if lent():
-        add_gpu(site.page)
+    add_gpu(site.page)
     served = serve(site, settings, analyst.ready)
     gc.freeze()
     gc.enable()
@@ -47,28 +41,6 @@ def main() -> None:
     end = threading.Timer(LEAVE, os._exit, [0])  # whatever threads still wait for
     end.daemon = True
     end.start()
-
-
-def _analyst(settings: "Settings") -> "Desk":
-    """Choose who measures: a cluster, this process, or workers; what strangers made runs apart."""
-    from components.inference.engine import Desk
-    from components.inference.workers import Apart, Workers, limits_of, load
-
-    ours, theirs = limits_of(settings)
-    if settings.cluster is not None:
-        from components.inference.client import Client
-
-        bundled: Runner = Client(settings)
-        if settings.sources != "any":
-            return Desk(settings, bundled)
-    elif settings.workers == 0:
-        from components.inference.engine import InProcess
-
-        bundled = InProcess(settings, sharers=2)
-    else:
-        load()  # on another core than gradio
-        bundled = Workers(settings, ours)
-    return Desk(settings, Apart(bundled, Workers(settings, theirs)))
 
 
 def _wait_for_the_end() -> None:

@@ -16,19 +16,14 @@ from gradio.events import api
 SECONDS = 5  # of the visitor's quota, at most, for one call
 
 
-def lent() -> bool:
-    """Tell whether the app runs on ZeroGPU: read as the package ``spaces`` reads it."""
-    return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
-
-
 def add_gpu(page: gr.Blocks) -> None:
-    """Declare the endpoint /gpu on a page that is not served yet, and have ``spaces`` report it.
+    """On ZeroGPU, declare the endpoint /gpu on a page that is not served yet, and have ``spaces`` report it.
 
-    It does so where any page is launched: this one is mounted, so another one is, for a moment, at
-    a port of its own.
-
-    Importing ``spaces`` there loads torch and changes it, in this process alone: workers begin anew.
+    It does so where any page is launched: this one is mounted, so another one is, for a moment, at a port of
+    its own. Importing ``spaces`` loads torch and changes it, in this process alone: workers begin anew.
     """
+    if os.environ.get("SPACES_ZERO_GPU", "").lower() not in ("1", "t", "true"):  # as ``spaces`` reads it
+        return
     import spaces
 
     with page:

@@ -24,6 +24,7 @@ from typing import Any
 from components.admission import Admission, ClosedError, Line, Ticket
 from components.analyst import ADDRESS
 from components.errors import PoolscopeError
+from components.inference.engine import Desk, InProcess
 from components.inference.jobs import LARGEST, Answers, Job, Runner, answer_of, reply
 from components.inference.payload import pack
 from components.settings import Settings, cores, total
@@ -154,7 +155,7 @@ def _context() -> BaseContext:
     if sys.platform != "linux" or len(os.fsencode(gettempdir())) > LONGEST:
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload([LOADED])
+    context.set_forkserver_preload([LOADED, __name__])
     return context
 
 
@@ -396,3 +397,21 @@ class Apart:
                 self._begun.append(runner)
                 runner.open(first)
         return runner
+
+
+def desk_of(settings: Settings) -> Desk:
+    """Choose who measures: a cluster, this process, or workers; what strangers made runs apart."""
+    ours, theirs = limits_of(settings)
+    bundled: Runner
+    if settings.cluster is not None:
+        from components.inference.client import Client
+
+        bundled = Client(settings)
+        if settings.sources != "any":
+            return Desk(settings, bundled)
+    elif settings.workers == 0:
+        bundled = InProcess(settings, sharers=2)
+    else:
+        load()  # on another core than gradio
+        bundled = Workers(settings, ours)
+    return Desk(settings, Apart(bundled, Workers(settings, theirs)))

@@ -8,12 +8,12 @@ from dataclasses import replace
 import httpx2
 import pytest
 
-from app import _analyst
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.client import Client
 from components.inference.jobs import ElsewhereError, Job
 from components.inference.payload import pack
+from components.inference.workers import desk_of
 from components.settings import Settings
 from components.types import BackboneSpec
 from tests.serving import eventually, free_port
@@ -76,7 +76,7 @@ def test_each_end_of_a_question_is_said(
 
 
 def test_where_no_cluster_is_a_sentence_says_so() -> None:
-    client = _analyst(Settings(cluster=f"http://127.0.0.1:{free_port()}"))._runner
+    client = desk_of(Settings(cluster=f"http://127.0.0.1:{free_port()}"))._runner
     assert isinstance(client, Client)
     client.open(None)
     with pytest.raises(PoolscopeError, match="no machine that measures can be reached"):

@@ -41,6 +41,7 @@ if __name__ == "__main__":
     import torch
 
     import app
+    from components.inference import workers
 
     torch.version.cuda = "13.0"
     torch._C._cuda_init = lambda: None
@@ -49,5 +50,5 @@ if __name__ == "__main__":
     torch.cuda.synchronize = lambda *_: None
     properties = SimpleNamespace(name=GPU["name"], total_memory=GPU["memory"])
     torch.cuda.get_device_properties = lambda *_: properties
-    app._analyst = lambda _settings: FaultyAnalyst(slow=Path(sys.argv[1]))  # type: ignore[assignment, return-value]
+    workers.desk_of = lambda _settings: FaultyAnalyst(slow=Path(sys.argv[1]))  # type: ignore[assignment, return-value]
     app.main()
