@@ -63,10 +63,9 @@ def _extended(value: object) -> Any:
     match value:
         case tuple():
             return _extension(TUPLE, list(value))
-        case np.ndarray():
-            return _extension(ARRAY, [_kind(value.dtype), list(value.shape), value.tobytes()])
-        case np.generic():
-            return _extension(ARRAY, [_kind(value.dtype), None, value.tobytes()])
+        case np.ndarray() | np.generic():
+            shape = list(value.shape) if isinstance(value, np.ndarray) else None
+            return _extension(ARRAY, [_numbers(value.dtype).str, shape, value.tobytes()])
         case PoolscopeError():
             return _extension(REFUSAL, [value.field, value.key, value.sentence])
         case Mapping():
@@ -83,43 +82,32 @@ def _extension(code: int, value: object) -> msgpack.ExtType:
     return msgpack.ExtType(code, pack(value))
 
 
+def _numbers(kind: np.dtype[Any]) -> np.dtype[Any]:
+    if kind.kind not in NUMBERS:
+        raise TypeError(f"an array of {kind} cannot stand in a payload")
+    return kind
+
+
 def _made(levels: int, code: int, data: bytes) -> Any:
-    """Make what an extension stands for."""
+    """Make what an extension stands for: an array of its own; a dataclass, checked where it was packed."""
     parts = _plain(data, levels)
     if code == TUPLE:
         return tuple(parts)
     if code == ARRAY:
-        return _array(*parts)
+        kind, shape, numbers = parts
+        found = np.frombuffer(bytearray(numbers), _numbers(np.dtype(kind)))
+        return found.reshape(shape) if shape is not None else found[0]
     if code == RECORD:
-        return _record(*parts)
+        name, *values = parts
+        made: object = object.__new__(_records()[name])
+        for one, value in zip(fields(_records()[name]), values, strict=True):
+            object.__setattr__(made, one.name, value)
+        return made
     if code == REFUSAL:
         return remade(PoolscopeError, *parts)
     if code == LONG:
         return int(parts)
     raise PayloadError(f"no extension has the code {code}")
-
-
-def _kind(kind: np.dtype[Any]) -> str:
-    if kind.kind not in NUMBERS:
-        raise TypeError(f"an array of {kind} cannot stand in a payload")
-    return kind.str
-
-
-def _array(name: str, shape: list[int] | None, data: bytes) -> Any:
-    """An array of its own, or one number of NumPy's."""
-    kind = np.dtype(name)
-    _kind(kind)
-    found = np.frombuffer(bytearray(data), kind)
-    return found.reshape(shape) if shape is not None else found[0]
-
-
-def _record(name: str, *values: object) -> object:
-    """A dataclass with its fields, in their order; its own checks have been made where it was packed."""
-    kind = _records()[name]
-    made: object = object.__new__(kind)
-    for one, value in zip(fields(kind), values, strict=True):
-        object.__setattr__(made, one.name, value)
-    return made
 
 
 @cache  # what stands in the files does not change while it runs

@@ -29,7 +29,7 @@ from components.ui.public import answering
 from components.ui.public.guard import PAGES, PLAIN, GuardMiddleware
 from components.ui.public.monitor import Monitor, MonitorMiddleware
 from components.ui.public.queue import QueueMiddleware
-from components.ui.public.requests import PASSPORT, REPORT, Endpoints, endpoints_of
+from components.ui.public.requests import DOCUMENTS, Endpoints, endpoints_of
 from components.ui.public.response_cache import ResponseCache
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware
@@ -76,13 +76,11 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Served:
     app = FastAPI(openapi_url=None)
     queue = QueueMiddleware(app, admission, partial(internals.forget, page))
     plain = _limit(page, admission, queue, settings.seconds, monitor)
-    for path, name in ((REPORT, "report"), (PASSPORT, "passport")):
-        makers = {tag: getattr(links, name) for tag, links in site.links.items()}
-        limited = {
-            tag: answering.with_timeout(make, settings.seconds, partial(monitor.question, _name(make)))
-            for tag, make in makers.items()
-        }
-        plain[path] = answering.PlainHTTP(answering.by_language(limited), admission, answering.document)
+    for path, document in DOCUMENTS.items():
+        makers, watch = {}, partial(monitor.question, document.name)
+        for tag, links in site.links.items():
+            makers[tag] = answering.with_timeout(getattr(links, document.name), settings.seconds, watch)
+        plain[path] = answering.PlainHTTP(answering.by_language(makers), admission, answering.document)
     app.router.routes.extend(Route(path, answers, methods=["POST"]) for path, answers in plain.items())
     internals.widen(page, 2 * settings.waiting + sum(line.places for line in lines.values()), SESSIONS)
     page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)
@@ -131,12 +129,10 @@ def _name(function: Callable[..., Any]) -> str:
 
 def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints) -> ASGIApp:
     """Put the guard around the app, and what answers before it comes to gradio."""
-    cached = ResponseCache(
-        app, lambda path: path in PAGES or bool(internals.PATHS["same_for_all"].fullmatch(path))
-    )
-    guard = GuardMiddleware(
-        cached, endpoints, settings, site.links[ENGLISH].extent
-    )  # the same in each language
+    same = internals.PATHS["same_for_all"]
+    cached = ResponseCache(app, lambda path: path in PAGES or bool(same.fullmatch(path)))
+    extent = site.links[ENGLISH].extent  # the same in each language
+    guard = GuardMiddleware(cached, endpoints, settings, extent)
     return RoomMiddleware(guard, Room(site.scripts)) if settings.room and site.scripts else guard
 
 
