@@ -245,3 +245,24 @@ def test_a_crash_is_told_by_its_name_and_another_worker_takes_its_place(guests: 
         guests.ask("analyze", Query("good", FILM + " not"))
     assert guests.ask("analyze", Query("good", FILM + " not")).labels
     assert worker(guests) != before
+
+
+@LINUX
+def test_resident_memory_stays_within_the_budget_and_comes_back(tmp_path: Path) -> None:
+    """Of seven checkpoints of 50 MB three are kept; what keeps 10 MB of each goes beyond the last line."""
+    checkpoint(tmp_path / "small")
+    checkpoint(tmp_path / "large", max_position_embeddings=350_000)
+    keys = [f"large{number}" for number in range(7)]
+    listed = catalogue(tmp_path, {"small": tmp_path / "small", **dict.fromkeys(keys, tmp_path / "large")})
+    settings = Settings(catalogue=listed, workers=1, memory=ByteSize(400 * MB))  # of which it has half
+    workers = Workers(settings, limits_of(settings)[1])
+    workers.open(None)
+    desk, resident = Desk(settings, workers), list[int]()
+    for key in ("small", *keys):
+        assert desk.ask("analyze", Query(key, FILM)).labels
+        pages = Path(f"/proc/{workers._idle[0]._process.pid}/statm").read_text().split()[1]
+        resident.append(int(pages) * os.sysconf("SC_PAGE_SIZE"))
+    workers.close()
+    start, *grown = resident
+    assert 150 * MB < max(grown) - start < 250 * MB
+    assert grown[-1] - start < 300 * MB
