@@ -22,7 +22,7 @@ from tests.plain import SPECS
 @pytest.fixture(scope="session")
 def loaded(engine: Engine) -> Callable[[str], Backbone]:
     """The bundled backbone of a key, the one that the engine answers with: a test leaves it as it is."""
-    return lambda key: engine._process.measurer.checkpoints.get(SPECS[key], version(SPECS[key]))
+    return lambda key: engine.process.measurer.checkpoints.get(SPECS[key], version(SPECS[key]))
 
 
 @pytest.fixture(scope="session")

@@ -33,13 +33,11 @@ from components.model.query import (
     asked_of,
     by_backbone,
     checked,
-    checked_texts,
     choice,
     counted,
-    whole_number,
 )
 from components.settings import ASSETS, Settings
-from components.types import BackboneSpec, Floats, PoolingSpec, Progress, Query, TaskSpec
+from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 
 if TYPE_CHECKING:
     from components.inference.measurer import Measurer
@@ -205,21 +203,11 @@ class Desk:
 
 
 class Engine(Desk):
-    """Answers queries about the backbones of one catalogue. Several threads may call it; they take turns."""
+    """Answers queries in the ``process`` that asks, for programs that use Poolscope as a library."""
 
     def __init__(self, settings: Settings) -> None:
-        self._process = InProcess(settings)
-        super().__init__(settings, self._process)
-
-    def features(
-        self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
-    ) -> dict[str, Floats]:
-        """Pooled vectors (N, D') of N texts for each pooling at one layer, from one forward pass."""
-        spec = self._here("backbone", backbone)
-        known = [choice("poolings", key, tuple(POOLINGS)) for key in poolings]
-        readable = checked_texts(texts, self._settings.characters)
-        with self._process.turn:
-            return self._process.measurer.features(spec, readable, known, whole_number("layer", layer))
+        self.process = InProcess(settings)
+        super().__init__(settings, self.process)
 
 
 class InProcess:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from components.analyses.measuring.analyze import pooled_features
 from components.analyses.registry import load
 from components.errors import PoolscopeError
 from components.inference.jobs import Job
-from components.model.files import told, version
+from components.model.files import told
 from components.model.internals import repeatable
 from components.model.loading import Checkpoints, give_back
 from components.settings import total
-from components.types import BackboneSpec, Floats
 
 load()  # before processes are copied from this one
 
@@ -40,11 +37,3 @@ class Measurer:
             if job.spec.source != "bundled":
                 give_back()  # what was allocated before it was refused
             raise
-
-    def features(
-        self, spec: BackboneSpec, texts: Sequence[str], poolings: Sequence[str], layer: int
-    ) -> dict[str, Floats]:
-        """Pooled vectors (N, D') of N texts for each pooling at one layer, from one forward pass."""
-        backbone = self.checkpoints.get(spec, version(spec))
-        with repeatable(backbone.model):
-            return pooled_features(backbone, texts, poolings, layer)

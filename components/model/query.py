@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from components.errors import PoolscopeError
@@ -138,14 +138,6 @@ def _words(field: str, given: object, longest: int) -> str:
     if not text.strip():
         raise PoolscopeError(field, given, "errors.word")
     return text
-
-
-def checked_texts(given: Iterable[object], longest: int) -> list[str]:
-    """Every one of ``given`` as a text that is not blank."""
-    texts = [_words(f"texts[{index}]", text, longest) for index, text in enumerate(given)]
-    if not texts:
-        raise PoolscopeError("texts", [], "errors.texts")
-    return texts
 
 
 def whole_number(field: str, given: object) -> int:

@@ -50,7 +50,7 @@ def counting(engine: Engine, keys: Sequence[str]) -> Iterator[list[str]]:
         engine.ask("analyze", Query(key, "warm"))
     ran: list[str] = []
     with ExitStack() as hooks:
-        for (key, *_), backbone in engine._process.measurer.checkpoints._loaded.items():
+        for (key, *_), backbone in engine.process.measurer.checkpoints._loaded.items():
             if key in keys:
                 first = next(m for m in backbone.model.modules() if isinstance(m, torch.nn.ModuleList))[0]
                 hooks.callback(first.register_forward_hook(lambda *_, key=key: ran.append(key)).remove)

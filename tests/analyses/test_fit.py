@@ -26,6 +26,7 @@ from components.model.query import Asked
 from components.settings import ASSETS
 from components.types import Bools, Floats, Ints, Query
 from tests.tables import reviews
+from tests.vectors import features
 
 KEY = "bert-sentiment"
 LONG = "a long film " * 300
@@ -348,12 +349,12 @@ def test_it_answers_as_the_best_combination_was_fitted(engine: Engine) -> None:
     head, best = read_head(fit.head), fit.ranking[0]
     labels, groups = np.array([fit.classes.index(label) for label in table.labels]), fits.alike_rows(table)[0]
     (lower,) = (row for row in fit.ranking if (row.pooling, row.layer) == ("mean", 1))
-    vectors = engine.features(KEY, table.texts, ["mean"], 1)["mean"]
+    vectors = features(engine, KEY, table.texts, ["mean"], 1)["mean"]
     shares = all_of(vectors, fits.Rows(labels, groups, 0), 2, 2).shares
     assert abs(lower.accuracy.value - shares.mean()) <= 2 / 90
     assert (head.backbone, head.pooling, head.labels, head.texts) == (KEY, best.pooling, fit.classes, 1)
     assert head.layer == (-1 if best.layer == 4 else best.layer)
-    found = engine.features(KEY, table.texts, [best.pooling], best.layer)[best.pooling]
+    found = features(engine, KEY, table.texts, [best.pooling], best.layer)[best.pooling]
     folds = StratifiedGroupKFold(6, shuffle=True, random_state=0)
     held_out = [test for _others, test in folds.split(found, labels, groups)][1]  # the first one is tested
     pipeline = make_pipeline(StandardScaler(), searched(np.arange(90), held_out))

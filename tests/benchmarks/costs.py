@@ -25,6 +25,7 @@ from components.settings import Settings
 from components.types import Query
 from tests.benchmarks.engine import words
 from tests.benchmarks.timing import seconds
+from tests.vectors import features
 
 TEXT = "The plot is thin, but the actors are a delight, and the camera never looks away from their hands."
 OTHER = TEXT.replace("thin", "rich")
@@ -60,7 +61,7 @@ def costs(engine: Engine) -> bool:
 
 def answers(engine: Engine, query: Query) -> Mapping[str, Callable[[], object]]:
     """Everything that can be asked of one text. A vector is found where a pooling made it, noise is not."""
-    mean = engine.features(query.backbone, [query.text], ["mean"])["mean"][0].tolist()
+    mean = features(engine, query.backbone, [query.text], ["mean"])["mean"][0].tolist()
     noise = np.random.default_rng(0).normal(size=len(mean)).tolist()
     trace = {"other": query.text.replace("a", "h", 1), "other_pair": ""}
     return {

@@ -25,7 +25,7 @@ from components.passport import main
 from components.settings import ASSETS, Settings
 from components.types import Query
 from tests.serving import ROOT, eventually, free_port
-from tests.tiny import checkpoint
+from tests.tiny import catalogue, checkpoint
 
 pytest.importorskip("ray")
 
@@ -75,30 +75,28 @@ def outcome(analyst: Desk, name: str, query: Query, options: Mapping[str, Any]) 
 
 
 @pytest.fixture(scope="module")
-def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundled backbones and two others, of which one takes long to be loaded."""
+def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A catalogue of the bundled backbones and two others, of which one takes long to be loaded."""
     folder = tmp_path_factory.mktemp("stage")
     for place in ("models", "probes"):
         (folder / place).symlink_to(ASSETS / place)
     for name, sizes in OTHERS.items():
         checkpoint(folder / name, **sizes)
-    entries = [f'[{name}]\ntitle = "{name}"\ntask = "sentiment"\npath = "{name}"' for name in OTHERS]
-    file = folder / "backbones.toml"
-    file.write_text("\n".join([(ASSETS / "backbones.toml").read_text("utf-8"), *entries]), encoding="utf-8")
-    return file
+    bundled = (ASSETS / "backbones.toml").read_text("utf-8")
+    return catalogue(folder, {name: folder / name for name in OTHERS}, bundled)
 
 
 @pytest.fixture(scope="module")
-def engine(catalogue: Path) -> Engine:
+def engine(listed: Path) -> Engine:
     """The same backbones in this process."""
-    return Engine(Settings(catalogue=catalogue))
+    return Engine(Settings(catalogue=listed))
 
 
 @pytest.fixture(scope="module")
-def stage(catalogue: Path) -> Iterator[Stage]:
+def stage(listed: Path) -> Iterator[Stage]:
     """A cluster with two replicas, of which nothing is left afterwards."""
     port = free_port()
-    settings = Settings(catalogue=catalogue, cluster=f"http://127.0.0.1:{port}")
+    settings = Settings(catalogue=listed, cluster=f"http://127.0.0.1:{port}")
     with tempfile.TemporaryDirectory(prefix="ray") as temporary:  # a short path: sockets
         stage = Stage(Desk(settings, Client(settings)), str(settings.cluster), Path(temporary))
         more = {MARK: temporary, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)}
@@ -132,8 +130,8 @@ def test_the_command_has_a_passport_issued_by_the_cluster(
     assert passport == json.loads(json.dumps(expected))
 
 
-def test_who_is_asked_has_the_checkpoint(stage: Stage, catalogue: Path) -> None:
-    file = catalogue.with_name("tiny") / "tokenizer.json"
+def test_who_is_asked_has_the_checkpoint(stage: Stage, listed: Path) -> None:
+    file = listed.with_name("tiny") / "tokenizer.json"
     now = file.stat()
 
     def loaded() -> bool:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import tomllib
 from collections import Counter
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import copy_context
@@ -10,20 +11,22 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from components.analyst import CANCELLATION, Analyst
+from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.engine import Engine, InProcess
 from components.inference.jobs import Job
 from components.inference.payload import pack
 from components.model.files import folder
-from components.model.pooling import POOLINGS
 from components.settings import Settings
 from components.types import Analysis, Query
+from tests.vectors import features
 
+CASES = tomllib.loads(Path(__file__).with_name("engine.toml").read_text("utf-8"))
 SECONDS = 30  # until a test fails that waits
 TEXT = "The plot is thin, but the actors are a delight."
 
@@ -31,12 +34,6 @@ TEXT = "The plot is thin, but the actors are a delight."
 def same(one: Analysis, other: Analysis) -> bool:
     """Equal bit for bit, the clock aside."""
     return pack(replace(one, milliseconds={})) == pack(replace(other, milliseconds={}))
-
-
-def test_the_engine_is_an_analyst(engine: Engine) -> None:
-    analyst: Analyst = engine
-    assert [spec.key for spec in analyst.poolings()] == list(POOLINGS)
-    assert [spec.source for spec in analyst.backbones()].count("bundled") == 15
 
 
 def test_importing_it_loads_neither_torch_nor_transformers() -> None:
@@ -121,57 +118,26 @@ def test_a_config_is_read_once_however_many_queries_come(monkeypatch: pytest.Mon
     assert +read == dict.fromkeys((found.name for found in folders if found), 1)
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        (Query("bert-sentiment", TEXT, layer=5), "layer: 5 was given; allowed are -5 to 4"),
-        (Query("bert-sentiment", "good", reference=3), "reference: 3 was given; allowed are -3 to 2"),
-        (
-            Query("bert-sentiment", TEXT, pooling="concat_last4_cls"),
-            "pooling: 'concat_last4_cls' was given; it gives 512 numbers and the own head takes 128",
-        ),
-        (Query("nobody", TEXT), "backbone: 'nobody' was given; allowed are bert-sentiment, "),
-    ],
-)
-def test_a_mistake_is_named(engine: Engine, query: Query, message: str) -> None:
+def query_of(asked: dict[str, Any]) -> Query:
+    query = Query(**{"backbone": "bert-sentiment", "text": TEXT, **asked})
+    return replace(query, text=query.text.replace("LONG", "good " * 500))
+
+
+@pytest.mark.parametrize(("asked", "message"), CASES["mistakes"])
+def test_a_mistake_is_named(engine: Engine, asked: dict[str, Any], message: str) -> None:
     with pytest.raises(PoolscopeError, match=f"^{message}"):
-        engine.ask("analyze", query)
+        engine.ask("analyze", query_of(asked))
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        (Query("bert-sentiment", TEXT, TEXT), ["trained on one text"]),
-        (Query("bert-paraphrase", TEXT), ["trained on pairs"]),
-        (
-            Query("bert-sentiment", TEXT, pooling="mean"),
-            ["learned on [CLS], and here it is given “mean · average"],
-        ),
-        (Query("xlnet-sentiment", TEXT, pooling="mean"), ["learned on [CLS],"]),  # <cls> in its vocabulary
-        (Query("gpt2-sentiment", TEXT, pooling="mean"), ["learned on the last token,"]),
-        (Query("bert-sentiment", "good " * 500), ["128 are taken"]),
-        (Query("bert-sentiment", "good [CLS] film"), ["“[CLS]”"]),
-    ],
-)
-def test_warnings_say_what_the_outputs_mean(engine: Engine, query: Query, words: list[str]) -> None:
-    warnings = engine.ask("analyze", query).warnings
-    assert len(warnings) == len(words)
-    assert all(word in str(warning) for word, warning in zip(words, warnings, strict=True))
+@pytest.mark.parametrize(("asked", "says"), CASES["warnings"])
+def test_warnings_say_what_the_outputs_mean(engine: Engine, asked: dict[str, Any], says: str) -> None:
+    (warning,) = engine.ask("analyze", query_of(asked)).warnings
+    assert says in str(warning)
 
 
 def test_features_of_a_layer(engine: Engine) -> None:
-    top = engine.features("bert-sentiment", [TEXT, "good"], ["cls", "concat_last4_cls", "pooler"])
-    assert {key: value.shape for key, value in top.items()} == {
-        "cls": (2, 128),
-        "concat_last4_cls": (2, 512),
-        "pooler": (2, 128),
-    }
-    lower = engine.features("bert-sentiment", [TEXT, "good"], ["cls", "concat_last4_cls"], layer=1)
+    top = features(engine, "bert-sentiment", [TEXT, "good"], ["cls", "concat_last4_cls"])
+    assert {key: value.shape for key, value in top.items()} == {"cls": (2, 128), "concat_last4_cls": (2, 512)}
+    lower = features(engine, "bert-sentiment", [TEXT, "good"], ["cls", "concat_last4_cls"], layer=1)
     np.testing.assert_allclose(lower["cls"], top["concat_last4_cls"][:, :128], atol=1e-6)
     np.testing.assert_allclose(lower["cls"], lower["concat_last4_cls"], atol=1e-6)
-    for mistake, said in (
-        (("nobody", ["a"], ["mean"]), "backbone"),
-        (("bert-sentiment", ["a"], ["x"]), "poolings"),
-    ):
-        with pytest.raises(PoolscopeError, match=f"^{said}: "):
-            engine.features(*mistake)

@@ -26,6 +26,7 @@ from components.settings import Settings
 from components.types import BackboneSpec, Declaration, Query
 from tests.analyses.test_export import printed
 from tests.plain import SPECS, load_plain
+from tests.vectors import features
 
 KEY, WIDTH = "bert-sentiment", 128  # the width of all bundled bodies
 ENTRY = '[{0}]\ntitle = "{0}"\npath = "{0}"\ntask = ""\n'
@@ -62,7 +63,7 @@ def engine_of(folder: Path, *keys: str) -> Engine:
 
 
 def equals_encode(folder: Path) -> None:
-    found = engine_of(folder.parent, folder.name).features(folder.name, TEXTS, ["declared"])["declared"]
+    found = features(engine_of(folder.parent, folder.name), folder.name, TEXTS, ["declared"])["declared"]
     np.testing.assert_allclose(found, [encode(folder, text) for text in TEXTS], atol=1e-6)
 
 

@@ -22,6 +22,7 @@ from components.settings import Settings
 from components.types import Query
 from tests.plain import load_plain
 from tests.tiny import checkpoint
+from tests.vectors import features
 
 FAMILIES = ("bert", "gpt2")
 TEXTS = [
@@ -172,11 +173,11 @@ def test_a_mistake_is_named(probed: Engine, fields: dict[str, object], message: 
 
 
 def test_features_of_the_learned_poolings(folder: Path, probed: Engine) -> None:
-    flat = probed.features("gpt2", TEXTS[:3], ["flatten"])["flatten"]
+    flat = features(probed, "gpt2", TEXTS[:3], ["flatten"])["flatten"]
     for row, text in zip(flat, TEXTS, strict=False):
         np.testing.assert_allclose(row, flatten(hidden(folder / "gpt2", text)), atol=1e-5)
     with pytest.raises(PoolscopeError, match="choose head probe"):
-        probed.features("gpt2", TEXTS[:2], ["attention"])
+        features(probed, "gpt2", TEXTS[:2], ["attention"])
 
 
 def test_what_is_written_comes_back_in_half_precision(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.errors import PoolscopeError
-from components.model.query import checked, checked_texts, whole_number, with_task
+from components.model.query import checked, whole_number, with_task
 from components.types import BackboneSpec, Query, TaskSpec
 
 BACKBONES, POOLINGS, HEADS, LONGEST = ("a", "b"), ("native", "mean"), ("own",), 1000
@@ -105,10 +105,3 @@ def test_a_checked_text_keeps_its_length_and_can_be_encoded(text: str) -> None:
         cleaned = check(text=text).text
         assert len(cleaned) == len(text)
         cleaned.encode("utf-8")
-
-
-def test_lists_of_texts() -> None:
-    assert checked_texts(["a", "b"], 10) == ["a", "b"]
-    for texts, message in ((["a", " "], "texts[1]"), ([], "at least one text"), (["a", None], "texts[1]")):
-        with pytest.raises(PoolscopeError, match=message.replace("[", r"\[").replace("]", r"\]")):
-            checked_texts(texts, 10)

@@ -9,6 +9,7 @@ from components.inference.engine import Engine
 from components.model.reads import Head, Reading
 from components.types import Query
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain, overwritten
+from tests.vectors import features
 
 HIDDEN = torch.randn(1, 5, 16, generator=torch.Generator().manual_seed(1))
 WEIGHT = torch.randn(3, 16, generator=torch.Generator().manual_seed(2))
@@ -114,7 +115,7 @@ def test_bundled_checkpoints_read_what_brute_force_finds(
 def test_in_a_padded_batch_the_head_reads_past_the_padding(engine: Engine, family: str) -> None:
     """GPT-2 reads the last token that is no padding, XLNet the very last (it pads on the left)."""
     texts = ("good", INPUTS[0][0])
-    native = engine.features(f"{family}-sentiment", texts, ["native", "first", "lasttoken"])
+    native = features(engine, f"{family}-sentiment", texts, ["native", "first", "lasttoken"])
     np.testing.assert_allclose(
         native["native"], native["first" if family in FIRST else "lasttoken"], atol=1e-6
     )
