@@ -27,7 +27,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!]) (?=[^.?!])")  # of tokenized text: a mar
 
 @dataclass(frozen=True)
 class Example:
-    """One input: one text, the two of a pair, or consecutive texts of a document.
+    """An input: one text, the two of a pair, or consecutive texts of a document.
 
     ``label``: a class by id; of two classes also a soft label, the probability of class 1; -1
     where there is none.

@@ -60,7 +60,7 @@ def embed(backbone: Backbone, inputs: Inputs) -> list[Batch]:
 
 
 def at_layer(batches: Sequence[Batch], layer: int | None) -> Sequence[Batch]:
-    """The same inputs as if ``layer`` (0 to L) were the last; None is the last."""
+    """Take the inputs as if ``layer`` (0 to L) were the last; None is the last."""
     return batches if layer is None else [(rows, found.upto(layer)) for rows, found in batches]
 
 
@@ -385,7 +385,7 @@ def _rhos_with_erasure(backbone: Backbone, example: Example) -> dict[tuple[str, 
 
 
 def baseline_answers(training: Examples, held_out: Examples, seed: int) -> Mapping[Baseline, Bools]:
-    """Which of ``held_out`` each baseline for its number of texts has right, (N,); the strongest last.
+    """Tell what of ``held_out`` each baseline for its number of texts has right, (N,); the strongest last.
 
     majority: the most frequent label of training. words: logistic regression on which words occur, its
     strength chosen as a probe's is. overlap: 1 where the texts of a pair have so large a share of their words

@@ -201,7 +201,7 @@ def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, re
 
 
 def make_agreement(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> None:
-    """How alike similarity to [CLS], attention, gradients and erasure rank tokens, in a checkpoint."""
+    """Measures how alike similarity to [CLS], attention, gradients and erasure rank tokens."""
     task, recipes = split_key(key)[1], workspace.recipes
     backbone = load_backbone(bundled(key, workspace.model(key)))
     examples = corpus.evaluation[task][: recipes.explaining[task]]

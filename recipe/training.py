@@ -72,7 +72,7 @@ def masked_words(tokenizer: Tokenizer, model: Model, inputs: BatchEncoding, _lab
 
 
 def next_sentence(tokenizer: Tokenizer, model: Model, inputs: BatchEncoding, labels: Tensor) -> Tensor:
-    """The same plus next-sentence prediction (BERT: Devlin et al. 2019).
+    """The mean cross-entropy of masked words plus that of the next sentence (BERT: Devlin et al. 2019).
 
     ``labels``: (B,), 0 where the second text followed the first, 1 where not.
     """
@@ -309,7 +309,7 @@ def logits_of(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
 
 
 def correct(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
-    """Whether the likeliest label of each example is its own: (N,)."""
+    """Tells whether the likeliest label of each example is its own: (N,)."""
     return logits_of(model, tokenizer, examples).argmax(-1) == torch.tensor([e.label for e in examples])
 
 

@@ -78,7 +78,7 @@ def rate(url: str, ask: Ask, clients: int, seconds: float, said: str) -> tuple[f
 
 
 def thoughtful(url: str, ask: Ask, said: str) -> pd.DataFrame:
-    """What visitors get who each ask EVERY seconds on average, whether or not they have their answer.
+    """Answers to visitors who each ask EVERY seconds on average, whether or not they have their answer.
 
     When they ask is drawn at random, the same each time; each question has a connection of its own.
     """
@@ -99,7 +99,7 @@ def together(visit: Callable[[float], list[Answer]], visits: Sequence[float]) ->
 
 
 def missed(answers: pd.DataFrame) -> tuple[int, int]:
-    """How many questions were refused as too many, and how many failed in another way."""
+    """Count the questions that were refused as too many, and those that failed in another way."""
     refused = answers["status"].isin([HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS])
     return int(refused.sum()), int((~refused & (answers["status"] != HTTPStatus.OK)).sum())
 

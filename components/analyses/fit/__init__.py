@@ -343,7 +343,7 @@ def groups_of(table: Table, folds: int) -> tuple[Ints, tuple[Sentence, ...]]:
 
 
 def alike_rows(table: Table) -> tuple[Ints, Ints]:
-    """(N,) which rows are one text, or one pair; and which hang together by texts, on whichever side.
+    """Groups of rows (N,): of one text, or of one pair; and of all that hang together by texts, on any side.
 
     Those that differ in case and white space alone are one. Groups are numbered as they come.
     """
