@@ -40,13 +40,11 @@ class Classify(Tab):
     """
 
     def __init__(self, around: Surroundings) -> None:
-        """Lay the tab out, and say what happens when."""
         self.analyst, self.banner, self.say = around.analyst, around.banner, around.say
         self.examples = load_examples()
-        self.question = Question(self.analyst, self.examples, around.mine, self.say)
-        self.answer = Answer(self.analyst, self.say)
-        self.download = self.question.download
-        question, answer, download = self.question, self.answer, self.download
+        self.question = question = Question(self.analyst, self.examples, around.mine, self.say)
+        self.answer = answer = Answer(self.analyst, self.say)
+        self.download = download = question.download
         self.linked = self._linked()
         looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.set.values()}
         asked = {*question.inputs, question.found, question.mine, download.offered, download.coming}

@@ -192,11 +192,6 @@ class Compare(Tab):
         sent = {one.part: state[one.control.key] for one in chosen}
         return {part: list(one) if isinstance(one, tuple) else one for part, one in sent.items()}, []
 
-    def fill(self, answer: Comparison, state: State) -> Updates:
-        """Set what was compared; the visit to the tab compares it again."""
-        del answer
-        return self.open(state, self.linked, {})[0]
-
     def visit(self, given: Given) -> Updates:
         """Offer backbones that have come since; the first visit to the tab asks for a comparison."""
         return {

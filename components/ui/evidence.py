@@ -25,7 +25,6 @@ class EvidenceTab(Tab):
     panels = (PANEL,)
 
     def __init__(self, around: Surroundings) -> None:
-        """Lay the tab out for the results, or say how they are made where there are none."""
         self.say, self.results, self.banner = around.say, around.results, around.banner
         self.titles = {spec.key: spec.said(self.say) for spec in around.analyst.backbones()}
         kinds = {task.key: visible(task.said(self.say)) for task in around.analyst.tasks()}
@@ -40,7 +39,7 @@ class EvidenceTab(Tab):
         # On arrival: one backbone, one without a trained head of its own if there is any.
         tuned = set(of(self.results, "head")["backbone"])
         key = next((key for key in self.backbones if key not in tuned), self.backbones[0])
-        self.first = self._select(self.tasks[0], (key,))
+        self.first = select(self.results, self.tasks[0], (key,), self.titles)
         with gr.Row(elem_id="selection"):
             tasks = [(kinds.get(one, visible(one)), one) for one in self.tasks]
             title, size = self.say("evidence.task"), {"scale": 1, "min_width": 220}
@@ -58,15 +57,12 @@ class EvidenceTab(Tab):
         chosen = [self.task.blur, self.chosen.input]  # a menu of one choice says "input" twice
         on(chosen, self.choose, {self.task, self.chosen}, [self.banner, *self.outputs], LAST_AT_ONCE)
 
-    def _select(self, task: str, backbones: Sequence[str]) -> Evidence:
-        return select(self.results, task, backbones, self.titles)
-
     def answer_to(self, state: State) -> Evidence:
         """Give the results of the task and backbones that are chosen; PoolscopeError where there are none."""
         if not self.measured:
             raise PoolscopeError("tab", "evidence", "evidence.missing")
         task, backbones = (one.control.of(state) for one in self.linked)
-        return self._select(task, backbones)
+        return select(self.results, task, backbones, self.titles)
 
     def facts(self, answer: Evidence, state: State) -> dict[str, str]:
         """Name the task and the backbones."""
@@ -97,7 +93,8 @@ class EvidenceTab(Tab):
         known = sorted((key for key in self.backbones if key in keys), key=keys.index)
         backbones = known[: len(MARKS)] or list(self.first.backbones)
         again = {} if known else {self.chosen: backbones}
-        return {self.banner: "", **again, **self.places.show(self._select(str(task), backbones), {})}
+        shown = self.places.show(select(self.results, str(task), backbones, self.titles), {})
+        return {self.banner: "", **again, **shown}
 
 
 EVIDENCE = TabKind("evidence", "page.evidence", EvidenceTab)

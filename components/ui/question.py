@@ -170,7 +170,6 @@ class Download:
     """
 
     def __init__(self, analyst: Analyst, say: Texts) -> None:
-        """Lay both rows out, hidden."""
         self.analyst, self.say = analyst, say
         with gr.Row(visible=False, elem_id="offer", elem_classes="card notice") as self.offer:
             self.facts = gr.HTML("", elem_id="offer-facts")

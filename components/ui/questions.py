@@ -24,11 +24,10 @@ SEEN = """() => requestAnimationFrame(
 class QuestionsTab(Tab):
     """A card for each question, by its key: the place of its answer.
 
-    Other tabs show what was measured for an answer: ``elsewhere``.
+    It is hidden where none can be answered. Other tabs show what was measured for an answer: ``elsewhere``.
     """
 
     def __init__(self, around: Surroundings) -> None:
-        """Lay the tab out; it is hidden where no question can be answered."""
         self.around = around
         self.answers = Answers(around.analyst, around.results, read_questions(), around.say)
         self.cards: dict[str, gr.HTML] = {}

@@ -45,7 +45,7 @@ class Tab:
 
     def answer_to(self, state: State) -> Any:
         """Give what the panels show in ``state``; PoolscopeError where there is no answer."""
-        raise PoolscopeError("tab", state["tab"], "link.elsewhere")
+        raise NotImplementedError(state)
 
     def facts(self, answer: Any, state: State) -> dict[str, str]:
         """Say what was asked and how it is looked at, by name, not escaped; the text first."""

@@ -27,14 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, OneOf, State
 from components.exhibits.exhibit import Exhibit, Panel
-from components.exhibits.talks import (
-    Script,
-    Step,
-    asked_html,
-    bar_html,
-    captions_of,
-    following,
-)
+from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
 from components.exhibits.view import visible
 from components.markup import render
 from components.texts import ENGLISH, Texts, languages, load_texts

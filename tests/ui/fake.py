@@ -10,24 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from components import types as nouns
 from components.analyses.detect import to_vectors
 from components.analyses.lens import Looked
 from components.errors import PoolscopeError
 from components.fitting import MINE, TABLE, read_head
 from components.texts import Sentence
-from components.types import (
-    SWAP,
-    Analysis,
-    BackboneSpec,
-    Bands,
-    PoolingSpec,
-    ProblemType,
-    Progress,
-    Query,
-    Reads,
-    TaskSpec,
-    Tokens,
-)
+from components.types import SWAP, Analysis, BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 from tests.ui import fake_answers
 from tests.ui.fake_answers import made, probabilities, single
 
@@ -116,7 +105,7 @@ class Kind:
     spec: BackboneSpec
     layers: int = 2
     brackets: tuple[str, str] | None = ("[CLS]", "[SEP]")  # special tokens around texts, or none at all
-    problem_type: ProblemType = "single_label"
+    problem_type: nouns.ProblemType = "single_label"
     trained: bool = True
 
 
@@ -149,7 +138,7 @@ TASKS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class FakeAnalyst:
     """Answers like an engine; ``broken`` makes it fail as a bug would.
 
@@ -305,20 +294,20 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         probabilities=probabilities(logits, kind.problem_type),
         labels=labels,
         problem_type=kind.problem_type,
-        reads=Reads(positions, single(positions / positions.sum())),
+        reads=nouns.Reads(positions, single(positions / positions.sum())),
         head_trained=kind.trained,
         warnings=tuple(_warnings(kind, query)),
         milliseconds={"total": 1.5},
     )
 
 
-def fake_bands(layers: int) -> Bands:
+def fake_bands(layers: int) -> nouns.Bands:
     """What is ordinary of a fake classifier: another band at every layer and for every centring."""
     lows = np.linspace(0.1, 0.4, layers + 1)[:, None]
-    return Bands(*(single(lows + ends) for ends in ([0, 0.2, 0.4], [-0.5, -0.3, -0.1], [-0.2, 0, 0.2])))
+    return nouns.Bands(*(single(lows + ends) for ends in ([0, 0.2, 0.4], [-0.5, -0.3, -0.1], [-0.2, 0, 0.2])))
 
 
-def _tokens(kind: Kind, query: Query) -> Tokens:
+def _tokens(kind: Kind, query: Query) -> nouns.Tokens:
     """Words and marks, each text behind a bracket; -1 is the segment of brackets."""
     opening, closing = ([(bracket, (0, 0), -1)] for bracket in kind.brackets or ("", ""))
     found = opening if kind.brackets else []
@@ -327,7 +316,7 @@ def _tokens(kind: Kind, query: Query) -> Tokens:
         found += closing if given and kind.brackets else []
     text, span, segment = (tuple(column) for column in zip(*found, strict=True))
     cls = 0 if kind.brackets else len(text) - 1
-    return Tokens(text, np.array(span), np.array(segment), np.array(segment) < 0, cls)
+    return nouns.Tokens(text, np.array(span), np.array(segment), np.array(segment) < 0, cls)
 
 
 def _warnings(kind: Kind, query: Query) -> Generator[Sentence]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
@@ -69,8 +70,7 @@ def function_of(page: gr.Blocks, name: str) -> Any:
 
 def links_of(page: gr.Blocks) -> Links:
     """What follows the links of the English page."""
-    links: Links = function_of(page, "follow").fn.__self__
-    return links
+    return function_of(page, "follow").fn.__self__
 
 
 def drawn(value: str) -> go.Figure:
@@ -83,16 +83,12 @@ def place_of(panels: Iterable[Places], name: str) -> Place:
     return next(place for panel in panels for place in panel.places if place.exhibit.name == name)
 
 
+@dataclass(eq=False)
 class Counting(FakeAnalyst):
     """Remembers what it was asked, of what comparison, and which of its iterators were closed early."""
 
-    def __init__(self, **how: Any) -> None:
-        super().__init__(**how)
-        object.__setattr__(self, "asked", [])
-        object.__setattr__(self, "log", [])
-
-    asked: list[Query]
-    log: list[str]
+    asked: list[Query] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
 
     def forget(self) -> None:
         """Be as new: nothing was asked, and nothing was downloaded."""

@@ -1,7 +1,7 @@
 """The views of an answer are asked for once somebody looks at them; its frames are what the server draws."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 from unittest.mock import patch
@@ -14,23 +14,20 @@ from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED
 from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER
 from components.types import Query
 from components.ui import answer as answers
-from components.ui.answer import Answer, Frames, HeadView, ImportanceView, Seen, key_of
+from components.ui.answer import Answer, Frames, key_of
 from components.ui.places import NOTHING, Updates
 from tests.exhibits.answers import answered
-from tests.exhibits.showing import plain
+from tests.exhibits.showing import anatomy, plain
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.fake_answers import HEADS
 from tests.ui.page import SAY, Counting, Page, drawn, place_of
 
 
+@dataclass(eq=False)
 class Looked(Counting):
     """Remembers what else was asked of it; of a text with "refused" in it there is none."""
 
-    looked: list[tuple[object, ...]]
-
-    def __init__(self) -> None:
-        super().__init__()
-        object.__setattr__(self, "looked", [])
+    looked: list[tuple[object, ...]] = field(default_factory=list)
 
     def padding(self, query: Query) -> Any:
         self._note(query)
@@ -56,27 +53,21 @@ def page(laid_out: Page) -> Page:
     """A page with an answer, of which nothing else was asked so far."""
     page = laid_out.anew()
     page.set(text="so good", backbone="first")
+    page.tab.analyst.looked.clear()
     return page
 
 
 @pytest.fixture
 def looked(page: Page) -> list[tuple[object, ...]]:
-    assert isinstance(page.tab.analyst, Looked)
-    page.tab.analyst.looked.clear()
     return page.tab.analyst.looked
 
 
 @pytest.fixture
-def head(page: Page) -> HeadView:
-    """The head of a model of four labels, which is looked at."""
+def headed(page: Page) -> Page:
+    """A page with the head of a model of four labels, which is looked at."""
     page.values[page.tab.answer.head.opened] = True
     page.set(text="not good", backbone="emotions")
-    return page.tab.answer.head
-
-
-@pytest.fixture
-def matters(page: Page) -> ImportanceView:
-    return page.tab.answer.importance
+    return page
 
 
 def audited(page: Page) -> str:
@@ -109,6 +100,11 @@ def chosen(page: Page, label: str, place: str = "lens") -> Updates:
     return page.take(page.tab.answer.head.choose(menu, other, page.values))
 
 
+def plot_of(page: Page, name: str) -> Any:
+    """Where a plot stands in the views that are asked for."""
+    return place_of([view.places for view in page.tab.answer.asked], name).plot
+
+
 def test_nothing_is_asked_with_the_question_and_nothing_stays_of_the_answer_before(
     page: Page, looked: list[Any]
 ) -> None:
@@ -128,12 +124,12 @@ def test_padding_is_asked_once_of_the_checkpoint_s_own_head(page: Page, looked: 
     assert looked == [(Query("first", "so good"),)]
 
 
-def test_a_refusal_is_said_and_nothing_is_drawn(page: Page, matters: ImportanceView) -> None:
+def test_a_refusal_is_said_and_nothing_is_drawn(page: Page) -> None:
     page.set(text="refused")
     assert SAY("errors.died") in audited(page)
     (updates,) = opened(page)
-    assert SAY("errors.died") in plain(updates[place_of([matters.view.places], "importance").above])
-    assert updates[place_of([matters.view.places], "matters").plot] == ""
+    assert SAY("errors.died") in plain(updates[page.tab.answer.importance.view.first])
+    assert updates[plot_of(page, "matters")] == ""
 
 
 def test_the_report_and_the_talk_ask_once_for_what_they_show(page: Page, looked: list[Any]) -> None:
@@ -155,74 +151,61 @@ def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> Non
     updates, padding = page.set(text="another"), page.tab.answer.padding
     assert updates[padding.found.places[0].above] == ""
     assert padding.vector not in updates
+    for none in ("", "a film", "1 nan", "[[1, 2], [3, 4]]", None, {"a": 1}):
+        said = detected(page, none)
+        assert SAY("detective.none") in said
+        assert "vector: " in said
 
 
-@pytest.mark.parametrize("vector", ["", "a film", "1 nan", "[[1, 2], [3, 4]]", None, {"a": 1}])
-def test_a_vector_that_is_none_is_refused_in_a_sentence(page: Page, vector: object) -> None:
-    said = detected(page, vector)
-    assert SAY("detective.none") in said
-    assert "vector: " in said
-
-
-def test_importance_is_asked_once_beside_similarity_to_cls(
-    page: Page, looked: list[Any], matters: ImportanceView
+def test_what_is_quick_comes_before_integrated_gradients_and_each_is_asked_once(
+    page: Page, looked: list[Any]
 ) -> None:
+    matters, plot = page.tab.answer.importance, plot_of(page, "matters")
     page.set(reference="pooled")
     (updates,) = opened(page)
-    assert looked == [(Query("first", "so good"), "", False)]
-    assert len(drawn(updates[place_of([matters.view.places], "matters").plot]).data) == 5
+    assert looked == [(Query("first", "so good"), "", False)]  # beside similarity to [CLS]
+    assert len(drawn(updates[plot]).data) == 5
     assert opened(page) == [NOTHING]
-    assert len(looked) == 1
-
-
-def test_what_is_quick_comes_before_integrated_gradients(
-    page: Page, looked: list[Any], matters: ImportanceView
-) -> None:
+    page.set(text="not good")
     quick, busy, later, whole = opened(page, integrated=True)
-    plots = [one[place_of([matters.view.places], "matters").plot] for one in (quick, whole)]
-    assert [len(drawn(plot).data) for plot in plots] == [5, 6]
+    assert [len(drawn(one[plot]).data) for one in (quick, whole)] == [5, 6]
     for step, done in ((busy, 0), (later, 25)):
         assert SAY("matters.integrating", done=done, total=50) in step[matters.bar.status]
     assert [one[matters.bar.cancel]["interactive"] for one in (busy, whole)] == [True, False]
     assert whole[matters.bar.status] == ""
-    assert [integrated for *_, integrated in looked] == [False, True]
+    assert [integrated for *_, integrated in looked] == [False, False, True]
     assert opened(page, integrated=True) == [NOTHING]
     updates = matters.stopped()
     assert updates[matters.controls[INTEGRATED]] is False
     assert SAY("matters.stopped") in updates[matters.bar.status]
 
 
-def test_another_head_of_attention_is_drawn_of_what_came(
-    page: Page, looked: list[Any], matters: ImportanceView
-) -> None:
+def test_another_head_of_attention_is_drawn_of_what_came(page: Page, looked: list[Any]) -> None:
     (updates,) = opened(page, attention_head=HEADS + 3)
+    matters = page.tab.answer.importance
     slider = updates[matters.controls[ATTENTION_HEAD]]
     assert (slider["maximum"], slider["value"], slider["visible"]) == (HEADS, 0, True)
     page.values[matters.controls[ATTENTION_HEAD]] = 2
     shown, place = matters.look(page.values), place_of([matters.view.places], "attention")
     assert set(shown) == set(place.parts)
-    seen: Seen = page.values[matters.view.stored]
-    assert seen.importance.attention is not None
+    attention = page.values[matters.view.stored].importance.attention
     cells = [cell for row in drawn(shown[place.plot]).data[0].z for cell in row]
-    assert cells == pytest.approx(seen.importance.attention[:, 1].ravel(), abs=1e-4)
+    assert cells == pytest.approx(attention[:, 1].ravel(), abs=1e-4)
     assert len(looked) == 1
 
 
-def test_the_lens_is_drawn_anew_and_no_model_is_asked(page: Page, head: HeadView) -> None:
-    assert isinstance(page.tab.analyst, Counting)
-    page.tab.analyst.forget()
-    plot = place_of([head.view.places], "lens").plot
-    first, second = (drawn(chosen(page, label)[plot]) for label in ("fear", "trust"))
+def test_the_lens_is_drawn_anew_and_no_model_is_asked(headed: Page) -> None:
+    headed.tab.analyst.forget()
+    first, second = (drawn(chosen(headed, label)[plot_of(headed, "lens")]) for label in ("fear", "trust"))
     assert first.data[0].z != second.data[0].z
-    assert page.tab.analyst.asked == []
+    assert headed.tab.analyst.asked == []
 
 
 @pytest.mark.parametrize("place", ["lens", "matters"])
-def test_both_menus_and_a_link_have_the_label_that_is_chosen_in_one(
-    page: Page, head: HeadView, matters: ImportanceView, place: str
-) -> None:
+def test_both_menus_and_a_link_have_the_label_that_is_chosen_in_one(headed: Page, place: str) -> None:
+    page, answer = headed, headed.tab.answer
     chosen(page, "fear", place)
-    both = head.label, matters.controls[LABEL]
+    both = answer.head.label, answer.importance.controls[LABEL]
     assert [page.values[menu] for menu in both] == ["fear", "fear"]
     state = {one.control.key: page.values[one.part] for one in page.tab.linked if one.control == LABEL}
     assert to_link(state, [LABEL]) == "label=fear"
@@ -235,7 +218,7 @@ def test_both_menus_and_a_link_have_the_label_that_is_chosen_in_one(
     updates = page.set(backbone="score")
     assert not any(updates[menu]["visible"] for menu in both)
     updates = page.set(pooling="attention", head="probe", backbone="first")  # of which there is no lens
-    assert not updates[head.label]["visible"]
+    assert not updates[both[0]]["visible"]
     assert chosen(page, "positive", "matters") is NOTHING
 
 
@@ -254,11 +237,11 @@ def frames_of(answer: Answer, query: Query, kept: Frames) -> Any:
 
 @pytest.mark.parametrize("query", QUERIES, ids=[query.backbone for query in QUERIES])
 def test_each_frame_is_what_the_server_draws(page: Page, query: Query) -> None:
-    answer, anatomy = page.tab.answer, FakeAnalyst().ask("anatomy", query)
-    found, analysis = frames_of(answer, query, Frames()), anatomy.analysis
+    answer, whole = page.tab.answer, FakeAnalyst().ask("anatomy", query)
+    found, analysis = frames_of(answer, query, Frames()), whole.analysis
     assert (found["answered"], found["last"]) == (key_of(analysis), analysis.layers)
     for index, (centring, layer) in enumerate(product(CENTRINGS, range(analysis.layers + 1))):
-        updates = answer.show(answered(anatomy), {LAYER.key: layer, CENTRED.key: centring}, {})
+        updates = answer.show(answered(whole), {LAYER.key: layer, CENTRED.key: centring}, {})
         values = [part["values"][part["at"][index]] for part in found["parts"]]
         assert values == [updates[part] for place in answer.looked_at for part in place.parts]
         assert all(len(set(part["values"])) == len(part["values"]) for part in found["parts"])
@@ -274,8 +257,8 @@ def test_an_answer_sends_its_frames_and_a_refusal_none(page: Page) -> None:
 
 def test_the_same_is_drawn_once_and_a_visitor_s_own_head_is_not_kept(page: Page) -> None:
     kept, query = Frames(), QUERIES[0]
-    analysis, other = (FakeAnalyst().ask("analyze", one) for one in (query, replace(query, pooling="mean")))
-    assert key_of(analysis) == key_of(FakeAnalyst().ask("analyze", query)) != key_of(other)
+    first, again, other = (anatomy(pooling=one).analysis for one in ("native", "native", "mean"))
+    assert key_of(first) == key_of(again) != key_of(other)
     with patch.object(answers, "frames_json", wraps=answers.frames_json) as draw:
         for one in (query, query, replace(query, mine="{}"), replace(query, mine="{}")):
             frames_of(page.tab.answer, one, kept)

@@ -23,7 +23,7 @@ from components.ui.public.queue import Asker
 from components.ui.question import to_query, to_reference
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_answers import fake_head
-from tests.ui.page import HEAD, PLAN, Counting, Page, functions_of, place_of, tab_alone
+from tests.ui.page import HEAD, PLAN, Counting, Page, function_of, place_of, tab_alone
 
 
 def test_the_first_example_is_asked_on_arrival_and_the_same_question_not_twice(
@@ -51,27 +51,25 @@ def test_a_head_that_is_looked_at_is_taken_apart_in_the_same_pass(page: Page, an
     assert not set(head.view.places.parts) & set(page.set(text="too good"))  # nothing stands there
 
 
-def test_a_head_is_taken_apart_when_its_view_is_opened(page: Page, analyst: Counting) -> None:
+def test_a_head_is_taken_apart_when_its_view_is_opened_or_it_is_said_why_not(
+    page: Page, analyst: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Counting, _query: Query) -> Any:
+        raise PoolscopeError("backbone", "first", "errors.died")
+
     head = page.tab.answer.head
     assert not set(head.view.places.parts) & set(page.set(backbone="untrained"))
+    with monkeypatch.context() as patched:
+        patched.setattr(Counting, "anatomy", refuse)
+        updates = page.take(head.dissect(page.values))
+    assert 'class="mistake"' in updates[head.view.first]
+    assert page.values[head.view.stored] is None  # opening it once more asks again
     updates = page.take(head.dissect(page.values))
     assert set(updates) == set(head.parts)
     assert "drawn at random" in updates[place_of([head.view.places], "head").above]
     assert [query.backbone for query in analyst.asked] == ["untrained", "untrained"]
     assert head.dissect(page.values) == {head.opened: True}  # it stands there
     assert len(analyst.asked) == 2
-
-
-def test_a_head_that_cannot_be_taken_apart_says_why(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: Counting, _query: Query) -> Any:
-        raise PoolscopeError("backbone", "first", "errors.died")
-
-    page.set()
-    monkeypatch.setattr(Counting, "anatomy", refuse)
-    head = page.tab.answer.head
-    updates = page.take(head.dissect(page.values))
-    assert 'class="mistake"' in updates[head.view.first]
-    assert page.values[head.view.stored] is None  # opening it once more asks again
 
 
 @pytest.mark.parametrize(
@@ -128,12 +126,12 @@ def test_the_engine_chooses_the_task_and_one_that_no_longer_fits_gives_way(
 
 
 def test_a_lower_layer_is_asked_and_named(page: Page, analyst: Counting) -> None:
-    menu = page.tab.question.pool_layer
+    question = page.tab.question
     updates = page.set(pool_layer=1, pooling="mean")
     assert analyst.asked[-1].pool_layer == 1
     last = page.values[page.tab.answer.shown].analysis.layers
-    assert [value for _, value in updates[menu]["choices"]] == [-1, *range(last - 1, -1, -1)]
-    menus = menu, page.tab.question.backbone, page.tab.question.pooling, page.tab.question.head
+    assert [value for _, value in updates[question.pool_layer]["choices"]] == [-1, *range(last - 1, -1, -1)]
+    menus = question.pool_layer, question.backbone, question.pooling, question.head
     assert all("value" not in updates[one] for one in menus)  # one that fits keeps it
     facts = page.tab.facts(analyst.ask("anatomy", analyst.asked[-1]), {})
     assert "mean of layer 1" in facts.values()
@@ -166,30 +164,22 @@ def test_a_reference_that_no_longer_fits_is_given_up(page: Page, monkeypatch: py
 
 def test_a_bug_is_a_plain_sentence_and_keeps_its_cause() -> None:
     page = Page(Counting(broken=True))
-    served = with_timeout(page.tab.ask, 30)
     with pytest.raises(gr.Error) as caught:
-        asyncio.run(served(Asker(), page.values))
+        asyncio.run(with_timeout(page.tab.ask, 30)(Asker(), page.values))
     assert isinstance(caught.value.__cause__, RuntimeError)
     assert caught.value.print_exception
     assert "a bug" not in caught.value.message
 
 
-@pytest.mark.parametrize(
-    ("given", "reference"),
-    [("pooled", "pooled"), (3, 3), (" 3 ", 3), ("-1", -1), (None, ""), (True, "True"), ("²", "²")],
-)
-def test_a_reference_is_a_name_or_an_index(given: object, reference: object) -> None:
-    assert to_reference(given) == reference
-
-
 def test_whatever_a_browser_sends_becomes_a_query() -> None:
     sent = {"text": "a", "pair": None, "backbone": ["x"], "pooling": 5, "head": 7, "task": True}
-    assert to_query({**sent, "reference": {}}) == Query(
-        "['x']", "a", "", "5", "7", reference="{}", task="True"
-    )
+    read = Query("['x']", "a", "", "5", "7", reference="{}", task="True")
+    assert to_query({**sent, "reference": {}}) == read
     assert to_query({"backbone": "x", "text": "a"}) == Query("x", "a")
     layers = {"2": -1, None: -1, 1e9: 1000, -7: -1, 2.0: 2}
     assert {given: to_query({"pool_layer": given}).pool_layer for given in layers} == layers
+    references = {"pooled": "pooled", 3: 3, " 3 ": 3, "-1": -1, None: "", True: "True", "²": "²"}
+    assert {given: to_reference(given) for given in references} == references
 
 
 CHOICES = [
@@ -234,29 +224,19 @@ def test_no_order_of_two_choices_ends_in_an_error(
 
 def test_giving_up_the_probe_under_a_learned_pooling_is_no_error_to_gradio_either() -> None:
     """In gradio's own server, which keeps for each visitor what their menus offer."""
-    _, page = tab_alone(Classify, FakeAnalyst())
-    (ask,) = (one for one in functions_of(page) if one.name == "ask")
+    tab, page = tab_alone(Classify, FakeAnalyst())
+    ask, question = function_of(page, "ask"), vars(tab.question)
     hand_over(ask)  # as it is served
-    named = {part.elem_id: part._id for part in ask.inputs if getattr(part, "elem_id", None)}
-    values, server = {part._id: getattr(part, "value", None) for part in ask.inputs}, SessionState(page)
-
-    async def report() -> str:
-        sent = [values[part._id] for part in ask.inputs]
-        told = (await page.process_api(ask, sent, state=server))["data"]
-        by_name = {part.elem_id: said for said, part in zip(told, ask.outputs, strict=True)}
-        return str(by_name["verdict"])
-
+    values, server = {part: getattr(part, "value", None) for part in ask.inputs}, SessionState(page)
     verdicts = []
     for choice in ({}, {"head": "probe"}, {"pooling": "attention"}, {"head": "own"}, {}):
-        values |= {named[menu]: key for menu, key in choice.items()}
-        verdicts.append(asyncio.run(report()))
+        values |= {question[menu]: key for menu, key in choice.items()}
+        told = asyncio.run(page.process_api(ask, list(values.values()), state=server))["data"]
+        verdicts.append(str(told[ask.outputs.index(tab.answer.verdict)]))
     assert "attention</strong> vector" in verdicts[2]
     assert "reads" in verdicts[3]
     assert "attention" not in verdicts[3]
     assert "mistake" not in "".join(verdicts)
-
-
-PAIRS = fake_head(Table(("good",), ("bad",), ("up",)), PLAN, ("down", "up"))  # a head of such a table
 
 
 def test_an_own_head_is_offered_once_there_is_one_and_given_up_for_what_it_was_not_fitted_for(
@@ -278,7 +258,8 @@ def test_an_own_head_is_offered_once_there_is_one_and_given_up_for_what_it_was_n
 
 
 def test_the_menu_has_an_own_head_where_it_can_answer() -> None:
-    asked = [("first", "", HEAD), ("first", "bad", PAIRS), ("last", "", HEAD), ("first", "bad", HEAD)]
+    pairs = fake_head(Table(("good",), ("bad",), ("up",)), PLAN, ("down", "up"))
+    asked = [("first", "", HEAD), ("first", "bad", pairs), ("last", "", HEAD), ("first", "bad", HEAD)]
     queries = [Query(backbone, "good", pair, mine=head) for backbone, pair, head in asked]
     choices = Choices.of(FakeAnalyst())
     assert [MINE in choices.heads(query) for query in queries] == [True, True, False, False]

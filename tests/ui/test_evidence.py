@@ -18,22 +18,17 @@ RESULTS = fake_results()
 
 @pytest.fixture(scope="module")
 def tab(whole: gr.Blocks) -> EvidenceTab:
-    found = links_of(whole).tabs["evidence"]
-    assert isinstance(found, EvidenceTab)
-    return found
-
-
-def first_of(tab: EvidenceTab) -> tuple[object, ...]:
-    """The task and the backbones that its menus hold on arrival, and those that a link leaves out."""
-    first = [tab.task.value, tuple(tab.chosen.value)]
-    assert first == [one.control.default for one in tab.linked]
-    return tab.task.value, *tab.chosen.value
+    return links_of(whole).tabs["evidence"]
 
 
 def test_arrival_shows_one_backbone_without_a_head_of_its_own(tab: EvidenceTab) -> None:
-    assert first_of(tab) == ("sentiment", "bert-pretrained")
     tuned = having(RESULTS, probe=[row for row in measured(RESULTS, "probe") if "pre" not in row.backbone])
-    assert first_of(tab_alone(EvidenceTab, FakeAnalyst(), tuned)[0]) == ("sentiment", "bert-sentiment")
+    for one, key in (
+        (tab, "bert-pretrained"),
+        (tab_alone(EvidenceTab, FakeAnalyst(), tuned)[0], "bert-sentiment"),
+    ):
+        assert (one.task.value, one.chosen.value) == ("sentiment", [key])
+        assert [linked.control.default for linked in one.linked] == ["sentiment", (key,)]
 
 
 def test_whatever_a_browser_sends_is_drawn_or_left(tab: EvidenceTab) -> None:
@@ -46,9 +41,8 @@ def test_whatever_a_browser_sends_is_drawn_or_left(tab: EvidenceTab) -> None:
 
     assert chosen("topic", list(BACKBONES)) == drawn(*BACKBONES[:5])
     assert chosen("topic", [*BACKBONES[1::-1], BACKBONES[1]]) == drawn(*BACKBONES[1::-1])  # as a link has it
-    arrival = [str(first_of(tab)[1])]
     for nothing in ([], ["x", 3, []], None):
-        assert chosen("topic", nothing) == {**drawn(*arrival), tab.chosen: arrival}
+        assert chosen("topic", nothing) == {**drawn(*tab.chosen.value), tab.chosen: tab.chosen.value}
     for task in ("x", None, []):
         assert chosen(task, ["bert-pretrained"]) is NOTHING
 
@@ -63,5 +57,4 @@ def test_the_tab_is_filled_on_arrival_and_private(whole: gr.Blocks, tab: Evidenc
     assert choose.api_visibility == "private"
     drawn = tab.places.show(select(RESULTS, "sentiment", BACKBONES[:1], {}), {})
     assert set(tab.places.parts) == set(drawn) <= set(choose.outputs)
-    for part, value in drawn.items():
-        assert part.value == value
+    assert all(part.value == value for part, value in drawn.items())

@@ -16,7 +16,6 @@ from components.exhibits.questions import BREAK, Question
 from components.texts import ENGLISH, languages
 from components.types import Query
 from components.ui.classify import Classify
-from components.ui.evidence import EvidenceTab
 from components.ui.gradio_internals import hand_over
 from components.ui.public.answering import for_gradio, with_timeout
 from components.ui.public.queue import Asker
@@ -35,17 +34,13 @@ def page(results: Path) -> gr.Blocks:
 
 def clicks_of(page: gr.Blocks, language: str = "") -> dict[str, Any]:
     """The functions that answer a question, by its key."""
-    return {
-        function.fn.args[0]: function
-        for function in functions_of(page, language)
-        if isinstance(function.fn, partial) and function.fn.func.__name__ == "show_answer"
-    }
+    asking = [one for one in functions_of(page, language) if isinstance(one.fn, partial)]
+    return {one.fn.args[0]: one for one in asking if one.fn.func.__name__ == "show_answer"}
 
 
 def tab_of(page: gr.Blocks, language: str = "") -> QuestionsTab:
     """The tab of the page in one language."""
     (tab,) = {function.fn.func.__self__ for function in clicks_of(page, language).values()}
-    assert isinstance(tab, QuestionsTab)
     return tab
 
 
@@ -56,9 +51,7 @@ def shown(page: gr.Blocks) -> QuestionsTab:
 
 @pytest.fixture(scope="module")
 def classify(shown: QuestionsTab) -> Classify:
-    tab = shown.around.tabs["classify"]
-    assert isinstance(tab, Classify)
-    return tab
+    return shown.around.tabs["classify"]
 
 
 def asking(tab: QuestionsTab, **answers: Any) -> QuestionsTab:
@@ -72,20 +65,17 @@ def followed(page: gr.Blocks, query: str) -> dict[Any, Any]:
     """What the page shows after a link."""
     links = links_of(page)
     given = {part: getattr(part, "value", None) for tab in links.tabs.values() for part in tab.needs}
-    return links.follow(given, SimpleNamespace(query=query))  # type: ignore[return-value,arg-type] # updates
+    return links.follow(given, SimpleNamespace(query=query))
 
 
-def hidden(page: gr.Blocks) -> list[bool]:
-    """Whether the tab is hidden, in every language."""
-    tabs = [part for part in page.blocks.values() if isinstance(part, gr.Tab) and part.id == "questions"]
-    return [not tab.visible for tab in tabs]
-
-
-def test_there_is_a_card_for_each_question(page: gr.Blocks, shown: QuestionsTab, whole: gr.Blocks) -> None:
+def test_there_is_a_card_for_each_question_and_no_tab_where_none_can_be_answered(
+    page: gr.Blocks, shown: QuestionsTab, whole: gr.Blocks
+) -> None:
     assert list(shown.cards) == list(clicks_of(page)) == KEYS
-    assert hidden(page) == [False] * len(languages())
-    assert clicks_of(whole) == {}  # whose analyst none can be put to
-    assert hidden(whole) == [True] * len(languages())
+    assert clicks_of(whole) == {}
+    for one, visible in ((page, True), (whole, False)):
+        tabs = [part for part in one.blocks.values() if isinstance(part, gr.Tab) and part.id == "questions"]
+        assert [tab.visible for tab in tabs] == [visible] * len(languages())
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
@@ -99,7 +89,6 @@ def test_a_click_shows_the_state_that_was_measured(
     assert 'class="banner"' in updates[around.banner]
     if question.view == "evidence":
         evidence = around.tabs["evidence"]
-        assert isinstance(evidence, EvidenceTab)
         assert (updates[around.chosen]["selected"], updates[evidence.task]) == ("evidence", question.task)
         assert set(evidence.outputs) <= set(updates)
         return
@@ -123,29 +112,23 @@ def test_a_click_is_answered_as_it_is_served_whether_it_takes_texts_or_not(
     """Gradio fills the defaults of a function in, of which no component has sent the value."""
     function = copy(clicks_of(page)[key])
     hand_over(function)
-    run = with_timeout(function.fn, 30)
-    function.fn = for_gradio(function, run, queue=None)  # type: ignore[arg-type]  # nobody waits in it
+    function.fn = for_gradio(function, with_timeout(function.fn, 30), queue=None)  # nobody waits in it
     request = gr.Request(Request({"type": "http", "headers": []}))
-
-    async def answered() -> Any:
-        return (await page.process_api(function, sent, request=request))["data"]
-
-    place = function.outputs.index(shown.cards[key])
-    assert 'class="said"' in asyncio.run(answered())[place]
+    told = asyncio.run(page.process_api(function, sent, request=request))["data"]
+    assert 'class="said"' in told[function.outputs.index(shown.cards[key])]
 
 
 def test_a_question_may_be_asked_with_the_visitor_s_own_text(
     page: gr.Blocks, shown: QuestionsTab, classify: Classify
 ) -> None:
-    click = clicks_of(page)["matters"]
-    assert click.inputs == [classify.question.text, classify.question.pair]
+    click, asked = clicks_of(page)["matters"], classify.question
+    assert click.inputs == [asked.text, asked.pair]
     updates = click.fn("so good", None)
     assert "“so good”" in updates[shown.cards["matters"]]
-    assert updates[classify.question.text] == "so good"
+    assert updates[asked.text] == "so good"
     assert updates[classify.answer.views]["selected"] == "importance"
     own = {question.key for question in QUESTIONS if question.own}
-    assert own == {"matters", "batch"}
-    assert all(one.inputs == [] for key, one in clicks_of(page).items() if key not in own)
+    assert own == {key for key, one in clicks_of(page).items() if one.inputs} == {"matters", "batch"}
     link = followed(page, "question=matters&text=so+bad")
     assert "“so bad”" in link[shown.around.banner]
 
@@ -178,9 +161,8 @@ def test_a_refused_question_changes_nothing_but_its_card(shown: QuestionsTab) ->
 def test_the_questions_are_asked_in_the_language_of_the_page(page: gr.Blocks, language: str) -> None:
     path = "" if language == ENGLISH else language
     tab, clicks = tab_of(page, path), clicks_of(page, path)
-    for question in QUESTIONS:
-        button = page.blocks[clicks[question.key].targets[0][0]]
-        assert str(button.value).replace(BREAK, "") == question.question[language]
+    asked = [str(page.blocks[click.targets[0][0]].value).replace(BREAK, "") for click in clicks.values()]
+    assert asked == [question.question[language] for question in QUESTIONS]
     assert f'lang="{language}"' in tab.show_answer("pooler")[tab.cards["pooler"]]
 
 

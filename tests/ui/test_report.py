@@ -5,21 +5,17 @@ import re
 from datetime import UTC, datetime
 from functools import cache
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
-
-from components.analyses.anatomy import Anatomy
-from components.exhibits.comparison import Comparison
-from components.exhibits.control import State
 from components.exhibits.curves import CURVES
 from components.exhibits.panels import COMPARISON, Answered
 from components.exhibits.report import Made, report
 from components.exhibits.view import CENTRINGS, View, number
 from components.types import Query
-from components.ui.classify import Classify
+from components.ui.tab import Tab
 from tests.exhibits.compared import answer, comparison
-from tests.exhibits.showing import checked
+from tests.exhibits.showing import anatomy, checked
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import SAY, ComparePage, Page
 
@@ -32,83 +28,62 @@ FIGURES = [
 
 
 class Document(HTMLParser):
-    """What a browser would load, run and show of a document."""
+    """What a browser would load, run and show of a document: ``links`` lead to no saved table."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.addresses: list[str] = []
-        self.handlers: list[str] = []
-        self.figures: dict[str, dict[str, object]] = {}
-        self.scripts = 0
-        self.words: list[str] = []
         self.tags: list[str] = []
-        self._figure: str | None = None
-        self._raw = False
+        self.attributes: list[tuple[str, str | None]] = []
+        self.figures: dict[str, Any] = {}
+        self.text, self._figure = "", None
         self.feed(html)
+        loaded = [one or "" for name, one in self.attributes if name in ("src", "href", "srcset", "action")]
+        self.links = [address for address in loaded if not address.startswith("data:text/csv;base64,")]
+        self.tables = len(loaded) - len(self.links)
+        self.scripts = self.tags.count("script") - len(self.figures)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
         self.tags.append(tag)
-        self.addresses += [given[name] or "" for name in ("src", "href", "srcset", "action") if name in given]
-        self.handlers += [name for name in given if name.startswith("on")]
-        self._raw = tag in ("script", "style")
-        self._figure = given.get("data-figure")
-        self.scripts += tag == "script" and self._figure is None
+        self.attributes += attrs
+        self._figure = dict(attrs).get("data-figure", "" if tag in ("script", "style") else None)
 
     def handle_endtag(self, _tag: str) -> None:
-        self._raw, self._figure = False, None
+        self._figure = None
 
     def handle_data(self, data: str) -> None:
         if self._figure:
             self.figures[self._figure] = json.loads(data)
-        elif not self._raw:
-            self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.words)
+        elif self._figure is None:
+            self.text += f" {data}"
 
 
 @cache
-def tab() -> Classify:
+def classify() -> Tab:
     return Page(FakeAnalyst()).tab
 
 
-def report_of(anatomy: Anatomy, state: State, link: str = "") -> str:
-    given = Answered(FakeAnalyst(), anatomy.analysis, state, anatomy)
-    facts = tab().facts(given, state)
-    return "".join(report(tab().panels, given, state, facts, Made(WHEN, link), SAY))
+def reported(tab: Tab, given: Any, state: Any, link: str = "") -> str:
+    return "".join(report(tab.panels, given, state, tab.facts(given, state), Made(WHEN, link), SAY))
 
 
 def made(backbone: str, text: str, link: str = "", **query: str) -> Document:
-    anatomy = FakeAnalyst().ask("anatomy", Query(backbone, text, **query))
-    return Document(report_of(anatomy, {"layer": 1, "centred": "centred"}, link))
+    head, state = anatomy(backbone, text, **query), {"layer": 1, "centred": "centred"}
+    return Document(reported(classify(), Answered(FakeAnalyst(), head.analysis, state, head), state, link))
 
 
-def compared(given: Comparison, link: str = "") -> Document:
-    texts = {"text": given.cells[0].query.text}
-    return Document("".join(report([COMPARISON], given, {}, texts, Made(WHEN, link), SAY)))
-
-
-@pytest.fixture(scope="module")
-def anatomy() -> Anatomy:
-    return FakeAnalyst().ask("anatomy", Query("pair", "a plot", "another one"))
-
-
-def test_it_loads_nothing_from_anywhere_and_holds_every_figure_and_number(anatomy: Anatomy) -> None:
-    html, view = report_of(anatomy, {"layer": 2}, LINK), View(anatomy.analysis, 2)
+def test_it_loads_nothing_from_anywhere_and_holds_every_figure_and_number() -> None:
+    analyst, query = FakeAnalyst(), Query("pair", "a plot", "another one")
+    analysis, state = analyst.ask("analyze", query), {"layer": 2}
+    html = reported(classify(), Answered(analyst, analysis, state), state, LINK)
     found = Document(html)
     assert found.scripts == 3
     assert not {"link", "img", "iframe", "object", "embed", "base"} & set(found.tags)
-    others = [address for address in found.addresses if not address.startswith("data:text/csv;base64,")]
-    assert others == [LINK]
-    assert (
-        len(found.addresses) == 1 + len(FIGURES) + 2
-    )  # and a CSV of the tokens, and of what padding changes
+    assert found.links == [LINK]
+    assert found.tables == len(FIGURES) + 2  # of the tokens, and of what padding changes
     assert list(found.figures) == FIGURES
     assert all(f'id="{name}-plot"' in html for name in FIGURES)
-    words = found.text.split()
-    for values in map(anatomy.analysis.cosines, CENTRINGS):
+    words, view = found.text.split(), View(analysis, 2)
+    for values in map(analysis.cosines, CENTRINGS):
         assert all(number(values[2, index], 4) in words for index in range(len(view.labels)))
 
 
@@ -124,44 +99,44 @@ def test_it_says_what_was_asked_of_what_and_when() -> None:
 
 def test_hostile_text_stays_text() -> None:
     found = made("hostile", f"{XSS} </script><script>pwn()</script> \ud83d")
-    assert (found.scripts, found.handlers) == (3, [])
+    assert (found.scripts, found.links) == (3, [])
+    assert not [name for name, _ in found.attributes if name.startswith("on")]
     assert not {"img", "svg"} & set(found.tags)
-    assert all(address.startswith("data:text/csv") for address in found.addresses)
     assert "<img/src=x/onerror=pwn()>" in found.text
 
 
 def test_a_comparison_has_one_too() -> None:
     given = comparison([[answer([0.9, 0.1]), answer([0.2, 0.8])], [answer([0.7, 0.3]), "it is too wide"]])
-    found = compared(given, link=LINK)
-    assert (found.scripts, list(found.figures)) == (3, ["curves"])
-    live, *cells = [address for address in found.addresses if not address.startswith("data:text/csv")]
+    whole, away = (
+        Document("".join(report([COMPARISON], given, {}, {"text": "a good film"}, Made(WHEN, link), SAY)))
+        for link in (LINK, "")
+    )
+    assert (whole.scripts, list(whole.figures)) == (3, ["curves"])
+    live, *cells = whole.links
     assert live == LINK
     assert [address.partition("?")[0] for address in cells] == ["https://example.org/"] * 3  # and no refusal
     queries = [parse_qs(urlsplit(address).query) for address in cells]
     asked = [(one["backbone"][0], one["pooling"][0]) for one in queries]
     assert asked == [("b0", "p0"), ("b0", "p1"), ("b1", "p0")]
-    assert not any(address.startswith("?") for address in compared(given).addresses)
+    assert not any(address.startswith("?") for address in away.links)
     for words in ("90 %", "80 %", "70 %", "it is too wide", "B0", "a good film"):
-        assert words in found.text
+        assert words in whole.text
 
 
 def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_looked_at() -> None:
-    tab = ComparePage(FakeAnalyst()).tab
+    page = ComparePage(FakeAnalyst())
     asked = {"backbones": ("first",), "poolings": ("native", "mean")}
     texts = {"compare_text": "this is not good", "version_text": "this is good"}
     looks = {"words_depth": 50, "words_centred": "centred", "compare_centred": "centred"}
-    arrival = {one.control.key: one.control.default for one in tab.linked}
-    state = {**arrival, **asked, **texts, **looks}
-    given = tab.answer_to(state)
-    found = Document("".join(report(tab.panels, given, state, tab.facts(given, state), Made(WHEN), SAY)))
+    state = {**page.arrival, **asked, **texts, **looks}
+    given = page.tab.answer_to(state)
+    found = Document(reported(page.tab, given, state))
     keys = ("edit.words_heading", "edit.reads_heading", "heatmap.colour_centred", "trace.hint")
     layer = SAY("words.layer", layer=1, last=2)
     assert [one for one in (*texts.values(), *map(SAY, keys), layer) if one not in found.text] == []
     assert found.tags.count("del") == 2  # the word that was dropped, and what its mark means
     assert list(found.figures) == ["curves", "trace"]
-    drawn = found.figures["curves"]["data"]
-    assert isinstance(drawn, list)
     plain, centred = (
         checked(CURVES.show(given, {"compare_centred": one}, SAY).figure) for one in ("plain", "centred")
     )
-    assert drawn[0]["y"] == list(centred.data[0].y) != list(plain.data[0].y)
+    assert found.figures["curves"]["data"][0]["y"] == list(centred.data[0].y) != list(plain.data[0].y)
