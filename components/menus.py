@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 from markupsafe import Markup
 
@@ -72,8 +73,7 @@ class BackboneMenu:
 
     def place(self, key: object) -> str:
         """Origin of a backbone; an unknown one is among the first."""
-        spec = self.get(key)
-        return place(spec or self.specs[0])
+        return place(self.get(key) or self.specs[0])
 
     @property
     def places(self) -> Menu:
@@ -100,13 +100,10 @@ class BackboneMenu:
         title = visible(spec.said(self.say))
         if spec.available:
             return title
-        if spec.source != "hub":
-            return self.say("question.absent", title=title)
-        if not self.online:
-            return self.say("models.offline", title=title)
-        if spec.size is None:
-            return self.say("models.to_download_unsized", title=title)
-        return self.say("models.to_download", title=title, size=in_bytes(spec.size).said(self.say))
+        if absent(spec) and self.online and spec.size is not None:
+            return self.say("models.to_download", title=title, size=in_bytes(spec.size).said(self.say))
+        key = "models.to_download_unsized" if self.online else "models.offline"
+        return self.say(key if absent(spec) else "question.absent", title=title)
 
 
 @dataclass(frozen=True)
@@ -131,8 +128,8 @@ class Choices:
 
     def heads(self, query: Query) -> tuple[str, ...]:
         """The checkpoint's own head, a probe where one fits, and the visitor's own."""
-        there = {"own": True, "probe": bool(self.tasks(query)), MINE: own_head(query) is not None}
-        return tuple(head for head in HEADS if there[head])
+        there = (True, bool(self.tasks(query)), own_head(query) is not None)
+        return tuple(compress(HEADS, there))
 
     def poolings(self, query: Query, backbone: BackboneSpec | None, say: Texts) -> Menu:
         """(title, key) of the poolings that the query's ``backbone`` and head can be asked for."""
@@ -150,8 +147,7 @@ class Choices:
             return replace(query, task=TABLE, pooling=head.pooling, pool_layer=head.layer)
         if query.head != "probe" or query.task not in [task.key for task in self.tasks(query)]:
             query = replace(query, task="")  # the engine chooses
-        chosen = [spec for spec in self.pooled if spec.key == query.pooling]
-        fits = all(self._fits(spec, query, backbone) for spec in chosen)
+        fits = all(self._fits(spec, query, backbone) for spec in self.pooled if spec.key == query.pooling)
         return query if fits else replace(query, pooling="native")
 
     def _fits(self, pooling: PoolingSpec, query: Query, backbone: BackboneSpec | None) -> bool:

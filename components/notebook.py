@@ -125,12 +125,14 @@ def anatomy_of(model: object, tokenizer: object, text: str, text_pair: str, long
     Model, tokenizer and torch's random numbers stay as they are. PoolscopeError says what is wrong with
     which of these.
     """
-    found, words = _classifier(model), _tokenizer(tokenizer)
+    found = _classifier(model)
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise PoolscopeError("tokenizer", type(tokenizer).__name__, "errors.object_tokenizer")
     name = type(found).__name__
     query = checked(Query(name, text, text_pair), [name], list(POOLINGS), ("own",), longest)
     with _by_itself():
         try:
-            backbone = _copied(found, words, BackboneSpec(name, name, "", "", "object", ""))
+            backbone = _copied(found, tokenizer, BackboneSpec(name, name, "", "", "object", ""))
         except RefusalError as refusal:
             raise PoolscopeError("model", name, "errors.unshown", reason=refusal.sentence) from refusal
         with repeatable(backbone.model):
@@ -142,18 +144,11 @@ def anatomy_of(model: object, tokenizer: object, text: str, text_pair: str, long
 def _classifier(model: object) -> PreTrainedModel:
     if isinstance(model, PreTrainedModel):
         return model
-    name = type(model).__name__
-    if isinstance(model, nn.Module):
-        for attribute, (inner, key) in WRAPPERS.items():
-            if hasattr(model, attribute):
-                raise PoolscopeError("model", name, key, inner=inner)
+    name, wrappers = type(model).__name__, WRAPPERS.items() if isinstance(model, nn.Module) else ()
+    for attribute, (inner, key) in wrappers:
+        if hasattr(model, attribute):
+            raise PoolscopeError("model", name, key, inner=inner)
     raise PoolscopeError("model", name, "errors.object_model")
-
-
-def _tokenizer(tokenizer: object) -> PreTrainedTokenizerBase:
-    if isinstance(tokenizer, PreTrainedTokenizerBase):
-        return tokenizer
-    raise PoolscopeError("tokenizer", type(tokenizer).__name__, "errors.object_tokenizer")
 
 
 @contextmanager

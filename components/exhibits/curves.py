@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from math import ceil, floor
 
@@ -28,18 +27,7 @@ LEADER = 5  # percent of the depth from the last point to the name
 DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """A line of one backbone. ``values``: (L + 1,) in [-1, 1], the mean over all tokens but [CLS]."""
-
-    name: str
-    values: Floats
-
-    @property
-    def depth(self) -> Floats:
-        """(L + 1,) percent of the layers."""
-        depth: Floats = np.linspace(0, 100, len(self.values), dtype=np.float32)
-        return depth
+Curve = tuple[str, Floats]  # of a backbone: its name, and (L + 1,) means in [-1, 1] over all tokens but [CLS]
 
 
 def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
@@ -49,17 +37,22 @@ def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
     hints = [say("compare.curves_hint" if lines else "compare.curves_none")]
     hints += [] if comparison.after is None else [say("edit.curves")]
     ends = say.listed(
-        say("compare.curves_end", backbone=one.name, first=number(one.values[0]), last=number(one.values[-1]))
-        for one in lines
+        say("compare.curves_end", backbone=name, first=number(values[0]), last=number(values[-1]))
+        for name, values in lines
     )
-    words = "compare.curves_description" if lines else "compare.curves_none"
+    words, about = "compare.curves_description" if lines else "compare.curves_none", ""
+    if comparison.cells:
+        query = comparison.cells[0].query
+        key = "away.about_curves_pair" if query.text_pair else "away.about_curves"
+        text, text_pair = (shorten(visible(one), TEXT) for one in (query.text, query.text_pair))
+        about = say(key, text=text, text_pair=text_pair)
     return Shown(
         heading=say("compare.curves_heading"),
         words=say(words, count=len(lines), ends=ends),
         data=_data(comparison, say) if lines else None,
         figure=curves_figure(lines, centring, say) if comparison.cells else None,
         above="".join(map(hint_html, hints)),
-        about=_about(comparison, say) if comparison.cells else "",
+        about=about,
         least_width=LEAST_WIDTH,
     )
 
@@ -67,7 +60,7 @@ def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
 CURVES = Exhibit("curves", curves, plotted=True, controls=(CURVES_CENTRED,))
 
 
-def curves_of(comparison: Comparison, centring: Centring) -> tuple[Curve, ...]:
+def curves_of(comparison: Comparison, centring: Centring) -> list[Curve]:
     """A curve for each backbone with an answer; none where [CLS] is the only token.
 
     All poolings of a backbone share their hidden states, so any of its answers will do.
@@ -77,23 +70,23 @@ def curves_of(comparison: Comparison, centring: Centring) -> tuple[Curve, ...]:
         analysis = next((analysis for _, analysis in answered(compared.cells)), None)
         if analysis is not None and len(analysis.tokens.text) > 1:
             others = np.delete(analysis.cosines(centring), analysis.tokens.cls, axis=1)
-            found.append(Curve(comparison.names[compared.backbone.key], others.mean(axis=1)))
-    return tuple(found)
+            found.append((comparison.names[compared.backbone.key], others.mean(axis=1)))
+    return found
 
 
 def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> draw.Figure:
     """Lines over the relative depth, each with its name at its end; grid lines hold them, and 0."""
-    values = [round(float(value), 4) for line in lines for value in line.values]
-    low = min(0.0, floor(min(values, default=0.0) / STEP) * STEP)
-    high = max(STEP, ceil(max(values, default=1.0) / STEP) * STEP)
-    names = [shorten(line.name, NAME) for line in lines]
-    starts = [float(line.values[-1]) for line in lines]
+    every = [round(float(value), 4) for _, values in lines for value in values]
+    low = min(0.0, floor(min(every, default=0.0) / STEP) * STEP)
+    high = max(STEP, ceil(max(every, default=1.0) / STEP) * STEP)
+    names, starts = [shorten(name, NAME) for name, _ in lines], [float(values[-1]) for _, values in lines]
     ends = _spread(starts, low, high)
     ticks = [low + STEP * step for step in range(round((high - low) / STEP) + 1)]
     depths = [0, 25, 50, 75, 100]
     right = round(draw.CHARACTER * max(map(width, names), default=0)) + 14
     leader = {"type": "line", "x0": 100, "x1": 100 + LEADER}
     named = {"x": 100 + LEADER, "xanchor": "left", "yanchor": "middle", "showarrow": False}
+    marks = [draw.MARKS[place % len(draw.MARKS)] for place in range(len(lines))]
     frame = draw.layout(
         height=HEIGHT,
         margin={"l": LEFT, "r": right, "t": TOP, "b": BOTTOM},
@@ -113,33 +106,34 @@ def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> dra
             **{**draw.ZERO_LINE, "zeroline": low < 0},
         ),
         shapes=[
-            {**leader, "y0": start, "y1": end, "line": {"color": _mark(index)[0], "width": 1}}
-            for index, (start, end) in enumerate(zip(starts, ends, strict=True))
+            {**leader, "y0": start, "y1": end, "line": {"color": colour, "width": 1}}
+            for start, end, (colour, _, _) in zip(starts, ends, marks, strict=True)
         ],
         annotations=[
             {**named, "y": end, "text": escape(name)} for name, end in zip(names, ends, strict=True)
         ],
     )
-    return draw.Figure(data=[_trace(line, index, say) for index, line in enumerate(lines)], layout=frame)
+    dashes = (DASHES[place // len(draw.MARKS) % len(DASHES)] for place in range(len(lines)))
+    drawn = zip(lines, marks, dashes, strict=True)
+    return draw.Figure([_trace(line, mark, dash, say) for line, mark, dash in drawn], frame)
+
+
+def _depth(values: Floats) -> Floats:
+    """(L + 1,) percent of the layers."""
+    depth: Floats = np.linspace(0, 100, len(values), dtype=np.float32)
+    return depth
 
 
 def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
     lines = {centring: curves_of(comparison, centring) for centring in CENTRINGS}
     columns: dict[str, Column] = {
-        "away.backbone": [line.name for line in lines["plain"] for _ in line.values],
-        "away.layer_number": [layer for line in lines["plain"] for layer in range(len(line.values))],
-        "away.depth": np.concatenate([line.depth for line in lines["plain"]]),
+        "away.backbone": [name for name, values in lines["plain"] for _ in values],
+        "away.layer_number": [layer for _, values in lines["plain"] for layer in range(len(values))],
+        "away.depth": np.concatenate([_depth(values) for _, values in lines["plain"]]),
     }
     for centring, key in zip(CENTRINGS, ("mean", "mean_centred", "mean_standardised"), strict=True):
-        columns[f"away.{key}"] = np.concatenate([line.values for line in lines[centring]])
+        columns[f"away.{key}"] = np.concatenate([values for _, values in lines[centring]])
     return titled_frame(columns, say)
-
-
-def _about(comparison: Comparison, say: Texts) -> str:
-    query = comparison.cells[0].query
-    key = "away.about_curves_pair" if query.text_pair else "away.about_curves"
-    text, text_pair = (shorten(visible(one), TEXT) for one in (query.text, query.text_pair))
-    return say(key, text=text, text_pair=text_pair)
 
 
 def _spread(ends: Sequence[float], low: float, high: float) -> list[float]:
@@ -156,26 +150,21 @@ def _spread(ends: Sequence[float], low: float, high: float) -> list[float]:
     return [placed[index] for index in range(len(ends))]
 
 
-def _mark(index: int) -> tuple[str, str, str]:
-    return draw.MARKS[index % len(draw.MARKS)]
-
-
-def _trace(line: Curve, index: int, say: Texts) -> draw.Trace:
-    (colour, symbol, _), last = _mark(index), len(line.values) - 1
-    dash = DASHES[index // len(draw.MARKS) % len(DASHES)]
-    said = {"backbone": line.name, "last": last}
+def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> draw.Trace:
+    (name, values), (colour, symbol, _) = line, mark
+    said = {"backbone": name, "last": len(values) - 1}
     return draw.Trace(
         type="scatter",
         mode="lines+markers",
-        name=escape(line.name),
-        x=[round(float(depth), 2) for depth in line.depth],
-        y=[round(float(value), 4) for value in line.values],
+        name=escape(name),
+        x=[round(float(depth), 2) for depth in _depth(values)],
+        y=[round(float(value), 4) for value in values],
         line={"color": colour, "width": 2.5, "dash": dash},
         marker={"color": colour, "symbol": symbol, "size": 9},
         cliponaxis=False,
         customdata=[
             say.html("compare.curves_hover", **said, layer=layer, value=number(value, 3))
-            for layer, value in enumerate(line.values)
+            for layer, value in enumerate(values)
         ],
         hovertemplate="%{customdata}<extra></extra>",
     )

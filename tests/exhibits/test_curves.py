@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from components.exhibits.comparison import Comparison
-from components.exhibits.curves import CURVES, HEIGHT, LINE, Curve, curves_figure, curves_of
+from components.exhibits.curves import CURVES, HEIGHT, LINE, curves_figure, curves_of
 from components.exhibits.exhibit import Shown, heading_html
 from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
@@ -56,8 +56,8 @@ def test_a_point_is_the_mean_over_all_tokens_but_cls_and_the_file_has_it_for_eac
 
 
 def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> None:
-    (line,) = curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]), "plain")
-    assert line.name == "B1"
+    ((name, _),) = curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]), "plain")
+    assert name == "B1"
     alone, before = shown(compared("last", text="good")), shown(Comparison((), ()))
     for given in (alone, before):
         assert (given.data, given.words) == (None, SAY("compare.curves_none"))
@@ -68,7 +68,7 @@ def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> 
 
 @pytest.mark.parametrize("ends", [[0.9] * 5, [0.1, 0.11, 0.12], [1.0, 1.0, -1.0], [0.0] * 8, [0.5]])
 def test_no_name_lies_on_another_or_outside(ends: list[float]) -> None:
-    lines = [Curve(f"b{place}", np.array([0.5, end], dtype=np.float32)) for place, end in enumerate(ends)]
+    lines = [(f"b{place}", np.array([0.5, end], dtype=np.float32)) for place, end in enumerate(ends)]
     layout = checked(curves_figure(lines, "plain", SAY)).layout
     low, high = layout.yaxis.range
     pixel = (high - low) / (HEIGHT - layout.margin.t - layout.margin.b)
@@ -87,14 +87,14 @@ def test_no_name_lies_on_another_or_outside(ends: list[float]) -> None:
 def test_the_axis_holds_every_value_and_no_more_than_it_needs(
     values: list[float], ticks: list[float]
 ) -> None:
-    line = Curve("b", np.array(values, dtype=np.float32))
+    line = "b", np.array(values, dtype=np.float32)
     assert list(checked(curves_figure([line], "plain", SAY)).layout.yaxis.tickvals) == ticks
 
 
 def test_it_says_where_they_begin_and_end_of_what_text_and_of_which_version() -> None:
     given = compared("first", text="not <good>")
-    one, (line,) = shown(given), curves_of(given, "plain")
-    assert f"from {number(line.values[0])} to {number(line.values[-1])}" in one.words
+    one, ((_, values),) = shown(given), curves_of(given, "plain")
+    assert f"from {number(values[0])} to {number(values[-1])}" in one.words
     assert "“not <good>”" in one.about
     both = shown(replace(given, after=compared("first", text="good").compared))
     assert (SAY("edit.curves") in both.above, SAY("edit.curves") in one.above) == (True, False)
