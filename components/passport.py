@@ -37,21 +37,26 @@ def main(given: Sequence[str]) -> int:
     """Run the command; gives 1 where a checkpoint was refused."""
     asked = arguments().parse_args(given)
     asked.out.mkdir(parents=True, exist_ok=True)
-    refused, due, kept = 0, [], 0
+    found, refused = [], False
     for name in asked.checkpoints:
         try:
-            spec = resolved(name)
+            found.append(resolved(name))
         except PoolscopeError as error:
-            refused += told(name, error)
-            continue
-        there = read_object(asked.out / f"{file_name(spec)}{NUMBERS}").get("fingerprint") == fingerprint(spec)
-        kept += there
-        due += [] if there else [spec]
-    print(f"{kept} there already, {len(due)} to measure", flush=True)
+            refused = True
+            print(f"{name}: {error}", file=sys.stderr, flush=True)
+    prints = [read_object(asked.out / f"{file_name(spec)}{NUMBERS}").get("fingerprint") for spec in found]
+    due = [spec for spec, known in zip(found, prints, strict=True) if known != fingerprint(spec)]
+    print(f"{len(found) - len(due)} there already, {len(due)} to measure", flush=True)
     with closing(_answers(asked, due)) as answers:
         for spec, answer in zip(due, answers, strict=True):
-            refused += written(asked.out, spec, answer)
-    return int(refused > 0)
+            if isinstance(answer, PoolscopeError):
+                refused = True
+                print(f"{spec.key}: {answer}", file=sys.stderr, flush=True)
+                continue
+            for end, text in answer.items():
+                (asked.out / f"{file_name(spec)}{end}").write_text(text, encoding="utf-8")
+            print(f"{spec.key}: {asked.out / file_name(spec)}.html", flush=True)
+    return int(refused)
 
 
 def _answers(asked: argparse.Namespace, due: Sequence[BackboneSpec]) -> Generator[Answer]:
@@ -65,16 +70,6 @@ def _answers(asked: argparse.Namespace, due: Sequence[BackboneSpec]) -> Generato
     finally:
         client.close()
         threads.shutdown(cancel_futures=True)
-
-
-def written(out: Path, spec: BackboneSpec, answer: Answer) -> int:
-    """Write the files of one passport, or say why there is none; gives 1 there."""
-    if isinstance(answer, PoolscopeError):
-        return told(spec.key, answer)
-    for end, text in answer.items():
-        (out / f"{file_name(spec)}{end}").write_text(text, encoding="utf-8")
-    print(f"{spec.key}: {out / file_name(spec)}.html", flush=True)
-    return 0
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -102,12 +97,6 @@ def issued(run: Callable[[Job], Passport], language: str, spec: BackboneSpec) ->
     say = load_texts(language)
     numbers = json.dumps(passport.to_json(), indent=1, ensure_ascii=False) + "\n"
     return {".html": passport_page(passport, say), ".svg": badge(passport, say), NUMBERS: numbers}
-
-
-def told(name: str, error: PoolscopeError) -> int:
-    """Say why there is none; counts as one."""
-    print(f"{name}: {error}", file=sys.stderr, flush=True)
-    return 1
 
 
 if __name__ == "__main__":

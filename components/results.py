@@ -25,7 +25,6 @@ By ``kind``:
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
@@ -85,28 +84,22 @@ def beside(row: Row, **columns: object) -> Row:
 
 def read_results(path: Path) -> Table:
     """The table of a CSV file; ValueError names the file, row and column that is not as declared."""
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = csv.DictReader(file)
-        columns = lines.fieldnames or []
-        if set(columns) != {*TEXTS, *COUNTS, *NUMBERS}:
-            raise ValueError(f"{path}: columns {', '.join(columns)}")
-        rows = list(lines)
-    return table(_row(line, f"{path}, row {place}") for place, line in enumerate(rows, start=1))
+    cells = pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False)
+    if set(cells) != {*TEXTS, *COUNTS, *NUMBERS}:
+        raise ValueError(f"{path}: columns {', '.join(cells)}")
+    lines = cells.fillna("").to_dict("records")
+    return table(_row(line, f"{path}, row {place}") for place, line in enumerate(lines, start=1))
 
 
-def _row(line: Mapping[str | None, Any], where: str) -> dict[str, object]:
+def _row(line: Mapping[Any, str], where: str) -> dict[str, object]:
     """A line of the file as numbers and texts."""
     row: dict[str, object] = {}
     for column, text in line.items():
-        if column is None or text is None:
-            raise ValueError(f"{where}: more or fewer cells than columns")
-        if text and column not in TEXTS:
-            try:
-                row[column] = int(text) if column in COUNTS else float(text)
-            except ValueError as error:
-                raise ValueError(f"{where}, {column}: {error}") from error
-        elif text:
-            row[column] = text
+        try:
+            if text:
+                row[column] = text if column in TEXTS else (int if column in COUNTS else float)(text)
+        except ValueError as error:
+            raise ValueError(f"{where}, {column}: {error}") from error
     kind = str(row.get("kind", ""))
     if kind not in KINDS:
         raise ValueError(f"{where}, kind: {kind!r}, not one of {', '.join(KINDS)}")

@@ -53,7 +53,7 @@ def test_a_file_of_other_columns_or_of_torn_lines_is_refused(tmp_path: Path) -> 
     with pytest.raises(ValueError, match=r"other\.csv: columns kind, accuracy"):
         read_results(file)
     file.write_text("\n".join((SHIPPED.read_text(encoding="utf-8").split("\n", 1)[0], "head,bert")))
-    with pytest.raises(ValueError, match=r"other\.csv, row 1: more or fewer cells"):
+    with pytest.raises(ValueError, match=r"other\.csv, row 1, task: missing"):
         read_results(file)
 
 
