@@ -15,7 +15,7 @@ from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.work import on_cluster
 from components.settings import Settings
-from tests.lab.test_work import folds_of
+from tests.lab.test_command import folds_of
 from tests.tables import reviews
 
 pytest.importorskip("ray")
