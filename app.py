@@ -31,13 +31,13 @@ def main() -> None:
 
     site = build(analyst, talk=settings.talk, room=settings.room, lab_rows=settings.lab_rows)
     add_gpu(site.page)
-    served = serve(site, settings, analyst.ready)
+    stop = serve(site, settings, analyst.ready)
     gc.freeze()
     gc.enable()
     analyst.open()
     _wait_for_the_end()
     analyst.close(GRACE)
-    served.stop(READ)
+    stop(READ)
     end = threading.Timer(LEAVE, os._exit, [0])  # whatever threads still wait for
     end.daemon = True
     end.start()

@@ -1,7 +1,5 @@
 """Admission: how many may be at work at once, how many may wait, and whose turn it is."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -1,12 +1,9 @@
 """Client: has jobs run by a cluster, which it asks by HTTP. It needs neither Ray nor torch."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading
 from concurrent.futures import CancelledError, Future, wait
-from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -17,9 +14,7 @@ from components.inference.jobs import Answers, ElsewhereError, Job, answer_of
 from components.inference.payload import pack
 from components.settings import Settings
 
-EVERY = 1.0  # seconds after which the cluster is asked again whether it is there
 CONNECT = 5.0  # seconds until somebody answers at the address
-LEAVE = 1.0  # more than the timeout, in which the cluster says so itself
 LATE, DIED, NOBODY = "errors.late", "errors.died", "errors.no_replica"
 STATUS = {408: LATE, 500: DIED}  # Serve's: 500 where a replica died with the question
 
@@ -33,7 +28,7 @@ class Client:
         self._seconds, self._answers = settings.seconds, Answers(settings.answers)
         self._http = httpx2.AsyncClient(
             base_url=settings.cluster or "",
-            timeout=httpx2.Timeout(settings.seconds + LEAVE, connect=CONNECT),
+            timeout=httpx2.Timeout(settings.seconds + 1, connect=CONNECT),  # the cluster itself says so first
             limits=httpx2.Limits(max_connections=None),
             headers={"x-request-timeout-seconds": str(settings.seconds)},
         )
@@ -59,21 +54,21 @@ class Client:
 
     def run(self, job: Job) -> Any:
         """The answer; PoolscopeError is the job's, or says why the cluster has none."""
-        return self._answers.of(job, partial(self._asked, job))
 
-    def _asked(self, job: Job, token: Future[None]) -> bytes:
-        """The answer, packed; CancelledError as soon as ``token`` is cancelled."""
-        if not self._closed.is_set():
-            answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
-            self._under_way.add(answer)
-            answer.add_done_callback(self._under_way.discard)
-            token.add_done_callback(lambda _: answer.cancel())
-            try:
-                return answer.result()
-            except CancelledError:
-                if token.cancelled():
-                    raise
-        raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
+        def asked(token: Future[None]) -> bytes:
+            if not self._closed.is_set():
+                answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
+                self._under_way.add(answer)
+                answer.add_done_callback(self._under_way.discard)
+                token.add_done_callback(lambda _: answer.cancel())
+                try:
+                    return answer.result()
+                except CancelledError:
+                    if token.cancelled():
+                        raise
+            raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
+
+        return self._answers.of(job, asked)
 
     async def _posted(self, job: Job) -> bytes:
         """The answer, packed. Where a replica dies with the question, another one is asked once."""
@@ -109,4 +104,4 @@ class Client:
             if now != said:
                 said = now
                 logger.info(said)
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(1)

@@ -15,24 +15,21 @@ from starlette.responses import Response
 from components.inference.jobs import reply
 from components.settings import Settings, cores
 
-ONGOING = 8  # questions that a replica has at once: one is at work, and the others need not come first
-EACH = 3.0  # of them, on average, beyond which there should be another replica
-KNOWN = 100  # checkpoints by which Serve knows a replica, at most; how many are loaded is a matter of memory
 LEAVE = 1.0  # seconds that an answer for which nobody waits has to end by itself
-ROOT = Path(__file__).resolve().parents[2]
+KNOWN = 100  # checkpoints by which Serve knows a replica, at most; how many are loaded is a matter of memory
 
 
 def app(_arguments: dict[str, str]) -> serve.Application:
     """The application that ``serve run`` deploys, with the settings of its environment."""
-    settings = Settings()
+    settings, root = Settings(), str(Path(__file__).resolve().parents[2])
     deployment = serve.deployment(
-        ray_actor_options={"num_cpus": 1, "runtime_env": {"env_vars": {"PYTHONPATH": str(ROOT)}}},
+        ray_actor_options={"num_cpus": 1, "runtime_env": {"env_vars": {"PYTHONPATH": root}}},
         autoscaling_config={
             "min_replicas": settings.replicas_least,
             "max_replicas": settings.replicas_most,
-            "target_ongoing_requests": EACH,
+            "target_ongoing_requests": 3.0,  # beyond which, on average, there should be another replica
         },
-        max_ongoing_requests=ONGOING,
+        max_ongoing_requests=8,  # of which one is at work, and the others need not come first
         health_check_period_s=1,
         graceful_shutdown_timeout_s=settings.seconds,
         logging_config={"enable_access_log": False},

@@ -1,7 +1,5 @@
 """Jobs: what has a checkpoint run, as plain data; what comes back; and each answer once. Light to import."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import math

@@ -1,7 +1,5 @@
 """Measurer: runs jobs on the checkpoints that it has loaded. Importing it loads torch and transformers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from components.analyses.registry import load

@@ -1,7 +1,5 @@
 """Payload: jobs, their answers and refusals as bytes (msgpack), and back; nothing that comes in is run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, partial

@@ -3,8 +3,6 @@
 Checkpoints that come with the app run among themselves, and everybody else's in other workers, with limits.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import signal
@@ -40,7 +38,8 @@ AGAIN = 5.0  # seconds between two attempts to start a worker that dies before i
 READY = b""  # what a worker sends first
 BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what went wrong
 ENDING = 1.0  # seconds from the end of its pipe to that of the process
-LOADED = "components.inference.loaded"
+MEASURER = "components.inference.measurer"
+THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
 LONGEST = 70  # bytes of the folder for temporary files, in which the fork server has a socket: of that, 107
 BEHIND = 10  # of 19 steps: a process that steps back has a tenth of a core that another one wants
 DATA = 5  # the column of /proc/self/statm
@@ -152,10 +151,11 @@ def _context() -> BaseContext:
     milliseconds: to load torch takes seconds. What it takes of the memory is there once. Elsewhere each
     process loads its own.
     """
+    os.environ.setdefault(THREADS, "1")  # which a process takes along; with one, torch has none but its own
     if sys.platform != "linux" or len(os.fsencode(gettempdir())) > LONGEST:
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload([LOADED, __name__])
+    context.set_forkserver_preload([MEASURER, __name__])
     return context
 
 
@@ -173,7 +173,7 @@ def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
     os.environ["RUST_BACKTRACE"] = "0"  # to write one down takes a minute in a process with torch
     if limits.working is not None and hasattr(os, "nice"):  # POSIX has it
         os.nice(BEHIND)  # before torch is loaded, where it is not yet: that alone is seconds of work
-    from components.inference.loaded import Measurer
+    from components.inference.measurer import Measurer
 
     measurer = Measurer(limits.memory, limits.sharers)
     if limits.working is not None:

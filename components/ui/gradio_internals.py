@@ -4,8 +4,6 @@ Any release of gradio may change it: tests/ui/test_gradio_internals.py says what
 lists its paths, gradio_selectors.toml what scripts and styles look for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The server: gradio mounted in FastAPI, with every limit that the owner has set around it."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading
@@ -9,7 +7,6 @@ import time
 import tomllib
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +24,7 @@ from components.ui import gradio_internals as internals
 from components.ui import places
 from components.ui.public import answering
 from components.ui.public.guard import PAGES, PLAIN, GuardMiddleware
-from components.ui.public.monitor import Monitor, MonitorMiddleware
+from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS, Endpoints, endpoints_of
 from components.ui.public.response_cache import ResponseCache
@@ -44,27 +41,11 @@ PORTS = range(7860, 7960)  # of which the first that is free is taken, where the
 HEAD = Path(__file__).with_name("head.html")  # the mark of what is read: a served one is fetched again
 
 
-@dataclass(frozen=True)
-class Served:
-    """A site that is served: its page, what waits for it, and its server, which a thread runs."""
+def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable[[float], None]:
+    """Serve a site within what ``settings`` state; ``ready`` says whether questions can be answered.
 
-    page: gr.Blocks
-    queue: QueueMiddleware
-    server: uvicorn.Server
-    thread: threading.Thread
-
-    def stop(self, seconds: float) -> None:
-        """Serve no more, after answers that are there have been read: so many ``seconds`` later at most."""
-        until = time.monotonic() + seconds
-        while not self.queue.is_quiet() and time.monotonic() < until:
-            time.sleep(0.02)  # nobody tells when a message has been sent
-        self.page.close(verbose=False)
-        self.server.should_exit = True
-        self.thread.join()
-
-
-def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Served:
-    """Serve a site within what ``settings`` state; ``ready`` says whether questions can be answered."""
+    What it gives serves no more, as soon as the answers that are there have been read, or in so many seconds.
+    """
     monitor, page = Monitor(), site.page
     endpoints = endpoints_of(page)
     lines = {
@@ -87,13 +68,22 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Served:
     gr.mount_gradio_app(app, page, "/", **page_options())
     internals.share_configurations(page)
     internals.answer_in_json(page)
-    guarded = MonitorMiddleware(_guarded(queue, site, settings, endpoints), ready, monitor, settings.metrics)
+    guarded = monitored(_guarded(queue, site, settings, endpoints), monitor, ready, settings.metrics)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
 
     server, thread = _started(served)
-    return Served(page, queue, server, thread)
+
+    def stop(seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while not queue.is_quiet() and time.monotonic() < until:
+            time.sleep(0.02)  # nobody tells when a message has been sent
+        page.close(verbose=False)
+        server.should_exit = True
+        thread.join()
+
+    return stop
 
 
 def _line(limit: int | str | None) -> Line:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from components.admission import ClosedError, Ticket
+from components.admission import Ticket
 from components.inference import workers
 from components.inference.engine import Desk
 from components.inference.jobs import Job
@@ -140,25 +140,6 @@ def test_one_worker_is_left_to_others_than_who_asks_most(monkeypatch: pytest.Mon
     done.set()
 
 
-def test_closing_lets_an_answer_under_way_end_and_tells_who_waits() -> None:
-    office, done, turn = Office(1), threading.Event(), turn_of()
-    under_way = office.ask(busy(done))
-    until(office.pool.ready)
-    waiting = office.ask(at_once, turn)
-    closing = threading.Thread(target=office.pool.close, args=[SECONDS])
-    closing.start()
-    with pytest.raises(ClosedError):
-        waiting.result(SECONDS)
-    office.pool.leave(turn)  # who has been told may leave
-    assert not office.pool.ready()
-    with pytest.raises(ClosedError):
-        office.answer()
-    done.set()
-    assert under_way.result(SECONDS) is office.hired[0]
-    closing.join(SECONDS)
-    assert not office.hired[0].alive
-
-
 def test_who_was_asked_about_the_same_is_asked_again() -> None:
     office, done = Office(2), threading.Event()
     both = [office.ask(busy(done), turn_of(about=about)) for about in ("bert", "gpt2")]
@@ -168,23 +149,6 @@ def test_who_was_asked_about_the_same_is_asked_again() -> None:
     for about, clerk in (("gpt2", gpt2), ("bert", bert), ("gpt2", gpt2), ("gpt2", gpt2)):
         until(lambda: len(office.pool._idle) == 2)
         assert office.answer(turn_of(about=about)) is clerk
-
-
-def test_a_turn_that_nobody_waits_for_ends_its_worker_and_no_other() -> None:
-    office, done = Office(2), threading.Event()
-    left, stays = turn_of(), turn_of()
-    given_up, kept = office.ask(busy(done), left), office.ask(busy(done), stays)
-    killed = worker_of(left)
-    office.pool.leave(left)
-    with pytest.raises(WorkerError):
-        given_up.result(SECONDS)
-    waiting = office.ask(at_once)
-    office.come.release()  # the one who is hired instead
-    assert waiting.result(SECONDS) is office.hired[2]
-    done.set()
-    assert kept.result(SECONDS) is not killed
-    office.pool.leave(stays)  # which has its answer
-    assert [clerk for clerk in office.hired if not clerk.alive] == [killed]
 
 
 @pytest.mark.parametrize(("error", "replaced"), [(WorkerError, True), (ZeroDivisionError, False)])

@@ -21,9 +21,8 @@ from components.admission import ClosedError
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.engine import Desk, Engine
-from components.inference.loaded import THREADS
 from components.inference.payload import pack
-from components.inference.workers import BEHIND, Apart, WorkerError, Workers, limits_of
+from components.inference.workers import BEHIND, THREADS, Apart, WorkerError, Workers, limits_of
 from components.settings import ASSETS, Settings
 from components.types import Analysis, Query
 from tests.tiny import catalogue, change, checkpoint

@@ -1,7 +1,5 @@
 """Answering: functions of the page run in threads, within the time that a visitor waits for them."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import logging

@@ -4,8 +4,6 @@ Gradio serves more than this app needs: uploads, files, a proxy to any address, 
 is not this machine. Here only what the page and the API use is let through.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import tomllib

@@ -3,8 +3,6 @@
 Nothing here knows what a visitor typed.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -66,28 +64,25 @@ def outcome_of(error: Exception) -> str:
     return "late" if isinstance(cause, TimeoutError) else "fault"
 
 
-class MonitorMiddleware:
+def monitored(app: ASGIApp, monitor: Monitor, ready: Callable[[], bool], metrics: bool) -> ASGIApp:
     """ASGI middleware around everything: GET /health, which is ``ready``, and the owner's GET /metrics."""
 
-    def __init__(self, app: ASGIApp, ready: Callable[[], bool], monitor: Monitor, metrics: bool) -> None:
-        self._app, self._ready, self._monitor, self._metrics = app, ready, monitor, metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or pass on and count the response."""
-
-        async def counting(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._monitor.responses.labels(str(message["status"])).inc()
-            await send(message)
-
-        answer = self._answer(scope["path"]) if scope["method"] in ("GET", "HEAD") else None
-        await (answer or self._app)(scope, receive, send if answer else counting)
-
-    def _answer(self, path: str) -> Response | None:
-        if path == "/metrics" and self._metrics:
-            return Response(generate_latest(self._monitor.registry), media_type=CONTENT_TYPE_LATEST)
+    def answer(path: str) -> Response | None:
+        if path == "/metrics" and metrics:
+            return Response(generate_latest(monitor.registry), media_type=CONTENT_TYPE_LATEST)
         if path != "/health":
             return None
-        if self._ready():
+        if ready():
             return JSONResponse({"status": "ready"})
         return JSONResponse({"status": "starting"}, 503, {"Retry-After": "1"})
+
+    async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+        async def counting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                monitor.responses.labels(str(message["status"])).inc()
+            await send(message)
+
+        own = answer(scope["path"]) if scope["method"] in ("GET", "HEAD") else None
+        await (own or app)(scope, receive, send if own else counting)
+
+    return watched

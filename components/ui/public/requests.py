@@ -1,7 +1,5 @@
 """Requests: who asks, in which language, and what a POST may hold, written anew from what was understood."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

@@ -4,8 +4,6 @@ Gradio writes its page anew for each visitor and sends it uncompressed. It compr
 does not say how long a browser may keep one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import re

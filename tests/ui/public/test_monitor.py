@@ -11,10 +11,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from components.errors import PoolscopeError
-from components.ui.public.monitor import Monitor, MonitorMiddleware
+from components.ui.public.monitor import Monitor, monitored
 from tests.ui.public.asgi import answers
-
-REFUSAL = PoolscopeError("text", "", "errors.word")
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -22,16 +20,10 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     await PlainTextResponse("the page", status)(scope, receive, send)
 
 
-def gr_error(cause: Exception) -> gr.Error:
-    error = gr.Error("said to the visitor", print_exception=False)
-    error.__cause__ = cause
-    return error
-
-
 @pytest.mark.anyio
 @pytest.mark.parametrize("wanted", [True, False])
 async def test_health_is_said_and_metrics_where_the_owner_wants_them(wanted: bool) -> None:
-    middleware = MonitorMiddleware(app, lambda: wanted, Monitor(), metrics=wanted)
+    middleware = monitored(app, Monitor(), lambda: wanted, metrics=wanted)
     paths = ("/", "/often", "/often", "/metrics", "/health")
     *_, metrics, health = await answers(middleware, *({"url": url} for url in paths))
     assert ('poolscope_responses_total{status="200"} 1.0' in metrics.text) == wanted
@@ -40,30 +32,27 @@ async def test_health_is_said_and_metrics_where_the_owner_wants_them(wanted: boo
     assert health.headers.get("retry-after") == (None if wanted else "1")
 
 
+@pytest.mark.parametrize("as_gradio", [False, True])
 @pytest.mark.parametrize(
     ("raised", "outcome"),
     [
         (None, "answered"),
-        (REFUSAL, "refused"),
-        (gr_error(REFUSAL), "refused"),
-        (gr_error(TimeoutError()), "late"),
-        (gr_error(KeyError("x")), "fault"),
+        (PoolscopeError("text", "", "errors.word"), "refused"),
+        (TimeoutError(), "late"),
         (KeyError("x"), "fault"),
         (asyncio.CancelledError(), "gone"),
     ],
 )
 def test_each_question_is_noted_with_its_end(
-    raised: BaseException | None, outcome: str, caplog: pytest.LogCaptureFixture
+    raised: BaseException | None, outcome: str, as_gradio: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     monitor = Monitor()
-
-    def ask() -> None:
-        with monitor.question("analyze"):
-            if raised is not None:
-                raise raised
-
-    with caplog.at_level(logging.INFO), nullcontext() if raised is None else pytest.raises(type(raised)):
-        ask()
+    ends = nullcontext() if raised is None else pytest.raises((type(raised), gr.Error))
+    with caplog.at_level(logging.INFO), ends, monitor.question("analyze"):
+        if isinstance(raised, Exception) and as_gradio:
+            raise gr.Error("said to the visitor", print_exception=False) from raised
+        if raised is not None:
+            raise raised
     told = generate_latest(monitor.registry).decode()
     assert f'poolscope_questions_total{{endpoint="analyze",outcome="{outcome}"}} 1.0' in told
     assert 'poolscope_question_seconds_count{endpoint="analyze"} 1.0' in told
