@@ -11,8 +11,6 @@ A model's commit is a hash of its files: who changes a file moves the branch, an
 Weights are kept as the hub keeps them, elsewhere: resolve redirects to them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

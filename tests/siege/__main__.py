@@ -5,8 +5,6 @@ python -m tests.siege floods compar    # attacks with this in their names; a min
 python -m tests.siege cold 10          # cold starts; ten seconds each
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Makes hostile checkpoints: config, settings, tokenizer and weights, each of their keys at its extremes."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,26 +1,19 @@
-"""Cold starts: what is asked as soon as the port is open is answered, whatever is loaded meanwhile."""
+"""Cold starts: what is asked as soon as the page is there is answered, whatever is loaded meanwhile."""
 
-from __future__ import annotations
-
-import socket
-import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
 from tests.hub import Hub, hub
-from tests.serving import START, started
+from tests.serving import START, served
 from tests.tiny import checkpoint
 
 MODEL = "org/tiny"
 STARTS = 10
 BUNDLED, PAIR = "bert-sentiment", {"text": "the film is good", "text_pair": ""}
-AT_ONCE: tuple[tuple[str, dict[str, object]], ...] = (  # all of them as soon as anybody listens
+AT_ONCE: tuple[tuple[str, dict[str, object]], ...] = (  # all of them as soon as the page is there
     ("/find", {"backbone": MODEL}),
     ("/analyze", {"backbone": BUNDLED, **PAIR}),
     ("/find", {"backbone": MODEL}),
@@ -34,22 +27,9 @@ def cold(there: Hub, home: Path, workers: str) -> list[str]:
     """Start the app, ask at once, and say what was no answer."""
     log = home / f"cold-{workers}.log"
     settings = {"POOLSCOPE_SOURCES": "any", "POOLSCOPE_WORKERS": workers, **there.environment(home)}
-    with (
-        started("app.py", log=log, **settings) as (url, process),
-        ThreadPoolExecutor(len(AT_ONCE)) as threads,
-    ):
-        _until_open(urlsplit(url), process)
+    with served("app.py", log=log, **settings) as url, ThreadPoolExecutor(len(AT_ONCE)) as threads:
         faults = [told for told in threads.map(lambda one: _outcome(url, *one), AT_ONCE) if told]
     return faults + (["a traceback in the log"] if "Traceback" in log.read_text() else [])
-
-
-def _until_open(place: SplitResult, process: subprocess.Popen[bytes]) -> None:
-    """Return within some milliseconds of the port's being open."""
-    while process.poll() is None:
-        with suppress(OSError):
-            return socket.create_connection((place.hostname, place.port), timeout=1).close()
-        time.sleep(0.005)
-    raise RuntimeError("the app does not listen")
 
 
 def _outcome(url: str, path: str, asked: dict[str, object]) -> str:

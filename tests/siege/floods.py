@@ -1,9 +1,8 @@
 """Floods: while one address attacks for half a minute, how long does another visitor wait?"""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
+import json
 import statistics
 import time
 from collections import Counter
@@ -12,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import httpx
+from urllib.parse import urlsplit
 
 from components.settings import cores
+from components.ui.gradio_internals import CLOSE
 from tests.hub import hub
 from tests.public.asking import ask, client_of
 from tests.resident import resident
@@ -60,51 +59,62 @@ class Waits:
         return statistics.quantiles(self.seconds, n=100)[94]
 
 
-async def sent(client: httpx.AsyncClient, who: str, attack: Attack, number: int) -> httpx.Response:
-    """Send one request; the whole answer, or what came of it where it is not read until the end."""
-    headers = {"X-Forwarded-For": who}
-    async with client.stream("POST", attack.path, json=attack.body(number), headers=headers) as answer:
-        if attack.reads:
-            await answer.aread()
-        else:
-            await asyncio.sleep(SECONDS)
-    return answer
+async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
+    """Send one request on a connection of its own; the whole answer, or none where it is not read."""
+    content = json.dumps(attack.body(number)).encode()
+    head = f"POST {attack.path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {who}\r\nConnection: close\r\n"
+    request = head.encode() + b"Content-Length: %d\r\n\r\n" % len(content) + content
+    return await _exchanged(url, request, attack.reads)
 
 
-async def listened(client: httpx.AsyncClient, attack: Attack, answer: httpx.Response) -> None:
+async def listened(url: str, attack: Attack, answer: bytes) -> None:
     """Listen to what comes of an accepted request to its end, where there is something to listen to."""
-    if attack.streams and answer.is_success:
-        await client.get(f"{attack.path}/{answer.json()['event_id']}")
+    if attack.streams and b"event_id" in answer:
+        event = json.loads(answer.partition(b"\r\n\r\n")[2])["event_id"]
+        stream = f"GET {attack.path}/{event} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        await _exchanged(url, stream.encode(), True)
 
 
-def connected(url: str) -> httpx.AsyncClient:
-    """A client with a connection of its own for each request, however many."""
-    return httpx.AsyncClient(base_url=url, timeout=None, limits=httpx.Limits(max_keepalive_connections=0))
+async def _exchanged(url: str, request: bytes, reads: bool) -> bytes:
+    """The answer, read to its end, or until a page closes the stream of answers."""
+    place = urlsplit(url)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port, limit=4096)
+    try:
+        writer.write(request)
+        await writer.drain()
+        if reads:
+            answer = b""
+            while CLOSE not in answer and (piece := await reader.read(4096)):
+                answer += piece
+            return answer
+        await asyncio.sleep(SECONDS)
+        return b""
+    finally:
+        writer.close()
 
 
 async def attacked(url: str, attack: Attack, seconds: float) -> Counter[str]:
     """Send one request after the other, at a steady pace; what came, by its status."""
     came, open_ = Counter[str](), asyncio.Semaphore(OPEN)
+    tasks: set[asyncio.Task[None]] = set()
     until, numbers = time.monotonic() + seconds, itertools.count()
 
     async def one() -> None:
         async with open_:
             try:
                 came["unread"] += not attack.reads
-                answer = await sent(client, ATTACKER, attack, next(numbers))
-                came[str(answer.status_code)] += attack.reads
-                await listened(client, attack, answer)
-            except httpx.TransportError as error:
+                answer = await sent(url, ATTACKER, attack, next(numbers))
+                came[answer[9:12].decode()] += attack.reads
+                await listened(url, attack, answer)
+            except OSError as error:
                 came[type(error).__name__] += 1
 
-    async with connected(url) as client:
-        tasks = set[asyncio.Task[None]]()
-        while time.monotonic() < until:
-            tasks.add(asyncio.create_task(one()))
-            await asyncio.sleep(PACE)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    while time.monotonic() < until:
+        tasks.add(asyncio.ensure_future(one()))
+        await asyncio.sleep(PACE)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
     return came
 
 
@@ -112,15 +122,15 @@ async def visited(url: str, seconds: float) -> Waits:
     """Ask a question every so often, each another text."""
     waits, until = Waits(), time.monotonic() + seconds
     question = Attack("/analyze", lambda n: {"backbone": BUNDLED, "text": f"The film of {n} is not bad."})
-    async with connected(url) as client:
-        while (begun := time.monotonic()) < until:
-            try:
-                status = str((await sent(client, VISITOR, question, time.monotonic_ns())).status_code)
-            except httpx.TransportError as error:
-                status = type(error).__name__
-            waits.seconds.append(time.monotonic() - begun)
-            waits.faults[status] += status != "200"
-            await asyncio.sleep(max(0.0, begun + EVERY - time.monotonic()))
+    while (begun := time.monotonic()) < until:
+        try:
+            status = (await sent(url, VISITOR, question, time.monotonic_ns()))[9:12].decode()
+        except OSError as error:
+            status = type(error).__name__
+        waits.seconds.append(time.monotonic() - begun)
+        if status != "200":
+            waits.faults[status] += 1
+        await asyncio.sleep(max(0.0, begun + EVERY - time.monotonic()))
     return waits
 
 
@@ -204,8 +214,8 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
             _until_calm(url, statistics.median(peace.seconds))
             peace.seconds += asyncio.run(visited(url, seconds / 2)).seconds  # others use the machine, too
             begun = came["200" if attack.reads else "unread"] > 0  # else nothing was attacked
-            kept = begun and not +waits.faults and waits.p95 <= MOST * peace.p95 and grown < GROWN
-            came_to = f"{dict(came)} {dict(+waits.faults) or ''}{'' if kept else ' **TOO MUCH**'}"
+            kept = begun and not waits.faults and waits.p95 <= MOST * peace.p95 and grown < GROWN
+            came_to = f"{dict(came)} {dict(waits.faults) or ''}{'' if kept else ' **TOO MUCH**'}"
             print(
                 f"| {name} | {1000 * peace.p95:.0f} ms | {1000 * waits.p95:.0f} ms, "
                 f"x {waits.p95 / peace.p95:.1f} | {grown / MB:+.0f} MB | {came_to} |",

@@ -1,7 +1,5 @@
 """Strangers' checkpoints: 300 hostile ones are asked for, and between them the bundled one."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from itertools import islice
