@@ -25,19 +25,16 @@ def posted(client: httpx.Client, headers: dict[str, str]) -> httpx.Response:
 
 
 def test_a_visitor_who_asks_too_often_is_told_when_again(faulty: httpx.Client) -> None:
-    answers = [posted(faulty, {}) for _ in range(6)]
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 429, 429]
+    """By their address, which nobody can make up; beside gradio's queue, too."""
+    spoofed = [{"X-Forwarded-For": f"1.1.1.{last}, 8.8.8.8"} for last in range(5)]
+    answers = [posted(faulty, headers) for headers in spoofed]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 429]
     wait = int(answers[-1].headers["retry-after"])
     assert 0 < wait <= 15
     assert f"try again in {wait} seconds" in answers[-1].json()["detail"]
-    assert faulty.get("/").status_code == HTTPStatus.OK
-    other = {"X-Forwarded-For": "8.8.8.8"}
-    assert posted(faulty, other).status_code == HTTPStatus.OK
-    plain = faulty.post("/analyze", json={**QUESTION, "backbone": "first"}, headers=other)  # at the same rate
-    assert plain.status_code == HTTPStatus.OK
-    spoofed = [{"X-Forwarded-For": f"1.1.1.{last}, 8.8.8.8"} for last in range(4)]
-    answers = [posted(faulty, headers) for headers in spoofed]
-    assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
+    asked = {**QUESTION, "backbone": "first"}
+    statuses = [faulty.post("/analyze", json=asked, headers=one).status_code for one in (spoofed[0], {})]
+    assert statuses == [429, 200]
 
 
 def test_a_fault_says_nothing_of_the_inside(faulty: httpx.Client, folder: Path) -> None:

@@ -168,13 +168,6 @@ def plain(function: Callable[..., Any]) -> ASGIApp:
     return app
 
 
-async def test_plain_http_answers_in_one_response_with_defaults_for_what_is_left_out() -> None:
-    app = plain(lambda text, layer=-1: {"text": text, "layer": layer})
-    asked = ({"method": "POST", "json": body} for body in ({"text": "“ä”"}, {"text": "a", "layer": 3}))
-    told = [(one.status_code, one.json()) for one in await answers(app, *asked)]
-    assert told == [(200, {"text": "“ä”", "layer": -1}), (200, {"text": "a", "layer": 3})]
-
-
 async def test_who_closes_the_connection_has_nothing_more_done() -> None:
     begun, left = asyncio.Event(), asyncio.Event()
 
