@@ -1,6 +1,6 @@
 """Answers for every panel: of every kind, with texts that are usual, short, long and hostile."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -13,25 +13,13 @@ from components.analyses.detect import Candidate, Detected, Way
 from components.analyses.importance import Importance
 from components.analyses.trace import Patched
 from components.errors import PoolscopeError
+from components.exhibits import panels
 from components.exhibits.comparison import Comparison
 from components.exhibits.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
 from components.exhibits.importance import INTEGRATED
 from components.exhibits.lab import Found
-from components.exhibits.panels import (
-    ANSWER,
-    COMPARISON,
-    DETECTIVE,
-    EVIDENCE,
-    HEAD,
-    IMPORTANCE,
-    LAB,
-    PADDING,
-    READING,
-    TOKENS,
-    TRACING,
-    Answered,
-)
+from components.exhibits.panels import Answered
 from components.fitting import Fit, Miss, Plan, Table
 from components.texts import Sentence
 from components.types import Analysis, Floats, Query
@@ -86,14 +74,16 @@ def anatomies() -> tuple[Anatomy, ...]:
     return tuple(map(ask, (*kinds, *others)))
 
 
-def hostile_evidence() -> Evidence:
-    """Evidence in which every name is markup, and a pooling that is a formula."""
+def evidence() -> list[Evidence]:
+    """Of one backbone, several, none; and one in which every name is markup, and a pooling a formula."""
+    chosen = (BACKBONES[:1], BACKBONES[1:4], BACKBONES[-5:], ("absent",), ("absent", BACKBONES[0]))
     kinds = ("probe", "probe", "cosine", "head", "swap")
     first = {kind: int(RESULTS.index[RESULTS["kind"] == kind][0]) for kind in kinds}
     places = [first[kind] + (place == 1) for place, kind in enumerate(kinds)]  # two of the probes
     rows = RESULTS.loc[places].assign(backbone=XSS, pooling=[XSS, "=1+1", XSS, "", XSS])
     rows["task"] = [XSS, XSS, "", XSS, XSS]
-    return select(rows.reset_index(drop=True), XSS, (XSS,), {})
+    hostile = select(rows.reset_index(drop=True), XSS, (XSS,), {})
+    return [*(select(RESULTS, "topic", keys, {}) for keys in chosen), hostile]
 
 
 def compared(
@@ -198,26 +188,30 @@ def found() -> tuple[Found, ...]:
     return tuple(Found(fit, {"first": "The first", XSS: XSS}) for fit in fits)
 
 
+def padded() -> list[Any]:
+    """The usual ones, one that has no room for padding, and a tokenizer that has no token to pad with."""
+    unpadded = replace(fake_padding(anatomies()[0].analysis), cases=())
+    others = (PoolscopeError("text", XSS, "errors.no_room", limit=8).sentence, unpadded)
+    return [*map(answered, anatomies()), *(SimpleNamespace(padding=one) for one in others)]
+
+
+def important() -> list[Any]:
+    """The usual ones, a refusal, and a model that gives no attention."""
+    others = Sentence("errors.died"), without_attention(anatomies()[0].analysis)
+    return [*map(answered, anatomies()), *(SimpleNamespace(importance=one) for one in others)]
+
+
+ANSWERS: Mapping[Panel[Any, Any], Callable[[], Sequence[Any]]] = {
+    panels.EVIDENCE: evidence,
+    panels.COMPARISON: comparisons,
+    panels.TRACING: traced_comparisons,
+    panels.PADDING: padded,
+    panels.DETECTIVE: detections,
+    panels.IMPORTANCE: important,
+    panels.LAB: found,
+}
+
+
 def answers(panel: Panel[Any, Any]) -> list[Any]:
-    """What is put into a panel: anatomies, comparisons, or evidence of one backbone, several, none."""
-    if panel is EVIDENCE:
-        chosen = (BACKBONES[:1], BACKBONES[1:4], BACKBONES[-5:], ("absent",), ("absent", BACKBONES[0]))
-        return [*(select(RESULTS, "topic", keys, {}) for keys in chosen), hostile_evidence()]
-    if panel is COMPARISON:
-        return list(comparisons())
-    if panel is TRACING:
-        return list(traced_comparisons())
-    if panel in (ANSWER, TOKENS, HEAD, READING):
-        return [answered(one) for one in anatomies()]
-    if panel is PADDING:
-        unpadded = replace(fake_padding(anatomies()[0].analysis), cases=())
-        others = (PoolscopeError("text", XSS, "errors.no_room", limit=8).sentence, unpadded)
-        return [*map(answered, anatomies()), *(SimpleNamespace(padding=one) for one in others)]
-    if panel is DETECTIVE:
-        return detections()
-    if panel is IMPORTANCE:
-        others = Sentence("errors.died"), without_attention(anatomies()[0].analysis)
-        return [*map(answered, anatomies()), *(SimpleNamespace(importance=one) for one in others)]
-    if panel is LAB:
-        return list(found())
-    raise NotImplementedError(f"answers for the panel {panel.title!r}")
+    """What is put into a panel: what the Classify tab shows, if it is not of another tab."""
+    return list(ANSWERS[panel]()) if panel in ANSWERS else list(map(answered, anatomies()))
