@@ -78,10 +78,9 @@ def departures(by_layer: Floats, bands: Floats) -> Floats:
     0 is ordinary; what lies beyond the band is as far along as it is on the way from there to 1 or to -1.
     """
     low, high = bands[:, :1], bands[:, 2:]
-    more = (by_layer - high) / np.maximum(1 - high, 1e-6)
-    less = (low - by_layer) / np.maximum(low + 1, 1e-6)
-    far: Floats = np.where(more > 0, more, -less).clip(-1, 1)
-    shown: Floats = np.where((more > 0) | (less > 0), np.sign(far) * OUTSIDE + (1 - OUTSIDE) * far, 0)
+    more = ((by_layer - high) / np.maximum(1 - high, 1e-6)).clip(0, 1)
+    less = ((low - by_layer) / np.maximum(low + 1, 1e-6)).clip(0, 1)
+    shown: Floats = np.sign(more - less) * OUTSIDE + (1 - OUTSIDE) * (more - less)
     return shown.astype(np.float32)
 
 
@@ -96,7 +95,7 @@ Name = Callable[[int], str]  # index of a token -> what it is called
 
 def largest_share(reads: Reads, name: Name, say: Texts) -> str:
     """Name the token that is most of what is read; "" where only one is read, or none."""
-    read = indices(reads.positions)
+    read = reads.indices
     if len(read) < 2:
         return ""
     shares = {percent(reads.share[index]) for index in read}
@@ -155,16 +154,21 @@ SIMILARITY = Exhibit("similarity", similarity, plotted=True, controls=(LAYER, CE
 
 def _figure(view: View, say: Texts) -> draw.Figure:
     """Horizontal bars for T tokens, the first on top."""
-    total, reads = len(view.labels), view.analysis.reads
-    hover = {
-        name: f"%{{customdata[{place}]}}" for place, name in enumerate(("token", "place", "share", "raw"))
-    }
+    total, (_, more), shares = len(view.labels), beyond(view), beside_bars(view.analysis.reads)
+    texts = [
+        f"<b>{number(value)}</b>" if index in more else number(value)
+        for index, value in enumerate(view.similarity)
+    ]
+    if shares:
+        texts = [f"{text} · {share}" if share else text for text, share in zip(texts, shares, strict=True)]
+    names = ("token", "place", "share", "raw")
+    hover = {name: f"%{{customdata[{place}]}}" for place, name in enumerate(names)}
     drawn = draw.bars(
         [round(float(value), 4) for value in view.similarity],
         draw.token_colours(view),
         say("similarity.hover", index="%{pointNumber}", value="%{x:.3f}", **hover),
         y=list(range(total)),
-        text=_values(view),
+        text=texts,
         customdata=[_details(view, index, say) for index in range(total)],
         width=0.74,
         **draw.BESIDE,
@@ -176,7 +180,7 @@ def _figure(view: View, say: Texts) -> draw.Figure:
     title += say("similarity.start", start=number(start)) if start else ""
     ends = [start - (room if start < 0 else 0), 1 + room]
     scale = draw.value_axis(title, range=ends, tickvals=ticks, side="top", **draw.ZERO_LINE)
-    frame = draw.token_rows(view, say, TOP, 14 + (SHARE if beside_bars(reads) else 0), xaxis=scale)
+    frame = draw.token_rows(view, say, TOP, 14 + (SHARE if shares else 0), xaxis=scale)
     if view.band is not None:
         low, median, high = view.band
         across = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
@@ -200,25 +204,13 @@ def _scale(view: View) -> tuple[float, list[float]]:
     return round(start, 2) + 0.0, [round(tick, 2) for tick in ticks]
 
 
-def _values(view: View) -> list[str]:
-    """The numbers beside the bars, in bold where they are more than is ordinary, and shares after them."""
-    _, more = beyond(view)
-    texts = map(number, view.similarity)
-    numbers = [f"<b>{text}</b>" if index in more else text for index, text in enumerate(texts)]
-    shares = beside_bars(view.analysis.reads) or [""] * len(numbers)
-    return [f"{one} · {share}" if share else one for one, share in zip(numbers, shares, strict=True)]
-
-
 def _words(view: View, say: Texts) -> str:
     """The tokens most and least similar, what is ordinary and how many are not, and what is read most."""
-    values, labels = view.similarity, view.labels
-    if view.others:
-        most, least = (view.others[int(pick(values[view.others]))] for pick in (np.argmax, np.argmin))
-        found = {"least": labels[least], "least_value": number(values[least]), "total": len(labels)}
-        key, found = "description", {**found, "most": labels[most], "most_value": number(values[most])}
-    else:
-        key, found = "description_one", {"most": labels[0], "most_value": number(values[0])}
-    parts = [say(f"similarity.{key}", **found)]
+    values, labels, others = view.similarity, view.labels, view.others or [0]
+    most, least = (others[int(pick(values[others]))] for pick in (np.argmax, np.argmin))
+    found = {"most": labels[most], "most_value": number(values[most]), "total": len(labels)}
+    found |= {"least": labels[least], "least_value": number(values[least])}
+    parts = [say("similarity.description" if view.others else "similarity.description_one", **found)]
     if view.band is not None:
         low, median, high = map(number, view.band)
         less, more = map(len, beyond(view))
@@ -236,16 +228,15 @@ def segment_keys(view: View, say: Texts) -> dict[str, bool]:
 
 def _legend(view: View, say: Texts) -> str:
     """Explain the dot, the colours and the vocabulary's marks, for those that occur."""
-    reads, marks = view.analysis.reads, {mark(label) for label in view.labels}
+    reads, special = view.analysis.reads, view.analysis.tokens.special
+    marks = {mark(label) for label in view.labels}
     wins = None if reads.wins is None else int(reads.wins.sum())
     beside = say("legend.share") if wins is None else say("legend.wins", total=wins)
     return legend_of(
         {
             key_html("read", say("legend.read")): reads.positions.any(),
             **segment_keys(view, say),
-            key_html("special", say("legend.special")): (
-                view.analysis.tokens.special & ~reads.positions
-            ).any(),
+            key_html("special", say("legend.special")): (special & ~reads.positions).any(),
             **{line_html(say(f"legend.{sign}")): sign in marks for sign in MARKS},
             key_html("band", say("ordinary.band")): view.band is not None,
             line_html(say("ordinary.bold"), "0.00"): beyond(view)[1],
