@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -351,18 +351,20 @@ def _value(answer: Analysis) -> tuple[float | str, str]:
 
 def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
     """Tell what stands out, with names; then what was said besides, and what does not count."""
-    found, absent = comparison.distinct, sum(1 for one in comparison.combinations if not one.answers)
-    untrained = sum(one.random for one in found)
-    if comparison.after is None:
-        told = _agreement_of_one(comparison, say)
-        counts = {"compare.untrained": untrained, "compare.absent": absent}
-    else:
-        told = _agreement_of_two(comparison, say)
-        apart = sum(not one.comparable for one in found)
-        counts = {"compare.untrained": untrained, "edit.apart": apart, "compare.absent": absent}
-    texts = {"labels_text": partial(labels_text, say=say), "names": partial(key_names, say=say)}
-    rest = _counts(counts, comparison.versions[0], say)
-    return Shown(html=render("agreement", say, versions=comparison.versions, rest=rest, **told, **texts))
+    told = [one for one in comparison.distinct if one.predicted]
+    html = render(
+        "agreement",
+        say,
+        comparison=comparison,
+        turned=most_frequent((one.predicted, one) for one in told if one.flips and not one.swapped),
+        swapped=label_groups(one for one in told if one.swapped),
+        values=_values(comparison, say),
+        largest=_largest(comparison, say),
+        once=_once(comparison.versions[0], say),
+        labels_text=partial(labels_text, say=say),
+        names=partial(key_names, say=say),
+    )
+    return Shown(html=html)
 
 
 AGREEMENT = Exhibit(
@@ -374,63 +376,41 @@ AGREEMENT = Exhibit(
 )
 
 
-def _agreement_of_one(comparison: Comparison, say: Texts) -> dict[str, Any]:
-    """Return what is said of values, and of own heads under a swap apart."""
-    trained = [one for one in comparison.distinct if not one.random]
-    swapped = [one for one in trained if one.swapped]
-    rated = [one for one in trained if one.answers[0].problem_type == "regression"]
+def _values(comparison: Comparison, say: Texts) -> str:
+    """The least and the greatest value of trained regressions, not escaped; no swap is one."""
     values = [
         (float(one.answers[0].probabilities[0]), key_name(one.key, comparison, say))
-        for one in rated
-        if not one.swapped
+        for one in comparison.distinct
+        if one.answers[0].problem_type == "regression" and not one.random and not one.swapped
     ]
-    (low, lowest), (high, highest) = min(values, default=(0, "")), max(values, default=(0, ""))
+    if not values:
+        return ""
+    (low, lowest), (high, highest) = min(values), max(values)
     ends = {"low": number(low), "lowest": lowest, "high": number(high), "highest": highest}
-    key = "compare.values" if len(values) > 1 else "compare.value"
-    return {
-        "values": say(key, count=len(values), **ends) if values else "",
-        "swapped": {
-            "total": len(swapped),
-            "groups": label_groups(swapped),
-            "values_": sum(one.swapped for one in rated),
-        },
-    }
+    return say("compare.values" if len(values) > 1 else "compare.value", count=len(values), **ends)
 
 
-def _agreement_of_two(comparison: Comparison, say: Texts) -> dict[str, Any]:
-    """Return whom the edit changed, and the largest move."""
-    told = [one for one in comparison.distinct if one.predicted]
-    own, swaps = ([one for one in told if one.swapped == swapped] for swapped in (False, True))
-    return {
-        "predicting": len(own),
-        "turned": most_frequent((one.predicted, one) for one in own if one.flips),
-        "largest": _largest(own, comparison, say),
-        "swapped": {"total": len(swaps), "flips": sum(one.flips for one in swaps)},
-    }
-
-
-def _counts(counts: Mapping[str, int], comparison: Comparison, say: Texts) -> str:
-    """A sentence for each count but 0, and which combinations are one and the same vector."""
-    told = [say(key, count=count) for key, count in counts.items() if count]
+def _once(comparison: Comparison, say: Texts) -> str:
+    """Say which combinations are one and the same vector, not escaped."""
     vectors = grouped(
         (vector_name(one.key, comparison), one.key[0])
         for one in comparison.distinct
         if len(comparison.same[one.key]) > 1
     )
-    which = [
+    named = (
         say("compare.vector", poolings=name, names=several(keys, comparison, say))
         for name, keys in vectors.items()
-    ]
-    told += [say("compare.once", vectors=say("list.semicolon").join(which))] if which else []
-    return say.together(told)
+    )
+    return say("compare.once", vectors=say("list.semicolon").join(named)) if vectors else ""
 
 
-def _largest(own: Sequence[Combination], comparison: Comparison, say: Texts) -> str:
+def _largest(comparison: Comparison, say: Texts) -> str:
     """The largest move; that there is none where no output of any combination moved; not escaped."""
-    largest = max(own, key=lambda one: abs(one.moved or 0), default=None)
+    own = [one for one in comparison.distinct if not one.swapped]
+    largest = max((one for one in own if one.predicted), key=lambda one: abs(one.moved or 0), default=None)
     if largest is None or largest.output is None or not largest.moved:
-        known = [one.moved for one in comparison.distinct if one.comparable and not one.swapped]
-        return say("edit.still") if known and not any(known) else ""
+        moved = [one.moved for one in own if one.comparable]
+        return say("edit.still") if moved and not any(moved) else ""
     before, after = (output_text(answer, largest.output) for answer in largest.answers)
     return say(
         "edit.largest",
