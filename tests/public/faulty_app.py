@@ -18,7 +18,7 @@ SECRET = "/srv/secret/weights.py"
 GPU = {"name": "a GPU for tests", "memory": 1_234_567}
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class FaultyAnalyst(FakeAnalyst):
     slow: Path = Path()  # GATE
 
