@@ -34,12 +34,10 @@ def saying(given: Anatomy, pooled: Floats) -> Anatomy:
     [
         ((0.2, 0.3, 0.9), "", "says positive at the last layer only"),
         ((0.2, 0.6, 0.9), "", "says positive from layer 1 on"),
-        ((0.6, 0.3, 0.9), "", "says positive at the last layer only"),
         ((0.6, 0.7, 0.9), "", "says positive at every layer"),
         ((0.6, 0.7, 0.1), "", "says negative at the last layer only"),
         ((0.2, 0.3, 0.9), "negative", "says negative at 2 of 3 layers, and not at the last"),
         ((0.8, 0.7, 0.9), "negative", "says negative at none of 3 layers"),
-        ((0.8, 0.7, 0.1), "negative", "says negative at the last layer only"),
     ],
 )
 def test_the_heading_says_from_which_layer_on_the_head_says_a_label(
@@ -94,12 +92,17 @@ def test_a_regression_has_raw_values_and_an_untrained_head_no_finding_and_no_col
         assert max(channels) - min(channels) < 12
 
 
-def test_a_head_that_cannot_be_pointed_says_why() -> None:
+def test_a_head_that_cannot_be_pointed_and_a_change_that_cannot_be_traced_say_why() -> None:
     given = anatomy("pair", "not good", "a pair", head="probe", pooling="attention")
-    for exhibit in (LENS, DEPTH):
-        shown = exhibit.show(given, {}, SAY)
+    why = Sentence("errors.no_change")
+    for exhibit, subject, key in (
+        (LENS, given, "widths"),
+        (DEPTH, given, "widths"),
+        (TRACE, why, "no_change"),
+    ):
+        shown = exhibit.shown(subject, {}, SAY)
         assert shown.figure is shown.data is None
-        assert SAY("errors.widths") in plain(heading_html(shown, exhibit.name, SAY))
+        assert SAY(f"errors.{key}") in plain(heading_html(shown, exhibit.name, SAY))
 
 
 def asked(query: Query, other: str = "not bad") -> Patched:
@@ -171,14 +174,10 @@ def test_the_cells_are_the_shares_and_a_token_without_a_counterpart_has_none() -
     assert "left alone: [SEP]." in story(left)
 
 
-def test_an_untrained_head_and_what_cannot_be_traced_have_no_story() -> None:
+def test_the_trace_of_an_untrained_head_has_no_story() -> None:
     given = asked(Query("untrained", "not good"))
     assert "random" in TRACE.show(given, {}, SAY).heading
     assert "the change is" not in story(given) + TRACE.show(given, {}, SAY).words
-    why = Sentence("errors.no_change")
-    shown = TRACE.shown(why, {}, SAY)
-    assert shown.figure is shown.data is None
-    assert why.said(SAY) in plain(heading_html(shown, "trace", SAY))
 
 
 def test_it_is_asked_of_the_backbone_that_is_set_and_else_of_the_first() -> None:
