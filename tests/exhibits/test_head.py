@@ -54,9 +54,9 @@ def test_what_the_files_declare_stands_beside_what_is_measured() -> None:
     assert "modules.json" not in said(anatomy())
     dense = Dense("2_Dense", 8, 3, "Tanh", bias=True, residual=False)
     assert (
-        "Declared in its modules.json, for sentence-transformers: first, max side by side, then a dense layer "
-        "to 3 numbers, then the length set to 1, then the first 2 numbers kept. The pooling “declared” gives "
-        "that vector, of 2 numbers."
+        "Declared in its modules.json, for sentence-transformers: first, max side by side, then a dense "
+        "layer to 3 numbers, then the length set to 1, then the first 2 numbers kept. The pooling “declared” "
+        "gives that vector, of 2 numbers."
     ) in declaring(Declaration(("first", "max"), 4, (dense, Normalize(), Cut(2))))
     hostile = declaring(Sentence("refusals.declared_module", file="modules.json", name="<b>"))
     assert "cannot be read: its modules.json names a module that is not known here: <b>" in hostile
