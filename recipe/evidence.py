@@ -26,8 +26,7 @@ from components.analyses.fit.embedding import available, states
 from components.analyses.importance import spearman
 from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone
-from components.model.examine import examine
-from components.model.heads import NATIVE, pooled, swapped_head, swaps
+from components.model.examine import NATIVE, examine, pooled, swapped_head, swaps
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, half, read_probe

@@ -176,7 +176,7 @@ class Checkpoints:
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self._loaded: LRUCache[tuple[str, str | None, Version], Backbone]
-        self._loaded = LRUCache(budget, lambda backbone: size(backbone.model))
+        self._loaded = LRUCache(budget, lambda backbone: min(size(backbone.model), budget))
 
     def get(self, spec: BackboneSpec, version: Version = ()) -> Backbone:
         """The checkpoint of ``spec``, loaded now if it is not yet; PoolscopeError says why it cannot be."""

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, Numbers, alike, batch_states
-from components.model.examine import Examined
-from components.model.heads import DECLARED, probabilities
+from components.model.examine import DECLARED, Examined, probabilities
 from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
 from components.texts import Sentence

@@ -30,9 +30,8 @@ from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
 from components.model.cut import Pass, replay
-from components.model.examine import Examined, behind_pooling
+from components.model.examine import DECLARED, POOLER, Examined, behind_pooling, linear, probabilities, swaps
 from components.model.files import folder, weights_in
-from components.model.heads import DECLARED, POOLER, linear, probabilities, swaps
 from components.model.pooling import POOLINGS
 from components.model.reads import Head
 from components.model.tracing import LIBRARY, Call, trace

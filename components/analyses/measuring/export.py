@@ -25,8 +25,7 @@ from torch import nn
 from components.errors import PoolscopeError
 from components.fitting import MINE
 from components.model.backbone import own_head
-from components.model.examine import Examined, examine
-from components.model.heads import DECLARED, NATIVE, POOLER, swaps
+from components.model.examine import DECLARED, NATIVE, POOLER, Examined, examine, swaps
 from components.model.pooling import POOLINGS
 from components.model.probes import place_of
 from components.model.tracing import Call, trace

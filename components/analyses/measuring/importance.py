@@ -20,8 +20,7 @@ from components.analyses.importance import STEPS, Importance, Integral, spearman
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.cut import with_slopes
-from components.model.examine import Examined, run, said
-from components.model.heads import probabilities
+from components.model.examine import Examined, probabilities, run, said
 from components.model.internals import repeatable
 from components.model.query import choice
 from components.texts import Sentence

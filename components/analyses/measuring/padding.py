@@ -18,8 +18,7 @@ from components.analyses.padding import Cause, Padding, PaddingCase
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
-from components.model.examine import Examined, run
-from components.model.heads import probabilities
+from components.model.examine import Examined, probabilities, run
 from components.model.internals import repeatable
 from components.model.pooling import States
 from components.model.reads import Reading
