@@ -1,52 +1,83 @@
-"""Tables of labelled texts that somebody brings: CSV, TSV or JSON Lines -> columns -> a Table."""
+"""Tables of labelled texts that somebody brings: CSV, TSV or JSON, read by pandas -> columns -> a Table."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
+import tomllib
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
+from typing import Any
+
+import pandas as pd
 
 from components.errors import PoolscopeError
 from components.fitting import Table
+from components.settings import ASSETS
 from components.texts import Sentence
 
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
-LONG = 60  # characters: a header has shorter names
 SEPARATORS = "\t,;|"
-MISSING = frozenset(("", "nan", "null", "none", "n/a", "na"))
-LABELS = ("label", "labels", "class", "category", "target", "stars", "score", "rating", "sentiment", "topic")
+DECLARED = re.compile(r"sep=(.)\r?\n")  # a spreadsheet's first line
+ESCAPED = r'\\"(?=[^{}\r\n])'  # a quotation mark in a text, as databases write it
+PLACE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)|starting at row (\d+)|$")  # of an error
+ASIDE = (
+    r"(\w+://|www\.)\S+|\S+@\S+\.\w+|\S*\d\S*"  # an address of a page or of mail, a number, an id: no text
+)
+DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
+WORD = re.compile(r"[^\W\d_]+")
+MOST_UNREADABLE = 0.1  # of the rows
+SWALLOWED = 4  # rows between two quotation marks; fewer may be the lines of a text
+ALIKE = "lab.alike"  # the key of the note on labels that differ in spelling alone
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table as it was read: the names of its C columns, and C cells a row."""
+    """A table as it was read: its cells as texts, in columns with names; ``notes`` on how.
 
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    ``headless``: whether the first row is read as a row, and the columns are numbered.
+    """
+
+    cells: pd.DataFrame
+    notes: tuple[Sentence, ...] = ()
+    headless: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.cells.columns)
 
     def column(self, field: str, name: object) -> list[str]:
         """The cells of a column; PoolscopeError names those that there are."""
         if name not in self.columns:
             raise PoolscopeError(field, name, "errors.table_column", columns=self.columns)
-        index = self.columns.index(str(name))
-        return [row[index] for row in self.rows]
+        return list(self.cells[name])
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns by what they hold; ``text_pair``: "" for single texts."""
+    """Names of the columns by what they hold; ``text_pair``: "" for single texts.
+
+    ``others``: columns that may be the label as well as the one that was guessed.
+    """
 
     text: str
     label: str
     text_pair: str = ""
+    others: tuple[str, ...] = ()
 
 
-def read_sheet(given: object) -> Sheet:
-    """The sheet that ``given`` is; PoolscopeError says in which line it is none."""
+def read_sheet(given: object, headed: bool = False) -> Sheet:
+    """The sheet that ``given`` is; PoolscopeError says in which line it is none.
+
+    ``headed``: the first row names the columns, even where it looks like a row.
+    """
     if not isinstance(given, str):
         raise PoolscopeError("table", given, "errors.text")
     text = given.removeprefix("\ufeff")
@@ -54,59 +85,122 @@ def read_sheet(given: object) -> Sheet:
         raise PoolscopeError("table", "", "errors.table_empty")
     if "\0" in text:
         raise PoolscopeError("table", text, "errors.table_binary")
-    if any(character == "\ufffd" or "\ud800" <= character <= "\udfff" for character in text):
+    is_json = text.lstrip().startswith(("{", "["))
+    sheet = Sheet(_from_json(text)) if is_json else _from_separated(text, headed)
+    if not 2 <= len(sheet.columns) <= COLUMNS:
+        raise PoolscopeError("table", list(sheet.columns)[:3], "errors.table_columns", most=COLUMNS)
+    return _readable(sheet, text)
+
+
+def _readable(sheet: Sheet, text: str) -> Sheet:
+    """Leave out the rows that hold what could not be decoded, and those that are empty."""
+    cells = sheet.cells[sheet.cells.map(str.strip).ne("").any(axis=1)]
+    odd = cells.map(lambda cell: re.search("[\ufffd\ud800-\udfff]", cell) is not None).any(axis=1)
+    if odd.sum() > MOST_UNREADABLE * len(cells) or any("\ufffd" in name for name in sheet.columns):
         raise PoolscopeError("table", text, "errors.table_encoding")
-    sheet = _from_json(text) if text.lstrip().startswith("{") else _from_separated(text)
-    if not sheet.rows:
+    cells = cells[~odd]
+    if cells.empty:
         raise PoolscopeError("table", text, "errors.table_rows")
-    return sheet
+    notes = [Sentence("lab.unreadable", count=int(odd.sum()))] if odd.any() else []
+    return Sheet(cells, (*sheet.notes, *notes), sheet.headless)
 
 
 def guess(sheet: Sheet) -> Columns:
-    """Guess what the columns hold: the longest text; beside it a label of few values; a like text.
+    """Guess what the columns hold: prose; beside it a label, whose few values repeat; like prose.
 
     PoolscopeError where no column can be a label.
     """
-    cells = {name: sheet.column("table", name) for name in sheet.columns}
-    lengths = {name: sum(map(len, found)) / len(found) for name, found in cells.items()}
-    text = max(sheet.columns, key=lambda name: (len(set(cells[name])) > 1, lengths[name]))
-    kinds = {name: len(set(found) - {""}) for name, found in cells.items() if name != text}
-    labels = [name for name, kind in kinds.items() if 2 <= kind <= CLASSES]
-    if not labels:
+    cells = {name: sheet.cells[name].str.strip() for name in sheet.columns}
+    kinds = {name: found[found != ""].nunique() for name, found in cells.items()}
+    lengths = {name: found.str.len().mean() for name, found in cells.items()}
+    prose = {name: _is_prose(found) for name, found in cells.items()}
+    text = max(sheet.columns, key=lambda name: (kinds[name] > 1, prose[name], lengths[name]))
+    ranks = {name: _rank(name, cells[name]) for name in cells if name != text and 2 <= kinds[name] <= CLASSES}
+    if not ranks:
         raise PoolscopeError("table", list(sheet.columns), "errors.table_label")
-    label = min(labels, key=lambda name: (name.casefold() not in LABELS, kinds[name]))
-    like = [n for n in kinds if n != label and lengths[n] > lengths[text] / 3 and kinds[n] > CLASSES]
-    pair = max(like, key=lengths.__getitem__, default="")
+    label = min(ranks, key=lambda name: (ranks[name], kinds[name]))
+    others = [name for name in ranks if name != label and ranks[name] == ranks[label] > 0]
+    like = [
+        name
+        for name in sheet.columns
+        if name not in (text, label) and prose[name] and lengths[name] > lengths[text] / 3
+    ]
+    pair = max([name for name in like if kinds[name] > CLASSES], key=lengths.__getitem__, default="")
     in_order = sorted((text, pair), key=sheet.columns.index) if pair else [text, ""]
-    return Columns(in_order[0], label, in_order[1])
+    return Columns(in_order[0], label, in_order[1], tuple(others))
 
 
-def to_table(sheet: Sheet, columns: Columns) -> tuple[Table, tuple[Sentence, ...]]:
+def _is_prose(cells: pd.Series[str]) -> bool:
+    """Tell whether most cells are words, and no addresses, numbers, dates or ids."""
+    return bool((~cells[cells != ""].str.fullmatch(f"{ASIDE}|{DATE}")).mean() > 0.5)
+
+
+def _rank(name: str, cells: pd.Series[str]) -> int:
+    """Rate a column as a label: 0 by its name, 1 by what it holds, 2 where it rather tells something else."""
+    known, words = _known(), set(WORD.findall(name.casefold()))
+    given = cells[cells != ""].str.casefold()
+    aside = given.str.fullmatch(DATE).all() or set(given) <= known["parts"] or words & known["aside"]
+    aside = aside or given.nunique() > len(given) / 2  # hardly any repeats
+    return 0 if words & known["label"] else 2 if aside else 1
+
+
+@cache  # a file of the app, the same for every table
+def _known() -> Mapping[str, frozenset[str]]:
+    """The words of assets/columns.toml, by what they say."""
+    lists = tomllib.loads((ASSETS / "columns.toml").read_text(encoding="utf-8"))
+    return {name: frozenset(words) for name, words in lists.items()}
+
+
+def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Table, tuple[Sentence, ...]]:
     """The rows that have a text and a label, and what a reader has to know of them.
 
-    PoolscopeError where a column is not there or is named twice, or where nothing can be fitted.
+    ``merged``: labels that differ in spelling alone are read as the one that stands first. PoolscopeError
+    where a column is not there or is named twice, or where nothing can be fitted.
     """
     named = {"text": columns.text, "label": columns.label, "text_pair": columns.text_pair}
     named = {field: name for field, name in named.items() if name or field != "text_pair"}
-    cells = {field: sheet.column(field, name) for field, name in named.items()}
+    cells = pd.DataFrame({field: sheet.column(field, name) for field, name in named.items()})
     if len(set(named.values())) < len(named):
         raise PoolscopeError("label", columns.label, "errors.table_twice")
-    cells["label"] = [label.strip() for label in cells["label"]]
-    rows = zip(*cells.values(), strict=True)
-    whole = [row for row in rows if not any(cell.strip().casefold() in MISSING for cell in row)]
-    if not whole:
-        raise PoolscopeError("table", len(sheet.rows), "errors.table_rows")
-    texts, labels, *pairs = zip(*whole, strict=True)
-    kept = Table(texts, pairs[0] if pairs else (), labels)
+    cells["label"] = cells["label"].str.strip()
+    whole = cells[cells.map(str.strip).ne("").all(axis=1)]
+    if whole.empty:
+        raise PoolscopeError("table", len(cells), "errors.table_rows")
+    spellings = whole.groupby(whole["label"].map(_plain), sort=False)["label"].unique()
+    if merged:
+        whole = whole.assign(label=whole["label"].map(_plain).map(spellings.str[0]))
+    kept = Table(*(tuple(whole[field]) if field in whole else () for field in ("text", "text_pair", "label")))
     if (kinds := len(set(kept.labels))) > CLASSES:
         raise PoolscopeError("label", columns.label, "errors.table_classes", count=kinds, most=CLASSES)
-    return kept, tuple(_notes(kept, len(sheet.rows) - len(whole)))
+    alike = () if merged else tuple(one for several in spellings if len(several) > 1 for one in several)
+    notes = [*sheet.notes, *_notes(kept, len(cells) - len(whole))]
+    notes += (
+        [Sentence("lab.other_labels", label=columns.label, others=columns.others)] if columns.others else []
+    )
+    return kept, (*notes, *([Sentence(ALIKE, labels=alike)] if alike else []))
+
+
+def _plain(label: str) -> str:
+    """Write a label as all of its spellings would be: without case, marks that nobody sees, or decimals."""
+    shown = "".join(one for one in unicodedata.normalize("NFKC", label) if unicodedata.category(one) != "Cf")
+    try:
+        return f"{float(shown):g}"
+    except ValueError:
+        return " ".join(shown.casefold().split())
 
 
 def _notes(table: Table, missing: int) -> Iterator[Sentence]:
     """Note what is odd about the rows."""
     if missing:
         yield Sentence("lab.missing", count=missing)
+    spelled = _known()["spelled"]
+    every = Counter(
+        cell.strip() for cell in (*table.texts, *table.labels) if cell.strip().casefold() in spelled
+    )
+    for cell, count in every.items():
+        yield Sentence("lab.spelled", spelled=cell, count=count)
+    if several := sum("\n" in text.strip() for text in (*table.texts, *table.pairs)):
+        yield Sentence("lab.lines", count=several)
     said: dict[tuple[str, str], set[str]] = {}
     for text, pair, label in zip(table.texts, table.pairs or table.texts, table.labels, strict=True):
         said.setdefault((text, pair), set()).add(label)
@@ -119,62 +213,150 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
         yield Sentence("lab.lopsided", label=label, share=f"{most / len(table.labels):.0%}")
 
 
-def _from_json(text: str) -> Sheet:
-    """Read an object a line, whose keys are the columns; a key that a line lacks is an empty cell."""
-    rows: list[dict[str, str]] = []
-    names: dict[str, None] = {}
-    for number, line in enumerate(StringIO(text, newline=None), start=1):  # a text may hold U+2028
-        if not line.strip():
-            continue
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise PoolscopeError("table", line, "errors.table_json", line=number) from error
-        if not isinstance(found, dict) or any(isinstance(cell, dict | list) for cell in found.values()):
-            raise PoolscopeError("table", line, "errors.table_json", line=number)
-        rows.append({key: "" if cell is None else str(cell) for key, cell in found.items()})
-        names |= dict.fromkeys(found)
-    columns = _named(list(names))
-    return Sheet(columns, tuple(tuple(row.get(name, "") for name in columns) for row in rows))
-
-
-def _from_separated(text: str) -> Sheet:
-    """Cells between commas, tabs or semicolons, the first row being the names of the columns."""
-    first = text.lstrip("\r\n").splitlines()[0]
-    separator = max(SEPARATORS, key=first.count)
-    reader = csv.reader(StringIO(text), delimiter=separator, strict=True)
-    columns: tuple[str, ...] = ()
-    rows = []
+def _from_json(text: str) -> pd.DataFrame:
+    """Read what pandas writes as JSON, whichever way it is turned, or an object a line."""
     try:
-        for row in reader:
-            if not any(cell.strip() for cell in row):
-                continue
-            if not columns:
-                columns = _named(row)
-            elif len(row) != len(columns):
-                cells = {"line": reader.line_num, "count": len(row), "expected": len(columns)}
-                raise PoolscopeError("table", separator.join(row), "errors.table_cells", **cells)
-            else:
-                rows.append(tuple(row))
-    except csv.Error as error:
-        raise PoolscopeError("table", first, "errors.table_csv", line=reader.line_num) from error
-    return Sheet(columns, tuple(rows))
+        rows = _records(json.loads(text))
+    except (ValueError, RecursionError):
+        rows = list(_lines(text))
+    names = dict.fromkeys(str(name).strip() for row in rows for name in row)
+    cells = [{str(name).strip(): _cell(value) for name, value in row.items()} for row in rows]
+    return pd.DataFrame(
+        [[row.get(name, "") for name in names] for row in cells], columns=list(names), dtype=str
+    )
 
 
-def _named(header: Sequence[str]) -> tuple[str, ...]:
-    """The names of the columns; PoolscopeError where these are none, as in a table without a header."""
-    names = tuple(name.strip() for name in header)
-    if not 2 <= len(names) <= COLUMNS:
-        raise PoolscopeError("table", list(names)[:3], "errors.table_columns", most=COLUMNS)
-    if len(set(names)) < len(names) or any(len(name) > LONG or not _is_name(name) for name in names):
-        raise PoolscopeError("table", ", ".join(names), "errors.table_header", longest=LONG)
-    return names
+def _records(found: Any) -> list[Any]:
+    """A dict for each row of a whole document of JSON; ValueError where it is no table."""
+    if isinstance(found, dict):
+        inner = list(found.values())
+        if isinstance(data := found.get("data"), list) and isinstance(found.get("columns"), list):
+            return [dict(zip(found["columns"], row, strict=True)) for row in data]
+        if lists := [one for one in inner if isinstance(one, list) and one and isinstance(one[0], dict)]:
+            return _records(lists[-1])  # beside it a schema, or how many there are
+        if inner and all(isinstance(one, dict) for one in inner):
+            by_row = all(str(key).isdigit() for key in found) and not all(str(k).isdigit() for k in inner[0])
+            return inner if by_row else list(pd.DataFrame(found, dtype=object).to_dict("records"))
+        if inner and all(isinstance(one, list) for one in inner):
+            return list(pd.DataFrame(found, dtype=object).to_dict("records"))
+    if isinstance(found, list) and all(isinstance(row, list) for row in found):
+        return [dict(enumerate(row, start=1)) for row in found]
+    if isinstance(found, list) and all(isinstance(row, dict) for row in found):
+        return list(found)
+    raise ValueError(found)
 
 
-def _is_name(text: str) -> bool:
-    """Tell whether a text is no number, nor empty."""
+def _lines(text: str) -> Iterator[dict[str, Any]]:
+    """An object a line."""
+    for number, line in enumerate(StringIO(text, newline=None), start=1):  # a text may hold U+2028
+        if line.strip():
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise PoolscopeError("table", line, "errors.table_json", line=number) from error
+            if not isinstance(found, dict):
+                raise PoolscopeError("table", line, "errors.table_json", line=number)
+            yield found
+
+
+def _cell(value: Any) -> str:
+    """A value of JSON as a text; what is nested stays JSON."""
+    if value is None or value != value:  # NaN
+        return ""
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _from_separated(text: str, headed: bool) -> Sheet:
+    """Cells between commas, tabs, semicolons or bars, the first row being the names of the columns."""
+    declared = DECLARED.match(text)
+    text = text[declared.end() :] if declared else text
+    first = re.sub('"[^"]*"', "", text.lstrip("\r\n").splitlines()[0])
+    separator = declared[1] if declared else max(SEPARATORS, key=first.count)
+    how: dict[str, Any] = {"sep": separator}
+    if re.search(ESCAPED.format(re.escape(separator)), text) and '""' not in text:
+        how["escapechar"] = "\\"
+    notes: list[Sentence] = []
+    if _is_unquoted(text, how):
+        how["quoting"] = csv.QUOTE_NONE
+        notes.append(Sentence("lab.unquoted"))
+    cells = _parsed(text, **how)
+    repeated = cells.eq(list(cells.columns)).all(axis=1)  # tables one after the other
+    label = None if headed else _label_in(cells[~repeated])
+    if label is not None:
+        cells = _parsed(text, **how, header=None)
+        cells.columns = pd.Index([f"column {number}" for number in range(1, cells.shape[1] + 1)])
+        return Sheet(cells, (*notes, Sentence("lab.headless", label=label)), headless=True)
+    if repeated.any():
+        notes.append(Sentence("lab.repeated_header", count=int(repeated.sum())))
+    return Sheet(cells[~repeated], tuple(notes))
+
+
+def _parsed(text: str, **how: Any) -> pd.DataFrame:
+    """Have pandas read every cell as a text; PoolscopeError says in which line it cannot."""
+    how |= {"dtype": str, "keep_default_na": False}
+    try:
+        cells = pd.read_csv(StringIO(text, newline=""), **how)
+        expected, more = cells.shape[1], cells.index.nlevels
+        if more > 1:
+            several = {"line": 2, "count": expected + more, "expected": expected}
+            raise PoolscopeError("table", text, "errors.table_cells", **several)
+        if not isinstance(cells.index, pd.RangeIndex):  # the rows have a cell more than the first
+            whole, names = cells.reset_index(names="Unnamed: 0", allow_duplicates=True), cells.columns
+            trailing = cells.iloc[:, -1].fillna("").eq("").all()  # nothing, behind a last separator
+            cells = whole.iloc[:, :-1].set_axis(names, axis=1) if trailing else whole
+    except pd.errors.EmptyDataError as error:
+        raise PoolscopeError("table", text, "errors.table_rows") from error
+    except pd.errors.ParserError as error:
+        (wanted, line, count, row), *_ = PLACE.findall(str(error))
+        where: dict[str, Any] = {"line": line, "count": count, "expected": wanted}
+        key, where = ("cells", where) if count else ("csv", {"line": int(row or 0) + 1})
+        raise PoolscopeError("table", text, f"errors.table_{key}", **where) from error
+    cells = cells.astype(str).where(cells.notna(), "")
+    names = [str(name).strip() for name in cells.columns]
+    numbered = [f"column {number}" for number in range(1, len(names) + 1)]
+    cells.columns = pd.Index(names if len(set(names)) == len(names) else numbered)
+    nameless = [name for name in cells if name.startswith("Unnamed: ") and cells[name].eq("").all()]
+    return cells.drop(columns=nameless)
+
+
+def _is_unquoted(text: str, how: dict[str, Any]) -> bool:
+    """Tell whether quotation marks belong to the texts.
+
+    They do where each line has as many cells as the first, and in one column every value repeats and has no
+    mark, but rows would be swallowed between two marks.
+    """
+    lines = [line.rstrip("\r\n") for line in StringIO(text, newline="") if line.strip()]
+    cells = [line.split(how["sep"]) for line in lines]
+    if '"' not in text or len({len(row) for row in cells}) > 1:
+        return False
+    columns = [Counter(column) for column in zip(*cells[1:], strict=True)]
+    if not any(min(counts.values()) > 1 and all(counts) and '"' not in "".join(counts) for counts in columns):
+        return False
+    try:
+        return len(lines) - 1 - len(_parsed(text, **how)) >= SWALLOWED
+    except PoolscopeError:
+        return True
+
+
+def _label_in(cells: pd.DataFrame) -> str | None:
+    """The cell of the first row that is one of the labels below it, or a number over numbers."""
+    names = [str(name) for name in cells.columns if not name.startswith("Unnamed: ")]
+    if names == [str(number) for number in range(len(names))]:  # pandas' names of columns that have none
+        return None
+    for name in names:
+        below = cells[name][cells[name] != ""]
+        repeats = 2 <= below.nunique() <= min(CLASSES, len(below) - 1)
+        numbers = len(below) > 0 and all(map(_is_number, (name, *below)))
+        if numbers or (repeats and name in set(below)):
+            return name
+    return None
+
+
+def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
-        return bool(text)
-    return False
+        return False
+    return True

@@ -1,8 +1,11 @@
 """Tables as people bring them, and what is said of those that cannot be read."""
 
+import csv
 import json
 from collections import Counter
 from contextlib import suppress
+from io import StringIO
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,12 +17,6 @@ from components.settings import ASSETS
 from components.tables import Columns, guess, read_sheet, to_table
 from components.ui.lab import SAMPLES
 
-ROWS = (
-    ("a fine film", "good"),
-    ('a "poor", long\nfilm', "bad"),
-    ("=1+1", "good"),
-    ("one line\u2028or two", "bad"),
-)
 COLUMNS = {  # of the samples that the lab offers
     "tickets": Columns("text", "topic"),
     "reviews": Columns("review", "stars"),
@@ -28,22 +25,145 @@ COLUMNS = {  # of the samples that the lab offers
 ODD = st.text(st.sampled_from('ab1,;\t|"\n\r{}[]:=\0\ufffd\ufeff é😀'), max_size=60)
 
 
-def by_pandas(separator: str) -> str:
-    return str(pd.DataFrame(ROWS, columns=["review", "label"]).to_csv(index=False, sep=separator))
+CELLS = st.text(st.sampled_from("ab1 ,;\t|\"'\n\\#=é好"), min_size=1, max_size=12).filter(str.strip)
+FRAMES = st.lists(st.tuples(CELLS, st.sampled_from(("good", "None", "1"))), min_size=1, max_size=8).map(
+    lambda rows: pd.DataFrame(rows, columns=["review", "label"])
+)
+
+
+def read(text: str) -> pd.DataFrame:
+    return read_sheet(text).cells.reset_index(drop=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    frame=FRAMES,
+    sep=st.sampled_from(",\t;|"),
+    index=st.booleans(),
+    quoting=st.sampled_from((csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC)),
+    lineterminator=st.sampled_from(("\n", "\r\n")),
+    mark=st.sampled_from(("", "\ufeff")),
+)
+def test_what_pandas_writes_is_read_as_pandas_reads_it(
+    frame: pd.DataFrame, mark: str, sep: str, **how: Any
+) -> None:
+    text = frame.to_csv(sep=sep, **how)
+    expected = pd.read_csv(StringIO(text, newline=""), sep=sep, dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(read(mark + text), expected.astype(object), check_dtype=False)
+
+
+@settings(max_examples=50, deadline=None)
+@given(frame=FRAMES)
+def test_json_of_any_orientation_is_the_same_table(frame: pd.DataFrame) -> None:
+    for orient in ("records", "split", "index", "columns", "table"):
+        found = read(frame.to_json(orient=orient, force_ascii=False))
+        pd.testing.assert_frame_equal(found[["review", "label"]], frame, check_dtype=False)
+    values = read(frame.to_json(orient="values"))
+    assert values.to_numpy().tolist() == frame.to_numpy().tolist()
+    lines = read(frame.to_json(orient="records", lines=True, force_ascii=False))
+    pd.testing.assert_frame_equal(lines, frame, check_dtype=False)
+
+
+PLAIN = [(f"a film, number {row}", ("good", "bad")[row % 2]) for row in range(12)]
+FRAME = pd.DataFrame(PLAIN, columns=["text", "label"])
+BARE = [f"film {row},{label}" for row, (_, label) in enumerate(PLAIN)]  # rows without anything to quote
+HEAD = "text,label"
+TABBED = [row.replace(",", "\t") for row in (HEAD, *BARE)]
+MARKED = ['film "\tbad', *TABBED[9:]]  # a mark that would end what another one began
+ESCAPED = ['"it \\"was\\", ' + row.replace(",", '",') for row in BARE]
+EQUAL = [{"text": f"film {row}", "label": [1.0, 0, 1][row % 3]} for row in range(12)]
+
+
+def by_pandas(**columns: Any) -> str:
+    """The table with other columns, or more."""
+    return FRAME.assign(**columns).to_csv(index=False)
+
+
+KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows of it -> what is said of them
+    "an index without a name": (FRAME.to_csv(), ""),
+    "a separator behind each row": ([f"{row}," for row in (HEAD, *BARE)], ""),
+    "one behind each row but the first": ([HEAD, *(f"{row}," for row in BARE)], ""),
+    "an index without a column": ([HEAD, *(f"{number},{row}" for number, row in enumerate(BARE))], ""),
+    "a spreadsheet's first line": ("sep=;\r\n" + FRAME.to_csv(index=False, sep=";"), ""),
+    "an old line end": ("\r".join([HEAD, *BARE]), ""),
+    "a long question as a name": (FRAME.set_axis(["Why did you " * 9, "label"], axis=1).to_csv(), ""),
+    "the same name twice": (["text,label,text", *(f"{row},x" for row in BARE)], ""),
+    "no names": (BARE, "lab.headless"),
+    "no names, but numbers": ([row.replace("good", "1").replace("bad", "0") for row in BARE], "lab.headless"),
+    "names again in the middle": ([HEAD, *BARE[:6], HEAD, *BARE[6:]], "lab.repeated_header"),
+    "marks that do not quote": ([*TABBED[:3], f'" {TABBED[3]}', *TABBED[4:8], *MARKED], "lab.unquoted"),
+    "marks that a database escapes": ([HEAD, *ESCAPED], ""),
+    "rows under a name": (json.dumps({"num_rows": 12, "rows": FRAME.to_dict("records")}), ""),
+    "lists by name": (json.dumps(FRAME.to_dict("list")), ""),
+    "an object in a cell": (FRAME.assign(meta=[{"a": [1]}] * 12).to_json(orient="records", lines=True), ""),
+    "a class called None": (FRAME.replace({"bad": "None"}).to_csv(index=False), "lab.spelled"),
+    "a class called NA": (FRAME.replace({"bad": "NA"}).to_csv(index=False), "lab.spelled"),
+    "two spellings": (by_pandas(label=["Good", "bad", *FRAME["label"][2:]]), "lab.alike"),
+    "a mark that nobody sees": (by_pandas(label=["go\u200bod", *FRAME["label"][1:]]), "lab.alike"),
+    "decimals": (by_pandas(label=["1.0", "0", *"10" * 5]), "lab.alike"),
+    "numbers that are equal": (json.dumps(EQUAL), "lab.alike"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_row_and_no_label_is_lost(kind: str) -> None:
+    given, said = KINDS[kind]
+    sheet = read_sheet(given if isinstance(given, str) else "\n".join(given))
+    columns = guess(sheet)
+    table, notes = to_table(sheet, columns)
+    assert len(table.texts) == 12
+    assert [note.key for note in notes] == ([said] if said else [])
+    assert len(set(table.labels)) == (3 if said == "lab.alike" else 2)
+    assert len(set(to_table(sheet, columns, merged=True)[0].labels)) == 2
+
+
+def test_a_first_row_that_looks_like_a_row_may_be_names_after_all() -> None:
+    text = "\n".join(BARE)
+    assert read_sheet(text).headless
+    sheet = read_sheet(text, headed=True)
+    assert (sheet.columns, len(sheet.cells), sheet.notes) == (("film 0", "good"), 11, ())
+
+
+def test_one_character_that_cannot_be_read_costs_its_row() -> None:
+    sheet = read_sheet("\n".join(["text,label", "na\ufffdve,bad", *BARE]))
+    assert len(sheet.cells) == 12
+    assert [str(note)[:46] for note in sheet.notes] == ["Rows with a character that could not be read: "]
 
 
 @pytest.mark.parametrize(
-    "given",
+    ("columns", "expected"),
     [
-        *(by_pandas(separator) for separator in ",\t;|"),
-        "\ufeff" + by_pandas(",").replace("\r\n", "\n").replace("\n", "\r\n"),
-        "\r\n".join(json.dumps({"review": text, "label": label}, ensure_ascii=False) for text, label in ROWS),
+        ({"when": ["2024-01-01", "2024-01-02"], "what": PLAIN, "verdict": "xyz"}, "verdict"),
+        ({"split": ["train", "test"], "text": PLAIN, "kind": "abc"}, "kind"),
+        ({"gender": "mf", "text": PLAIN, "mood": "xyz"}, "mood"),
+        ({"text": PLAIN, "user": "ab", "True Label": "abcd"}, "True Label"),
+        (
+            {
+                "link": [f"https://example.org/{'long/' * 9}{n}" for n in range(12)],
+                "text": PLAIN,
+                "kind": "ab",
+            },
+            "kind",
+        ),
+        ({"id": [f"{n:036x}" for n in range(12)], "text": PLAIN, "kind": "ab"}, "kind"),
     ],
 )
-def test_what_is_written_is_read(given: str) -> None:
-    sheet = read_sheet(given)
-    assert sheet.columns == ("review", "label")
-    assert [(text.replace("\r\n", "\n"), label) for text, label in sheet.rows] == list(ROWS)
+def test_dates_addresses_and_parts_of_a_data_set_are_no_label(columns: dict[str, Any], expected: str) -> None:
+    cells = {
+        name: [text for text, _ in PLAIN] if values is PLAIN else [values[n % len(values)] for n in range(12)]
+        for name, values in columns.items()
+    }
+    found = guess(read_sheet(pd.DataFrame(cells).to_csv(index=False)))
+    text = next(name for name, values in columns.items() if values is PLAIN)
+    assert (found.text, found.label, found.others) == (text, expected, ())
+
+
+def test_who_cannot_tell_labels_apart_says_so() -> None:
+    cells = {"text": [text for text, _ in PLAIN], "mood": list("ab" * 6), "tone": list("xy" * 6)}
+    sheet = read_sheet(pd.DataFrame(cells).to_csv(index=False))
+    assert guess(sheet) == Columns("text", "mood", others=("tone",))
+    _table, notes = to_table(sheet, guess(sheet))
+    assert [str(note) for note in notes] == ["The label is a guess: “mood” could as well be tone."]
 
 
 def test_columns_are_guessed_by_what_they_hold() -> None:
@@ -58,7 +178,7 @@ def test_columns_are_guessed_by_what_they_hold() -> None:
 
 
 def test_rows_without_a_text_or_a_label_are_left_out_and_counted() -> None:
-    sheet = read_sheet("text,label\na,x\n,y\nb,NaN\nb,y\nb,x")
+    sheet = read_sheet("text,label\na,x\n,y\nb\nb,y\nb,x")
     table, notes = to_table(sheet, Columns("text", "label"))
     assert (table.texts, table.labels) == (("a", "b", "b"), ("x", "y", "x"))
     assert [note.key for note in notes] == ["lab.missing", "lab.twice", "lab.conflicting"]
@@ -85,12 +205,11 @@ def test_a_label_that_nearly_all_rows_have_is_named() -> None:
         ("text,label\nna\ufffdve,1", "some characters could not be read"),
         ("text,label", "at least one row"),
         ("text\ngood\nbad", "2 to 200 columns"),
-        ("a fine film,1\na poor film,0", "the first row has to name the columns"),
-        ("text,text\na,b", "the first row has to name the columns"),
-        ("text,label\na,b,c", "line 2 has 3 cells where 2"),
+        ("text,label\na,b\na,b,c", "line 3 has 3 cells where 2"),
         ('text,label\n"a,b\n', "is no CSV"),
         ('{"text": "a"}\n{"text"', "line 2 is no object of JSON"),
-        ('{"text": ["a"], "label": 1}', "line 1 is no object of JSON"),
+        ('{"text": "a"}\n[1]', "line 2 is no object of JSON"),
+        ("[1, 2]", "line 1 is no object of JSON"),
     ],
 )
 def test_what_is_no_table_is_said(given: object, said: str) -> None:
@@ -104,7 +223,7 @@ def test_whatever_is_pasted_is_a_table_or_gets_a_sentence(given: str) -> None:
     with suppress(PoolscopeError):
         sheet = read_sheet(given)
         table, _notes = to_table(sheet, guess(sheet))
-        assert 1 <= len(table.texts) <= len(sheet.rows)
+        assert 1 <= len(table.texts) <= len(sheet.cells)
 
 
 @pytest.mark.parametrize("name", SAMPLES)

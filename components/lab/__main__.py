@@ -1,12 +1,13 @@
 """Finds which backbone, pooling and layer suits a table: ``python -m components.lab reviews.csv --out lab``.
 
-The table is CSV, TSV, JSON Lines or Parquet. A run that was stopped goes on where it was. What comes out: a
+The table is CSV, TSV, JSON or Parquet. A run that was stopped goes on where it was. What comes out: a
 report with the ranking and its statistics, and a classifier to take home, as a folder and as a zip.
 """
 
 from __future__ import annotations
 
 import argparse
+import codecs
 import json
 import shutil
 import sys
@@ -38,13 +39,14 @@ from components.model.examine import examine
 from components.model.loading import load
 from components.model.probes import place_of
 from components.settings import Settings
-from components.tables import Columns, Sheet, guess, read_sheet, to_table
+from components.tables import Columns, guess, read_sheet, to_table
 from components.texts import Sentence, Texts, languages, load_texts
 from components.types import BackboneSpec, Query, TaskSpec
 
 ROWS = 10_000_000
 ALL = "all"
 PARQUET = (".parquet", ".pq")
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how such a file begins
 CARD = Path(__file__).with_name("card.md")
 TASK = "mine"  # what the head is for, in its file
 HEAD = "head.safetensors"
@@ -96,10 +98,12 @@ def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m components.lab", description=__doc__)
     add = parser.add_argument
-    add("table", type=Path, help="CSV, TSV or JSON Lines, in UTF-8, or Parquet")
+    add("table", type=Path, help="CSV, TSV or JSON, in UTF-8 or UTF-16, or Parquet")
     add("--text", help="column of the texts; guessed where it is left out")
     add("--label", help="column of the labels; guessed where it is left out")
     add("--text-pair", help="column of the second texts")
+    add("--headed", action="store_true", help="the first row names the columns, though it looks like a row")
+    add("--merged", action="store_true", help="labels that differ in spelling alone are one")
     backbones = "keys of the catalogue, ids of the hub or folders, with commas between them"
     add("--backbones", default="bert-pretrained", help=backbones)
     add("--poolings", default=ALL, help="with commas between them, or all")
@@ -115,12 +119,15 @@ def arguments() -> argparse.ArgumentParser:
 
 def fitted(asked: argparse.Namespace) -> Done:
     """Everything that is asked, measured."""
-    sheet = read_file(asked.table)
+    sheet = read_sheet(read_file(asked.table), asked.headed)
     named = {name: getattr(asked, name) for name in ("text", "label", "text_pair")}
     guessed = Columns("", "") if asked.text and asked.label else guess(sheet)
     columns = replace(guessed, **{name: column for name, column in named.items() if column})
+    if columns.others and not asked.label:
+        likely = (columns.label, *columns.others)
+        raise PoolscopeError("label", "", "errors.table_unsure", columns=likely)
     print(f"text: {columns.text}, label: {columns.label}, second text: {columns.text_pair or 'none'}")
-    table, notes = to_table(sheet, columns)
+    table, notes = to_table(sheet, replace(columns, others=()), asked.merged)
     specs = tuple(resolved(name) for name in asked.backbones.split(","))
     poolings = () if asked.poolings == ALL else tuple(asked.poolings.split(","))
     plan = Plan(tuple(spec.key for spec in specs), poolings, asked.layers == ALL, asked.folds, asked.seed)
@@ -131,18 +138,17 @@ def fitted(asked: argparse.Namespace) -> Done:
     return Done(fit, specs, columns, notes)
 
 
-def read_file(file: Path) -> Sheet:
-    """The table in ``file``; PoolscopeError says why it cannot be read."""
+def read_file(file: Path) -> str:
+    """The text of the table in ``file``; PoolscopeError says why it cannot be read."""
     try:
         if file.suffix.lower() in PARQUET:
-            text = pd.read_parquet(file).to_json(orient="records", lines=True)
-        else:
-            text = file.read_text(encoding="utf-8", errors="replace")
+            return str(pd.read_parquet(file).to_json(orient="records", lines=True))
+        written = file.read_bytes()
     except OSError as error:
         raise PoolscopeError("table", str(file), "errors.table_file", reason=error.strerror) from error
     except (ValueError, OverflowError) as error:  # pyarrow's errors of a broken file are ValueErrors too
         raise PoolscopeError("table", str(file), "errors.table_parquet") from error
-    return read_sheet(text)
+    return written.decode("utf-16" if written.startswith(UTF_16) else "utf-8", errors="replace")
 
 
 def told(steps: Iterator[Stage | Fit]) -> Fit:

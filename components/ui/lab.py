@@ -19,7 +19,7 @@ from components.exhibits.panels import LAB as PANEL
 from components.exhibits.view import visible
 from components.fitting import MINE, Fit, Plan, Reached, Stage, Table, read_head
 from components.markup import render
-from components.tables import Columns, Sheet, guess, read_sheet, to_table
+from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
 from components.types import Progress, Query
 from components.ui.classify import CLASSIFY, Classify
@@ -84,6 +84,9 @@ class Lab:
                 names = ("text", "pair", "label")
                 titles = [(f"lab-{name}", say(f"lab.column_of_{name}")) for name in names]
                 self.columns = [menu(*title, [], None, min_width=150) for title in titles]
+            # Each is shown where there is something to undo or to confirm.
+            self.headed = gr.Checkbox(False, label=say("lab.headed"), visible=False, elem_id="lab-headed")
+            self.merged = gr.Checkbox(False, label=say("lab.merged"), visible=False, elem_id="lab-merged")
         with gr.Column(elem_classes="card", elem_id="lab-choose"):
             gr.HTML(Markup("<h2>{}</h2>").format(say("lab.choose")))
             self._build_choices()
@@ -96,7 +99,8 @@ class Lab:
             self.places = build_places(PANEL, say)
         for name, button in samples.items():
             button.click(partial(sample, name), outputs=[self.table], **AT_ONCE)
-        self.asking: set[Any] = {*(self.table, *self.columns, self.backbones, self.poolings, self.layers)}
+        self.sheet: list[Any] = [self.table, *self.columns, self.headed, self.merged]
+        self.asking: set[Any] = {*(*self.sheet, self.backbones, self.poolings, self.layers)}
         self._connect(start, use)
 
     def _build_choices(self) -> None:
@@ -118,9 +122,8 @@ class Lab:
             self.layers = gr.Radio(layers, value=LAYERS[0], label=say("fields.layers"), **size)
 
     def _connect(self, start: gr.Button, use: gr.Button) -> None:
-        given = [self.table.change, *(one.input for one in self.columns)]  # what is pasted is no input
-        read, sent = [self.notes, *self.columns], {self.table, *self.columns}
-        on(given, self.read_table, sent, read, LAST_AT_ONCE)
+        given = [self.table.change, *(one.input for one in self.sheet[1:])]  # what is pasted is no input
+        on(given, self.read_table, set(self.sheet), [self.notes, *self.sheet[1:]], LAST_AT_ONCE)
         news = [*self.bar.parts, self.found, self.around.mine, *self.places.parts]
         once = {"trigger_mode": "once", **PRIVATE}
         coming = start.click(self.fit_table, inputs=self.asking, outputs=news, **once, **hub_queue("fit"))
@@ -139,20 +142,27 @@ class Lab:
         if not str(given[self.table] or "").strip():
             return {self.notes: ""}
         offer: Updates = {}
+        guessed: list[Sentence] = []
         try:
-            sheet, chosen = read_sheet(given[self.table]), self._chosen(given)
+            sheet, chosen = self._sheet(given), self._chosen(given)
             known = {*sheet.columns}
             if not {chosen.text, chosen.label} <= known or chosen.text_pair not in {"", *known}:
                 offer = self._offer(sheet, Columns("", ""))
                 chosen = guess(sheet)
+                guessed = [Sentence("lab.guessed", text=chosen.text, label=chosen.label)]
             offer = self._offer(sheet, chosen)
-            table, notes = to_table(sheet, chosen)
+            table, notes = to_table(sheet, chosen, bool(given[self.merged]))
         except PoolscopeError as error:
             return {**offer, self.notes: _refused(error, self.say)}
         labels = sorted(set(table.labels))
         named = self.say.listed(map(visible, labels[:8])) + (" …" if len(labels) > 8 else "")
         told = self.say("lab.table_is", rows=len(table.texts), classes=len(labels), labels=named)
-        return {**offer, self.notes: _line(told) + _hints(notes, self.say)}
+        alike = given[self.merged] or ALIKE in {note.key for note in notes}
+        switches = {
+            self.headed: gr.update(visible=bool(sheet.headless or given[self.headed])),
+            self.merged: gr.update(visible=bool(alike)),
+        }
+        return {**offer, **switches, self.notes: _line(told) + _hints((*guessed, *notes), self.say)}
 
     def fit_table(self, given: Given) -> Iterator[Updates]:
         """Fit what is asked: how far it is, then everything that was found. Closing it cancels the rest."""
@@ -197,10 +207,13 @@ class Lab:
 
     def _asked(self, given: Given) -> tuple[Table, Plan, Sequence[Sentence]]:
         """Read what is fitted, and what is odd about the table; PoolscopeError says why it cannot be."""
-        table, notes = to_table(read_sheet(given[self.table]), self._chosen(given))
+        table, notes = to_table(self._sheet(given), self._chosen(given), bool(given[self.merged]))
         sent = [given[one] for one in (self.backbones, self.poolings)]
         backbones, poolings = (tuple(map(str, one)) if isinstance(one, list) else () for one in sent)
         return table, Plan(backbones, poolings, given[self.layers] == "all"), notes
+
+    def _sheet(self, given: Given) -> Sheet:
+        return read_sheet(given[self.table], bool(given[self.headed]))
 
     def _offer(self, sheet: Sheet, chosen: Columns) -> Updates:
         names = [(visible(name), name) for name in sheet.columns]

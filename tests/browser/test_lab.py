@@ -96,4 +96,11 @@ def test_a_refused_fit_can_be_asked_again_and_what_is_no_table_is_said(fake: Ope
     expect(page.locator("#lab-notes [role=alert]")).to_contain_text("2 to 200 columns are expected")
     box.fill("text,label\n" + "\n".join(f"row {row},{row % 2}" for row in range(30)))
     expect(page.locator("#lab-notes")).to_contain_text("30 rows with 2 labels: 0, 1.")
+    box.fill("\n".join(f"film {row},{('good', 'Good', 'bad')[row % 3]}" for row in range(30)))
+    expect(page.locator("#lab-notes")).to_contain_text("30 rows with 3 labels")
+    expect(page.locator("#lab-notes")).to_contain_text("The first row is read as a row, not as names: “good”")
+    page.get_by_label("Read labels that differ in spelling alone as one").check()
+    expect(page.locator("#lab-notes")).to_contain_text("30 rows with 2 labels: bad, good.")
+    page.get_by_label("The first row names the columns").check()
+    expect(page.locator("#lab-notes")).to_contain_text("29 rows with 2 labels")
     assert visitor.violations() == []

@@ -36,7 +36,7 @@ from components.inference.payload import pack
 from components.lab.__main__ import Done, main, read_file, reported
 from components.lab.work import on_cores, read, remembering, write
 from components.settings import ASSETS, Settings
-from components.tables import Columns, guess, to_table
+from components.tables import Columns, guess, read_sheet, to_table
 from components.texts import Sentence, Texts, load_texts
 from components.types import BackboneSpec, Floats, Ints
 from tests.exhibits.answers import found
@@ -120,7 +120,7 @@ def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:
         ("none.csv", None, [], "cannot be read"),
         ("a.parquet", "review,stars\na,1\n", [], "no Parquet file"),
         ("a.parquet", [b"\xff\xfe", b"\x00"], [], "no Parquet file"),
-        ("a.parquet", [["a"], ["b"]], [], "no object of JSON"),
+        ("a.csv", "text,mood,tone\n" + 3 * "a,x,1\nb,y,2\n", [], "may be mood, tone"),
     ],
 )
 def test_what_is_refused_is_said(
@@ -139,7 +139,7 @@ def test_parquet_holds_what_the_same_rows_as_csv_do(tmp_path: Path) -> None:
     frame = pd.DataFrame(ROWS, columns=["review", "stars"])
     frame.to_parquet(tmp_path / "reviews.parquet")
     frame.to_csv(tmp_path / "reviews.csv", index=False)
-    sheets = [read_file(tmp_path / name) for name in ("reviews.parquet", "reviews.csv")]
+    sheets = [read_sheet(read_file(tmp_path / name)) for name in ("reviews.parquet", "reviews.csv")]
     parquet, plain = (to_table(sheet, guess(sheet)) for sheet in sheets)
     assert parquet == plain
     assert parquet[0].texts == tuple(text for text, stars in ROWS if text and stars)

@@ -11,7 +11,9 @@ const read = async (file) => {
     return;
   }
   const box = document.querySelector("#lab-table textarea");
-  box.value = await file.text(); // what is no UTF-8 becomes U+FFFD, which the server speaks of
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const code = { "255,254": "utf-16le", "254,255": "utf-16be" }[bytes.slice(0, 2).join()] ?? "utf-8";
+  box.value = new TextDecoder(code).decode(bytes); // what is none becomes U+FFFD, which the server speaks of
   box.dispatchEvent(new Event("input", { bubbles: true }));
   said.textContent = `${said.dataset.read} ${file.name}`;
 };
