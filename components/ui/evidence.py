@@ -73,7 +73,7 @@ class EvidenceTab(Tab):
     def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
         """Show the evidence that a link chooses."""
         del given
-        answer = self.answer_to(state) if chosen and self.measured else None
+        answer = self.answer_to(state) if chosen else None
         return (self.fill(answer, state) if answer and answer.backbones else {}), []
 
     def fill(self, answer: Evidence, state: State) -> Updates:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +25,7 @@ from components.texts import Sentence
 from components.types import Analysis, Floats, Query
 from tests.exhibits.compared import comparison
 from tests.ui.fake import KINDS, XSS, FakeAnalyst
-from tests.ui.fake_answers import agreed, fake_detected, fake_fit, fake_importance, fake_padding
+from tests.ui.fake_answers import agreed, fake_detect, fake_fit, fake_importance, fake_padding
 from tests.ui.fake_results import BACKBONES, fake_results
 
 
@@ -62,7 +62,7 @@ PAIR = "not good, not bad", "a pair"
 @cache
 def anatomies() -> tuple[Anatomy, ...]:
     """Answers of every kind, with texts that are usual, short, long and hostile."""
-    ask = FakeAnalyst().anatomy
+    ask = partial(FakeAnalyst().ask, "anatomy")
     kinds = [Query(kind.spec.key, *texts) for kind in KINDS for texts in (PAIR, ("one", ""))]
     others = [
         Query("pair", *PAIR, head="probe", pooling="attention"),
@@ -107,13 +107,13 @@ def compared(
 def detections() -> list[Detected | Sentence]:
     """A match with ties, none, one in hostile words, and a refusal."""
     analysis, hostile = anatomies()[0].analysis, f"=1+1 {XSS}"
-    found = fake_detected(analysis, "1 2", "")
+    found = fake_detect(analysis, "1 2", "")
     cut = Way(hostile, 0, special_tokens=False, normalised=None, truncated=16, prefix=hostile, dense=True)
     odd = Candidate(cut, (Way(hostile, 0),), (0.9999,), 0.5, True)
     refusal = PoolscopeError("vector", XSS, "errors.vector").sentence
-    none = fake_detected(analysis, "0 2", "")
+    none = fake_detect(analysis, "0 2", "")
     plain = replace(found, candidates=found.candidates[:1], declared=None)
-    several = fake_detected(analysis, [{"text": text, "vector": [1, 2]} for text in ("a", hostile)], "")
+    several = fake_detect(analysis, [{"text": text, "vector": [1, 2]} for text in ("a", hostile)], "")
     return [found, none, several, replace(found, candidates=(odd, *found.candidates)), plain, refusal]
 
 

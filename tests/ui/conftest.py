@@ -23,7 +23,6 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(log: Path) -> Iterator[str]:
-    """The address of one server for all files."""
     with served("-m", "tests.ui.fake_app", log=log) as address:
         yield address
 
@@ -35,7 +34,6 @@ def client(address: str) -> Client:
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of made-up results."""
     path = tmp_path_factory.mktemp("page") / "results.csv"
     write_results(fake_results(), path)
     return path
@@ -55,19 +53,16 @@ def bare() -> gr.Blocks:
 
 @pytest.fixture(scope="session")
 def laid_out() -> Page:
-    """A Classify tab, to be visited anew by each test."""
     return Page(Counting())
 
 
 @pytest.fixture
 def analyst(laid_out: Page) -> Counting:
-    """Who answers on it."""
     laid_out.tab.analyst.forget()
     return laid_out.tab.analyst
 
 
 @pytest.fixture
 def page(laid_out: Page, analyst: Counting) -> Page:
-    """A visitor's Classify tab."""
     del analyst
     return laid_out.anew()

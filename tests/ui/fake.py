@@ -12,18 +12,13 @@ import numpy as np
 
 from components import types as nouns
 from components.analyses.detect import to_vectors
-from components.analyses.lens import Looked
 from components.errors import PoolscopeError
 from components.fitting import MINE, TABLE, read_head
 from components.texts import Sentence
 from components.types import SWAP, Analysis, BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 from tests.ui import fake_answers
-from tests.ui.fake_answers import made, probabilities, single
+from tests.ui.fake_answers import XSS, made, probabilities, single
 
-XSS = (
-    "<img/src=x/onerror=pwn()><svg/onload=pwn()><script>pwn()</script><a/href='javascript:pwn()'>x</a>"
-    "{{7*7}}${pwn()}\"'&amp;</style><br>"
-)
 STEPS = 5  # news of a download
 LABELS = ("negative", "positive")
 
@@ -74,14 +69,12 @@ class FakeHub:
         return replace(known, available=here)
 
     def find(self, given: str) -> BackboneSpec:
-        """The backbone of a key or of an id."""
         for spec in (*LISTED, *FINDABLE):
             if given in (spec.key, spec.location):
                 return self.now(spec)
         raise PoolscopeError("backbone", given, "errors.hub_unknown")
 
     def fetch(self, key: str) -> Generator[Progress]:
-        """Download a backbone in a few steps."""
         total = self.find(key).size or 1000
         try:
             for step in () if key in self.here else range(STEPS):
@@ -174,10 +167,29 @@ class FakeAnalyst:
         return TASKS
 
     def ask(self, name: str, query: Query, **options: Any) -> Any:
-        return getattr(self, name)(query, **options)
+        """The answer of any analysis, made of those of ``analyze``."""
+        asked = [Query(query.backbone, "not good")] if name == "passport" else [query]
+        if name == "detect":
+            asked = [one.asked(query) for one in to_vectors(options["vector"])]
+        if name == "trace":
+            pair = options.get("other_pair", "")
+            asked.append(replace(query, text=options["other"], text_pair=pair))
+        first, *others = map(self.analyze, asked)
+        if name == "analyze":
+            return first
+        if name == "trace":
+            return fake_answers.fake_trace(first, *others)
+        return getattr(fake_answers, f"fake_{name}")(first, **options)
 
     def ask_in_parts(self, name: str, query: Query, **options: Any) -> Generator[Any]:
-        return getattr(self, f"{name}_in_parts")(query, **options)
+        if name == "trace":
+            found = self.ask(name, query, **options)
+            yield Progress(1, len(found.shares))
+            yield found
+            return
+        yield self.ask(name, query, **options, integrated=False)
+        yield from (Progress(0, 50), Progress(25, 50))
+        yield self.ask(name, query, **options, integrated=True)
 
     def analyze(self, query: Query) -> Analysis:
         if self.broken:
@@ -204,45 +216,8 @@ class FakeAnalyst:
         )
         return replace(_analysis(head, query), backbone=kind.spec)
 
-    def anatomy(self, query: Query) -> Any:
-        return fake_answers.fake_anatomy(self.analyze(query), XSS if query.backbone == "hostile" else "")
-
-    def lens(self, query: Query) -> Any:
-        analysis = self.analyze(query)
-        return Looked(analysis, fake_answers.fake_lens(analysis))
-
-    def trace(self, query: Query, other: str, other_pair: str = "") -> Any:
-        changed = replace(query, text=other, text_pair=other_pair)
-        return fake_answers.fake_trace(self.analyze(query), self.analyze(changed))
-
-    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Any:
-        found = self.trace(query, other, other_pair)
-        yield Progress(1, len(found.logits))
-        yield found
-
-    def importance(self, query: Query, label: str = "", integrated: bool = True) -> Any:
-        analysis = self.analyze(query)
-        if label and label not in analysis.labels:
-            raise PoolscopeError("label", label, "errors.allowed", allowed=analysis.labels)
-        return fake_answers.fake_importance(analysis, label, integrated)
-
-    def importance_in_parts(self, query: Query, label: str) -> Any:
-        yield self.importance(query, label, False)
-        yield from (Progress(0, 50), Progress(25, 50))
-        yield self.importance(query, label, True)
-
-    def padding(self, query: Query) -> Any:
-        return fake_answers.fake_padding(self.analyze(query))
-
-    def detect(self, query: Query, vector: object, prefix: str = "") -> Any:
-        first, *_ = [self.analyze(one.asked(query)) for one in to_vectors(vector)]
-        return fake_answers.fake_detected(first, vector, prefix)
-
     def fit(self, table: Any, plan: Any) -> Any:
         return fake_answers.fake_fit(table, plan)
-
-    def passport(self, query: Query) -> Any:
-        return fake_answers.fake_passport(self.analyze(Query(query.backbone, "not good")))
 
     def compare(self, queries: Sequence[Query]) -> Any:
         yield from fake_answers.fake_compare(self.backbones(), self.analyze, queries, self.gate)
@@ -302,7 +277,6 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
 
 
 def fake_bands(layers: int) -> nouns.Bands:
-    """What is ordinary of a fake classifier: another band at every layer and for every centring."""
     lows = np.linspace(0.1, 0.4, layers + 1)[:, None]
     return nouns.Bands(*(single(lows + ends) for ends in ([0, 0.2, 0.4], [-0.5, -0.3, -0.1], [-0.2, 0, 0.2])))
 

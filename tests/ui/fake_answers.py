@@ -17,7 +17,7 @@ from components.analyses.anatomy import Anatomy, Declared, Excerpt, Step, Weight
 from components.analyses.compare import Cell, Compared
 from components.analyses.detect import BAR, Candidate, Detected, Way, to_vectors
 from components.analyses.importance import Importance, Integrated
-from components.analyses.lens import Lens
+from components.analyses.lens import Lens, Looked
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import PaddedWay, Passport, Sample, Unread
 from components.analyses.trace import Patched
@@ -25,6 +25,10 @@ from components.errors import PoolscopeError
 from components.texts import Named, Sentence
 from components.types import Analysis, BackboneSpec, Declaration, Dense, Floats, Normalize, ProblemType, Query
 
+XSS = (
+    "<img/src=x/onerror=pwn()><svg/onload=pwn()><script>pwn()</script><a/href='javascript:pwn()'>x</a>"
+    "{{7*7}}${pwn()}\"'&amp;</style><br>"
+)
 WIDTH = 8
 HEADS, STEPS = 2, 50  # of attention, and of integrated gradients
 MOST = 40  # combinations of a comparison
@@ -39,22 +43,21 @@ def made(kind: type[Any], /, **given: Any) -> Any:
 
 
 def single(values: Any) -> Floats:
-    """Numbers with the precision of a model."""
     return np.asarray(values, dtype=np.float32)
 
 
 def probabilities(logits: Floats, problem_type: ProblemType) -> Floats:
-    """What a head of this kind says of (…, K) logits."""
     if problem_type == "single_label":
         return single(softmax(logits, axis=-1))
     return single(expit(logits) if problem_type == "multi_label" else logits)
 
 
-def fake_anatomy(analysis: Analysis, hostile: str = "") -> Anatomy:
-    """Dense, tanh, dropout, classifier, as in no model in particular; ``hostile`` goes into every name.
+def fake_anatomy(analysis: Analysis) -> Anatomy:
+    """Dense, tanh, dropout, classifier, as in no model in particular; markup in names of the hostile one.
 
     An untrained head's classifier is new, a probe has a step of pooling and one of its own weights.
     """
+    hostile = XSS if analysis.query.backbone == "hostile" else ""
     within, labels = f"{analysis.backbone.architecture}{hostile}", len(analysis.labels)
     steps, weights = _steps(analysis, within, hostile)
     unused = () if analysis.head_trained else (Weight(f"lm_head.weight{hostile}", (30, WIDTH), "checkpoint"),)
@@ -87,7 +90,7 @@ def fake_anatomy(analysis: Analysis, hostile: str = "") -> Anatomy:
         declared=tuple(Declared(*one) for one in declared),
         sources=(source,),
         program=f"import torch  # {hostile}\n\nprint(torch.tensor({analysis.probabilities.tolist()}))\n",
-        lens=fake_lens(analysis) if analysis.query.pooling != "attention" else Sentence("errors.widths"),
+        lens=fake_lens(analysis).lens if analysis.query.pooling != "attention" else Sentence("errors.widths"),
         module="from torch import nn\n\n\nclass Classifier(nn.Module):\n    pass\n",
     )
 
@@ -127,7 +130,7 @@ def _steps(analysis: Analysis, within: str, hostile: str) -> tuple[tuple[Step, .
     ), tuple(found)
 
 
-def fake_lens(analysis: Analysis) -> Lens:
+def fake_lens(analysis: Analysis) -> Looked:
     """Logits that grow into the analysis', which the last layer gives of every token that is read."""
     layers, (total, count) = analysis.layers, (len(analysis.tokens.text), len(analysis.labels))
     noise = np.random.default_rng(total).normal(size=(layers + 1, total, count))
@@ -135,7 +138,7 @@ def fake_lens(analysis: Analysis) -> Lens:
     logits = grown[:, None] + noise
     logits[-1, analysis.reads.positions] = analysis.logits
     says = (probabilities(one, analysis.problem_type) for one in (logits, grown))
-    return Lens(single(logits), single(grown), *says, norm="body.final_norm")
+    return Looked(analysis, Lens(single(logits), single(grown), *says, norm="body.final_norm"))
 
 
 def fake_trace(first: Analysis, second: Analysis) -> Patched:
@@ -177,8 +180,10 @@ def _read(analysis: Analysis) -> tuple[int, ...]:
     return tuple(analysis.reads.positions.nonzero()[0].tolist())
 
 
-def fake_importance(analysis: Analysis, label: str, integrated: bool) -> Importance:
+def fake_importance(analysis: Analysis, label: str = "", integrated: bool = True) -> Importance:
     """Numbers of the right shapes, and what they come to against erasure."""
+    if label and label not in analysis.labels:
+        raise PoolscopeError("label", label, "errors.allowed", allowed=analysis.labels)
     total = len(analysis.tokens.text)
     random = np.random.default_rng(total)
     values = single(np.random.default_rng(total + 1).normal(size=total))
@@ -215,7 +220,7 @@ def agreed(given: Importance) -> Importance:
     return replace(given, agreement=rhos)
 
 
-def fake_detected(analysis: Analysis, vector: object, prefix: str) -> Detected:
+def fake_detect(analysis: Analysis, vector: object, prefix: str = "") -> Detected:
     """That [CLS] of the last layer made it, with ties; of a vector that begins with 0, that nothing did."""
     pasted = to_vectors(vector)
     numbers, count = pasted[0].vector, len(pasted)
@@ -331,7 +336,6 @@ def fake_fit(table: fitting.Table, plan: fitting.Plan) -> Iterator[fitting.Stage
 
 
 def fake_head(table: fitting.Table, plan: fitting.Plan, classes: tuple[str, ...]) -> str:
-    """A head of the best combination, for vectors of four numbers."""
     numbers = fitting.packed(np.eye(len(classes), 4, dtype=np.float32), np.zeros(len(classes), np.float32))
     pooling, texts = (*plan.poolings, "native")[0], 2 if table.pairs else 1
     return fitting.write_head(fitting.OwnHead(plan.backbones[0], pooling, -1, texts, classes, numbers))

@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, Self
 
 import gradio as gr
@@ -32,7 +33,6 @@ HEAD = fake_head(fitting.Table(("good", "bad"), (), ("up", "down")), PLAN, ("dow
 
 
 def small_page() -> gr.Blocks:
-    """A page with one button and one public endpoint."""
     with gr.Blocks(analytics_enabled=False) as page:
         name = gr.Textbox()
         gr.Button().click(str.upper, name, name, concurrency_id="model", api_name="upper")
@@ -63,14 +63,20 @@ def functions_of(page: gr.Blocks, language: str = "") -> list[Any]:
 
 
 def function_of(page: gr.Blocks, name: str) -> Any:
-    """The only function of this name on the English page."""
     (found,) = (function for function in functions_of(page) if function.name == name)
     return found
 
 
 def links_of(page: gr.Blocks) -> Links:
-    """What follows the links of the English page."""
     return function_of(page, "follow").fn.__self__
+
+
+def followed(links: Links, query: str, **more: object) -> Updates:
+    """What the page shows after a link."""
+    given = {part: getattr(part, "value", None) for tab in links.tabs.values() for part in tab.needs}
+    updates = links.follow(given, SimpleNamespace(query=query, **more))
+    assert set(updates) <= set(links.outputs)
+    return updates
 
 
 def drawn(value: str) -> go.Figure:
@@ -79,7 +85,6 @@ def drawn(value: str) -> go.Figure:
 
 
 def place_of(panels: Iterable[Places], name: str) -> Place:
-    """Where an exhibit stands."""
     return next(place for panel in panels for place in panel.places if place.exhibit.name == name)
 
 
@@ -116,13 +121,11 @@ class Visited:
     values: dict[Any, Any]
 
     def anew(self) -> Self:
-        """Another visitor's page with the same on it."""
         other = copy(self)
         other.values = dict(self.values)
         return other
 
     def take(self, updates: Updates) -> Updates:
-        """Keep what handlers update."""
         if updates is not NOTHING:
             for part, update in updates.items():
                 value = update.get("value", self.values.get(part)) if isinstance(update, dict) else update
@@ -132,8 +135,6 @@ class Visited:
 
 
 class Page(Visited):
-    """The Classify tab."""
-
     def __init__(self, analyst: FakeAnalyst) -> None:
         self.tab: Classify = tab_alone(Classify, analyst)[0]
         question, head = self.tab.question, self.tab.answer.head
@@ -142,13 +143,11 @@ class Page(Visited):
         self.values = {part: part.value for part in (*self.tab.inputs, *more)} | {self.tab.answer.layer: 1}
 
     def set(self, **values: Any) -> Updates:
-        """Change controls of the question or the answer by name, and ask."""
         parts = {**vars(self.tab.answer), **vars(self.tab.question)}
         self.values.update({parts[name]: value for name, value in values.items()})
         return self.take(self.tab.ask(self.values))
 
     def go_to(self, place: object) -> Updates:
-        """Choose where the backbone comes from."""
         self.values[self.tab.question.place] = place
         return self.take(self.tab.go_to(self.values))
 
@@ -160,18 +159,14 @@ class Page(Visited):
         return {**updates, **(self.arrive() if self.tab.download.arrived in updates else {})}
 
     def download(self) -> Iterator[Updates]:
-        """Take the offer."""
         for updates in self.tab.download.bring(self.values):
             yield self.take(updates)
 
     def arrive(self) -> Updates:
-        """The page or a download has come."""
         return self.take(self.tab.arrive(self.values))
 
 
 class ComparePage(Visited):
-    """The Compare tab."""
-
     def __init__(self, analyst: FakeAnalyst) -> None:
         tab, page = tab_alone(Compare, analyst)
         self.tab: Compare = tab
@@ -179,6 +174,7 @@ class ComparePage(Visited):
         kept = {*tab.inputs, *tab.looks.values(), tab.shown, tab.calls, tab.trace.texts}
         self.values = {part: part.value for part in kept}
         self.arrival = {one.control.key: one.control.default for one in tab.linked}
+        self.log = getattr(analyst, "log", [])
 
     def set(self, **values: Any) -> None:
         """Set controls by their names in a link, with or without "compare_"."""
@@ -186,7 +182,6 @@ class ComparePage(Visited):
         self.values |= {parts[name if name in parts else f"compare_{name}"]: values[name] for name in values}
 
     def place(self, name: str) -> Place:
-        """Where an exhibit stands."""
         return place_of([self.tab.places], name)
 
     def look(self, name: str) -> Updates:
@@ -211,7 +206,6 @@ class ComparePage(Visited):
         return {**left, **self.take(settled)}
 
     def press(self, button: gr.Button) -> list[Updates]:
-        """What the page does when a button is pressed."""
         (event,) = (one for one in self.events if (button._id, "click") in one.targets and one.fn)
         return self._told(event)
 

@@ -29,18 +29,12 @@ class Looked(Counting):
 
     looked: list[tuple[object, ...]] = field(default_factory=list)
 
-    def padding(self, query: Query) -> Any:
-        self._note(query)
-        return super().padding(query)
-
-    def importance(self, query: Query, label: str = "", integrated: bool = True) -> Any:
-        self._note(query, label, integrated)
-        return super().importance(query, label, integrated)
-
-    def _note(self, query: Query, *rest: object) -> None:
-        self.looked.append((query, *rest))
-        if "refused" in query.text:
-            raise PoolscopeError("backbone", query.backbone, "errors.died")
+    def ask(self, name: str, query: Query, **options: Any) -> Any:
+        if name in ("padding", "importance"):
+            self.looked.append((query, *options.values()))
+            if "refused" in query.text:
+                raise PoolscopeError("backbone", query.backbone, "errors.died")
+        return super().ask(name, query, **options)
 
 
 @pytest.fixture(scope="module")
@@ -71,14 +65,12 @@ def headed(page: Page) -> Page:
 
 
 def audited(page: Page) -> str:
-    """What the card says once padding is looked at."""
     padding = page.tab.answer.padding
     updates = page.take(padding.audit(page.values))
     return "" if updates is NOTHING else plain(updates[padding.view.first])
 
 
 def detected(page: Page, vector: object, prefix: object = "") -> str:
-    """What the card says of a vector."""
     padding = page.tab.answer.padding
     updates = padding.detect_vector({**page.values, padding.vector: vector, padding.prefix: prefix})
     return plain(page.take(updates)[padding.found.places[0].above])
@@ -93,7 +85,6 @@ def opened(page: Page, **controls: object) -> list[Updates]:
 
 
 def chosen(page: Page, label: str, place: str = "lens") -> Updates:
-    """Choose a label in one of the menus."""
     menus = page.tab.answer.head.label, page.tab.answer.importance.controls[LABEL]
     menu, other = menus if place == "lens" else reversed(menus)
     page.values[menu] = label
@@ -101,7 +92,6 @@ def chosen(page: Page, label: str, place: str = "lens") -> Updates:
 
 
 def plot_of(page: Page, name: str) -> Any:
-    """Where a plot stands in the views that are asked for."""
     return place_of([view.places for view in page.tab.answer.asked], name).plot
 
 

@@ -54,13 +54,13 @@ def test_a_head_that_is_looked_at_is_taken_apart_in_the_same_pass(page: Page, an
 def test_a_head_is_taken_apart_when_its_view_is_opened_or_it_is_said_why_not(
     page: Page, analyst: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_: Counting, _query: Query) -> Any:
+    def refuse(_: Counting, _name: str, _query: Query) -> Any:
         raise PoolscopeError("backbone", "first", "errors.died")
 
     head = page.tab.answer.head
     assert not set(head.view.places.parts) & set(page.set(backbone="untrained"))
     with monkeypatch.context() as patched:
-        patched.setattr(Counting, "anatomy", refuse)
+        patched.setattr(Counting, "ask", refuse)
         updates = page.take(head.dissect(page.values))
     assert 'class="mistake"' in updates[head.view.first]
     assert page.values[head.view.stored] is None  # opening it once more asks again

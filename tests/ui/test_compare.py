@@ -1,6 +1,7 @@
 """The Compare tab without a browser: what it shows is what each combination says when asked alone."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from html import unescape
@@ -16,7 +17,7 @@ from components.exhibits.exhibit import or_why
 from components.exhibits.view import number, percent
 from components.fitting import MINE
 from components.texts import Sentence
-from components.types import Progress, Query
+from components.types import Query
 from components.ui.compare import asked, compared, drop_negation, fair_head, first_rows, load_negations
 from components.ui.places import NOTHING
 from components.ui.public.guard import QUESTION, price
@@ -32,18 +33,17 @@ TWO = {"version_text": AFTER, "text": BEFORE, "poolings": ["cls", "mean", "poole
 class Tracing(Counting):
     """Notes down what is traced, and what was closed."""
 
-    def trace(self, query: Query, other: str, other_pair: str = "") -> Any:
-        texts = f"{query.text}, {query.text_pair} -> {other}, {other_pair}"
-        self.log.append(f"{query.backbone}, layer {query.pool_layer}: {texts}")
-        if query.backbone == "last":
-            raise PoolscopeError("backbone", "last", "errors.untraced", layer=1)
-        return super().trace(query, other, other_pair)
+    def ask(self, name: str, query: Query, **options: Any) -> Any:
+        if name == "trace":
+            texts = f"{query.text}, {query.text_pair} -> {options['other']}, {options['other_pair']}"
+            self.log.append(f"{query.backbone}, layer {query.pool_layer}: {texts}")
+            if query.backbone == "last":
+                raise PoolscopeError("backbone", "last", "errors.untraced", layer=1)
+        return super().ask(name, query, **options)
 
-    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Any:
-        found = self.trace(query, other, other_pair)
+    def ask_in_parts(self, name: str, query: Query, **options: Any) -> Iterator[Any]:
         try:
-            yield Progress(1, len(found.logits))
-            yield found
+            yield from super().ask_in_parts(name, query, **options)
         except GeneratorExit:
             self.log.append("closed")
             raise
@@ -56,14 +56,8 @@ def laid_out() -> ComparePage:
 
 @pytest.fixture
 def page(laid_out: ComparePage) -> ComparePage:
-    """A page on which nothing was compared so far."""
-    laid_out.tab.analyst.log.clear()
+    laid_out.log.clear()
     return laid_out.anew()
-
-
-def log_of(page: ComparePage) -> list[str]:
-    """What its analyst was asked, step by step."""
-    return page.tab.analyst.log
 
 
 def test_the_first_arrival_compares_the_first_example_in_the_place_of_the_empty_grid(
@@ -76,7 +70,7 @@ def test_the_first_arrival_compares_the_first_example_in_the_place_of_the_empty_
     shown = page.values[page.tab.shown]
     assert (shown.state, shown.poolings, len(shown.compared)) == ("done", ("native", "cls", "mean"), 5)
     assert left[page.place("grid").above].count('class="told') == 12
-    assert log_of(page).count("asked") == 1
+    assert page.log.count("asked") == 1
 
 
 @pytest.mark.parametrize("head", ["own", "probe"])
@@ -108,7 +102,7 @@ def test_backbones_come_one_by_one_and_the_rest_waits(page: ComparePage, both: b
     keys = ["first", "last", "pair"]
     page.set(backbones=keys, text=BEFORE, poolings=["cls", "mean"], version_text=AFTER * both)
     *coming, last = list(page.steps())
-    assert [one for one in log_of(page) if one in keys] == sorted(keys * (1 + both), key=keys.index)
+    assert [one for one in page.log if one in keys] == sorted(keys * (1 + both), key=keys.index)
     for done, step in enumerate((*coming, last)):
         said = f"{done} of 3 backbones" if step is not last else "from one forward pass for each of 3"
         assert said in plain(step[page.tab.bar.status])
@@ -125,7 +119,7 @@ def test_cancelling_keeps_what_has_come_and_runs_nothing_more(page: ComparePage)
     page.take(next(coming)), page.take(next(coming))
     coming.close()
     stopped = page.take(page.tab.stop(page.values))
-    assert log_of(page) == ["asked", "first", "left"]
+    assert page.log == ["asked", "first", "left"]
     assert "Stopped after 1 of 3 backbones" in plain(stopped[page.tab.bar.status])
     assert stopped[page.place("grid").above].count("was not asked") == 2
     assert [one.backbone.key for one in page.values[page.tab.shown].compared] == ["first"]
@@ -135,7 +129,7 @@ def test_cancelling_keeps_what_has_come_and_runs_nothing_more(page: ComparePage)
 def test_another_view_asks_nothing(page: ComparePage) -> None:
     assert page.look("curves") is page.look("words") is NOTHING
     left = page.ask()
-    log = list(log_of(page))
+    log = list(page.log)
     page.set(centred="centred")
     centred, place = page.look("curves"), page.place("curves")
     assert set(centred) == set(place.parts)
@@ -147,7 +141,7 @@ def test_another_view_asks_nothing(page: ComparePage) -> None:
         page.set(words_depth=depth, words_centred=centring)
         seen.add(page.look("words")[words_at.below])
     assert len(seen) == 4
-    assert log_of(page) == log
+    assert page.log == log
     assert page.ask()[place.plot] == centred[place.plot]
 
 
@@ -175,46 +169,45 @@ def test_what_cannot_be_compared_is_said_and_nothing_is_lost(
     shown, before = page.values[page.tab.shown], page.tab.settle(page.values)
     here = [spec.key for spec in page.tab.analyst.backbones() if spec.available]
     page.set(**{**given, **({"backbones": here} if given.get("backbones") == len(here) else {})})
-    log_of(page).clear()
+    page.log.clear()
     left = page.ask()
     assert told in plain(left[page.tab.bar.status])
     assert "<img" not in left[page.tab.bar.status]
     assert not left[page.tab.bar.cancel]["interactive"]
     assert {part: left[part] for part in before} == before
     assert page.values[page.tab.shown] is shown
-    assert set(log_of(page)) <= {"asked"}
+    assert set(page.log) <= {"asked"}
 
 
 def test_a_backbone_that_has_come_since_is_offered() -> None:
     page = ComparePage(FakeAnalyst())
-    assert "far" not in dict(page.tab.backbones.choices).values()
-    page.tab.analyst.hub.here.add("far")
-    assert "far" in dict(page.tab.visit(page.values)[page.tab.backbones]["choices"]).values()
+    for here in (False, True):
+        offer = page.tab.visit(page.values)[page.tab.backbones]
+        assert ("far" in dict(offer["choices"]).values()) == here
+        page.tab.analyst.hub.here.add("far")
 
 
-def test_its_events_are_private_and_cancel_ends_only_its_own(whole: gr.Blocks) -> None:
-    functions = functions_of(whole)
-    (ask,) = (fn for fn in functions if fn.concurrency_id == "compare" and fn.types_generator)
-    assert [ask._id] in [fn.cancels for fn in functions]
-    own = {fn: name for fn in functions for name in re.findall(r"Compare\.(\w+)", str(fn.fn))}
-    assert {fn.api_visibility for fn in own} == {"private"}
-    queued = {name for fn, name in own.items() if fn.queue}
+def test_what_counts_its_calls_is_queued(whole: gr.Blocks) -> None:
+    own = {name: fn for fn in functions_of(whole) for name in re.findall(r"Compare\.(\w+)", str(fn.fn))}
+    queued = {name for name, fn in own.items() if fn.queue}
     assert queued == {"stream", "visit", "bring", "edit"}  # gradio tells of a changed State only then
 
 
 def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for_its_task() -> None:
     """Own heads on arrival where any of them has none: nothing could be compared then."""
-    first = FakeAnalyst().kinds[0]
-    probed = replace(first.spec, task="sentiment", probed=("topic", "sentiment"))
-    kinds = tuple(replace(first, spec=replace(probed, key=key)) for key in ("a", "b"))
-    analyst = FakeAnalyst(kinds=kinds)
-    assert fair_head(analyst, first_rows(analyst), "good", "") == "probe"
-    for other in ({"probed": ("topic",)}, {"task": "paraphrase", "probed": ("paraphrase",)}):
-        odd = replace(kinds[1], spec=replace(kinds[1].spec, **other))
-        rows = first_rows(FakeAnalyst(kinds=(kinds[0], odd)))
-        both = FakeAnalyst(kinds=(odd, replace(odd, spec=replace(odd.spec, key="c"))))
-        assert fair_head(both, first_rows(both), "good", "") == "own"
-        assert [spec.key for spec in rows] == ["a", "b"][: 1 + (odd.spec.task == "sentiment")]
+    (first, *_), task = FakeAnalyst().kinds, {"task": "sentiment", "probed": ("topic", "sentiment")}
+
+    def arrival(*tasks: dict[str, Any]) -> tuple[int, str]:
+        specs = (replace(first.spec, key=key, **one) for key, one in zip("ab", tasks, strict=True))
+        analyst = FakeAnalyst(kinds=tuple(replace(first, spec=spec) for spec in specs))
+        rows = first_rows(analyst)
+        return len(rows), fair_head(analyst, rows, "good", "")
+
+    without = {**task, "probed": ("topic",)}
+    assert arrival(task, task) == (2, "probe")
+    assert arrival(task, without) == arrival(without, without) == (2, "own")
+    pairs = {"task": "paraphrase", "probed": ("paraphrase",)}
+    assert (arrival(task, pairs), arrival(pairs, pairs)) == ((1, "probe"), (2, "own"))
 
 
 def test_every_combination_pools_the_layer_that_is_chosen(page: ComparePage) -> None:
@@ -230,11 +223,11 @@ def test_every_combination_pools_the_layer_that_is_chosen(page: ComparePage) -> 
 def test_what_was_asked_stands_beside_what_is_shown(page: ComparePage) -> None:
     """The page says when something else is set by then."""
     controls = [one.control for one in page.tab.linked if one.part in page.tab.inputs]
+    keys = " ".join(control.key for control in controls)
 
     def told(updates: dict[Any, Any]) -> list[str]:
-        found = re.findall(r'data-keys="([^"]*)" data-asked="([^"]*)"', updates[page.tab.bar.status])
-        assert all(keys.split() == [control.key for control in controls] for keys, _ in found)
-        return [unescape(link) for _, link in found]
+        found = re.findall(rf'data-keys="{keys}" data-asked="([^"]*)"', updates[page.tab.bar.status])
+        return list(map(unescape, found))
 
     def set_now() -> str:
         return to_link({one.control.key: page.values[one.part] for one in page.tab.linked}, controls)
@@ -254,13 +247,13 @@ def test_what_was_asked_stands_beside_what_is_shown(page: ComparePage) -> None:
 def test_one_version_only_forgets_the_second_and_asks_nothing(page: ComparePage) -> None:
     page.set(backbones=["first", "score"], **TWO)
     page.ask()
-    log = list(log_of(page))
+    log = list(page.log)
     left = page.take(page.tab.single(page.values))
     assert (left[page.tab.other], left[page.place("moves").above]) == ("", "")
     assert "now:" not in left[page.place("grid").above]
     assert "6 combinations, from one forward pass" in plain(left[page.tab.bar.status])
     assert page.values[page.tab.shown].after is None
-    assert log_of(page) == log
+    assert page.log == log
     assert page.tab.single(page.values) == page.tab.unedited
 
 
@@ -282,8 +275,8 @@ def test_buttons_fill_the_second_version_and_ask_for_the_comparison(
     page.set(text=texts[0], pair=texts[1])
     (updates,) = page.press(tab.edits[button])
     if isinstance(made, str):
-        assert list(updates) == [tab.note]
-        assert made in plain(updates[tab.note])
+        assert made in plain(updates.pop(tab.note))
+        assert updates == {}
     else:
         assert (updates[tab.other], updates[tab.other_pair], updates.get(tab.calls, 0)) == made
         assert updates[tab.note] == ""
@@ -341,8 +334,7 @@ def both(page: ComparePage) -> ComparePage:
 
 
 def traced(page: ComparePage) -> list[str]:
-    """What was traced so far."""
-    return [one for one in log_of(page) if "->" in one]
+    return [one for one in page.log if "->" in one]
 
 
 def test_nothing_is_traced_before_the_click_and_then_what_is_shown(both: ComparePage) -> None:
@@ -389,7 +381,7 @@ def test_who_gives_it_up_keeps_what_was_there_and_what_is_under_way_is_closed(bo
     steps, bar = both.tab.trace.trace_versions(both.values), both.tab.trace.bar
     next(steps), next(steps)
     steps.close()
-    assert log_of(both)[-1] == "closed"
+    assert both.log[-1] == "closed"
     (updates,) = both.press(bar.cancel)  # which leaves the trace that was there before
     assert SAY("trace.stopped") in plain(updates[bar.status])
     assert set(updates) == set(bar.parts)

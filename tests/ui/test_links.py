@@ -4,7 +4,6 @@ import io
 import json
 import re
 from html import escape, unescape
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -28,7 +27,7 @@ from components.ui.public.guard import CELLS, QUESTION, price
 from components.ui.shell import Links
 from components.ui.talk import LONG, LONGEST, encoded, qr_code
 from tests.ui.fake import FakeAnalyst
-from tests.ui.page import SAY, drawn, function_of, links_of, place_of
+from tests.ui.page import SAY, drawn, followed, function_of, links_of, place_of
 
 GIVEN = (gr.Textbox, gr.Dropdown, gr.Checkbox, gr.Slider, gr.Radio)
 # How the names of elements begin that no link holds; a table of the lab is nobody else's.
@@ -48,14 +47,6 @@ def classify(links: Links) -> Classify:
 @pytest.fixture(scope="module")
 def compare(links: Links) -> Compare:
     return links.tabs["compare"]
-
-
-def followed(links: Links, query: str, **more: object) -> dict[Any, Any]:
-    parts = {part for tab in links.tabs.values() for part in tab.needs}
-    sent = {part: getattr(part, "value", None) for part in parts}
-    updates = links.follow(sent, SimpleNamespace(query=query, **more))
-    assert set(updates) <= set(links.outputs)
-    return updates
 
 
 def test_every_control_of_every_tab_is_in_the_link(
@@ -79,7 +70,6 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 
 
 def values(control: Control[Any]) -> st.SearchStrategy[Any]:
-    """Whatever a control can hold."""
     match control.kind:
         case OneOf(allowed):
             return st.sampled_from(sorted({control.default, *allowed()}))

@@ -5,7 +5,6 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -23,7 +22,7 @@ from components.ui.questions import QuestionsTab
 from components.ui.shell import build
 from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, shipped
 from tests.serving import built
-from tests.ui.page import functions_of, links_of, place_of
+from tests.ui.page import followed, functions_of, links_of, place_of
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +32,11 @@ def page(results: Path) -> gr.Blocks:
 
 
 def clicks_of(page: gr.Blocks, language: str = "") -> dict[str, Any]:
-    """The functions that answer a question, by its key."""
     asking = [one for one in functions_of(page, language) if isinstance(one.fn, partial)]
     return {one.fn.args[0]: one for one in asking if one.fn.func.__name__ == "show_answer"}
 
 
 def tab_of(page: gr.Blocks, language: str = "") -> QuestionsTab:
-    """The tab of the page in one language."""
     (tab,) = {function.fn.func.__self__ for function in clicks_of(page, language).values()}
     return tab
 
@@ -55,17 +52,9 @@ def classify(shown: QuestionsTab) -> Classify:
 
 
 def asking(tab: QuestionsTab, **answers: Any) -> QuestionsTab:
-    """The same tab with other answers."""
     other = copy(tab)
     other.answers = replace(tab.answers, **answers)
     return other
-
-
-def followed(page: gr.Blocks, query: str) -> dict[Any, Any]:
-    """What the page shows after a link."""
-    links = links_of(page)
-    given = {part: getattr(part, "value", None) for tab in links.tabs.values() for part in tab.needs}
-    return links.follow(given, SimpleNamespace(query=query))
 
 
 def test_there_is_a_card_for_each_question_and_no_tab_where_none_can_be_answered(
@@ -129,7 +118,7 @@ def test_a_question_may_be_asked_with_the_visitor_s_own_text(
     assert updates[classify.answer.views]["selected"] == "importance"
     own = {question.key for question in QUESTIONS if question.own}
     assert own == {key for key, one in clicks_of(page).items() if one.inputs} == {"matters", "batch"}
-    link = followed(page, "question=matters&text=so+bad")
+    link = followed(links_of(page), "question=matters&text=so+bad")
     assert "“so bad”" in link[shown.around.banner]
 
 
@@ -143,7 +132,7 @@ def test_a_link_answers_its_question_and_every_one_whose_card_was_in_sight(
         ("tab=questions&question=average&answered=pooler", "average", ["pooler", "average"]),
         ("tab=questions&answered=pooler", None, ["pooler"]),
     ):
-        updates = followed(page, query)
+        updates = followed(links_of(page), query)
         assert [key for key, one in shown.cards.items() if updates.get(one)] == answered
         assert updates[card] == shown.show_answer("pooler")[card]
         assert f'data-question="{asked}"' in (updates[around.banner] or 'data-question="None"')

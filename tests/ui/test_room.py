@@ -42,7 +42,6 @@ def room() -> Room:
 
 
 def asked(room: Room, talk: Callable[[httpx.AsyncClient], Awaitable[Answer]], **cookies: str) -> Answer:
-    """What comes of talking to the room over HTTP."""
 
     async def answer() -> Answer:
         transport = httpx.ASGITransport(RoomMiddleware(PlainTextResponse("elsewhere"), room))

@@ -129,7 +129,6 @@ def test_a_mistake_is_named_with_its_slide(rest: str, said: str) -> None:
 
 @pytest.fixture(scope="module")
 def shows(whole: gr.Blocks) -> dict[str, Show]:
-    """Everything that a talk may show."""
     return shows_of(links_of(whole).tabs)
 
 
@@ -162,7 +161,6 @@ def prepared(talk: Talk, step: object = 1, **more: object) -> list[dict[Any, Any
 
 
 def shown(talk: Talk, **more: object) -> dict[Any, Any]:
-    """All that stands on its slides in the end."""
     return {part: value for updates in prepared(talk, **more) for part, value in updates.items()}
 
 
@@ -227,7 +225,6 @@ def test_the_slide_that_is_seen_is_made_first_and_then_the_next(
 
 
 def captions(talk: Talk, **more: object) -> list[str]:
-    """What stands above each slide, as text."""
     found = shown(talk, **more)
     return [plain(found[caption]) for caption, _ in talk.slides]
 
