@@ -1,12 +1,15 @@
 """ASGI apps, asked without a network."""
 
 import asyncio
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import httpx
 from starlette.types import ASGIApp, Message, Receive, Scope
 
+CASES = tomllib.loads(Path(__file__).with_name("requests.toml").read_text("utf-8"))
 HTTP: Scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
 
 

@@ -1,6 +1,5 @@
 """The guard around an app that knows nothing of gradio: what is passed on, what is refused, and prices."""
 
-import json
 from typing import Any
 
 import pytest
@@ -11,16 +10,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from components.settings import Settings
-from components.ui.public.guard import (
-    PIECE,
-    QUESTION,
-    GuardMiddleware,
-    RateLimiter,
-    guarded,
-    price,
-)
+from components.ui.public.guard import PIECE, QUESTION, GuardMiddleware, RateLimiter, guarded, price
 from components.ui.public.requests import Endpoint, Endpoints
-from tests.ui.public.asgi import HTTP, answers, never, sent
+from tests.ui.public.asgi import CASES, HTTP, answers, never, sent
 
 ENDPOINTS: Endpoints = {name: Endpoint(("text",), ("text",), name) for name in ("analyze", "trace", "fit")}
 pytestmark = pytest.mark.anyio
@@ -112,30 +104,17 @@ def test_a_flood_of_new_visitors_is_forgotten_and_those_who_ask_on_are_not() -> 
     assert len(limiter._full_at) == 100
 
 
-SEVERAL = [{"text": text, "vector": [0.5, 1]} for text in ("not good", "bad", "a film")]
 TABLE = "a good film,1\n" * 50_000
+LONG = [
+    ["", ["a", "x" * 10_000], 3],
+    ["detect", [[0.5] * 768, "bert"], 16],
+    ["trace", ["bert-sentiment", "good " * 30, "good " * 30], 17.4],  # 12 to 14 on two bundled models
+    ["fit", [TABLE[:1400], "text", "label"], 28.2],
+    ["read_table", [TABLE, "text", "label"], 7],
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "questions"),
-    [
-        ("", [], 1),
-        ("", [["a"] * 5, ["mean"] * 6, "a text"], 7.5),
-        ("", [[], ["mean"] * 4, "a text"], 15),  # all that there are
-        ("", ["a", "x" * 10_000], 3),
-        ("", [{"arguments": {"backbones": ["a"] * 8}}], 2),  # MCP
-        ("analyze", ["bert", "a film"], 1),
-        ("importance", ["bert", "a film"], 26),
-        ("detect", [[0.5] * 768, "bert"], 16),  # however long
-        ("detect", [SEVERAL, "bert", ""], 48),
-        ("detect", [json.dumps(SEVERAL), "bert", ""], 48),
-        ("detect", [{"root": SEVERAL}, "bert", ""], 48),
-        ("trace", ["bert-sentiment", "good " * 5, "good " * 5], 3.6),  # 3 to 4 on two bundled models
-        ("trace", ["bert-sentiment", "good " * 30, "good " * 30], 17.4),  # 12 to 14
-        ("fit", [TABLE[:1400], "text", "label"], 28.2),
-        ("read_table", [TABLE, "text", "label"], 7),
-    ],
-)
+@pytest.mark.parametrize(("name", "values", "questions"), CASES["prices"] + LONG)
 def test_what_takes_longer_costs_more(name: str, values: list[object], questions: float) -> None:
     assert price(name, values) == pytest.approx(questions * QUESTION, rel=0.05)
 

@@ -2,9 +2,7 @@
 
 import json
 import re
-import tomllib
 from ipaddress import ip_network
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -26,13 +24,13 @@ from components.ui.public.requests import (
 from components.ui.shell import build
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
+from tests.ui.public.asgi import CASES
 
 KNOWN = ("en", "zh")
 ENDPOINTS: dict[str | int, Endpoint] = {
     "analyze": Endpoint(("backbone", "text", "layer"), ("backbone", "text"), "analyze"),
     5: Endpoint(("data[0]", "data[1]"), ("data[0]", "data[1]")),
 }
-CASES = tomllib.loads(Path(__file__).with_name("requests.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(("address", "accepted", "expected"), CASES["languages"])
