@@ -1,17 +1,23 @@
 """The app as it is served: the real one, and one on an analyst with faults, on ZeroGPU."""
 
+import json
+import threading
 from collections.abc import Iterator
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
 from tests.public.asking import Gate, client_of
 from tests.public.image import ENVIRONMENT, PORT, below, copied
-from tests.public.lending import Call, lending
 from tests.serving import RATE, ROOT, served
 
 WAITING = 60  # questions
+GRANTED = {"idle": False, "nvidiaIndex": 0, "nvidiaUUID": "GPU-0", "allowToken": "granted"}
+Call = tuple[str, dict[str, list[str]]]  # the path of a request to the service, and its query
 
 
 @pytest.fixture(scope="package")
@@ -53,9 +59,29 @@ def gate(folder: Path) -> Gate:
 
 @pytest.fixture(scope="package")
 def lent() -> Iterator[tuple[str, list[Call]]]:
-    """The service that lends GPUs, and what it is asked."""
-    with lending() as service:
-        yield service
+    """A stand-in for the service that lends GPUs, which grants every wish; and what it is asked, in order."""
+    calls: list[Call] = []
+
+    class Service(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            address = urlsplit(self.path)
+            calls.append((address.path, parse_qs(address.query)))
+            body = json.dumps(GRANTED).encode()
+            self.send_response(HTTPStatus.OK)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", calls
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture(scope="package")

@@ -185,7 +185,7 @@ ODD_EVENTS = (
 )
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=400)
+@settings(derandomize=True, database=None, deadline=None, max_examples=200)
 @given(
     st.sampled_from(CASES["posts"]),
     bodies,

@@ -4,8 +4,8 @@ import httpx
 
 from components.zero_gpu import SECONDS
 from tests.public.asking import QUESTION
+from tests.public.conftest import GRANTED, Call
 from tests.public.faulty_app import GPU
-from tests.public.lending import GRANTED, Call
 
 VISITOR = "head.e30.signature"  # a token of Hugging Face, which says whose quota it is: {} in base64
 
