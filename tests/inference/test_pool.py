@@ -3,15 +3,15 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, get_args
+from unittest.mock import Mock
 
 import pytest
 
 from components.admission import Ticket
 from components.inference import workers
 from components.inference.engine import Desk
-from components.inference.jobs import Job
 from components.inference.workers import Apart, Limits, Turn, WorkerError, Workers, limits_of
 from components.settings import Settings
 from components.types import BackboneSpec, Source
@@ -187,41 +187,24 @@ def test_a_worker_that_has_known_many_is_replaced_behind_its_answer(monkeypatch:
     assert (first.alive, second.alive) == (False, True)
 
 
-@dataclass(eq=False)
-class Kept:
-    """A runner that writes down what it is told."""
-
-    told: list[Any] = field(default_factory=list)
-
-    def run(self, job: Job) -> None:
-        self.told.append(job.spec.source)
-
-    def open(self, first: Job | None) -> None:
-        self.told.append(("open", first))
-
-    def ready(self) -> bool:
-        return True
-
-    def close(self, seconds: float) -> None:
-        self.told.append(("close", 0 <= seconds <= 4))
-
-
 def test_each_kind_runs_in_its_place_and_begins_when_it_is_needed() -> None:
-    bundled, guests = Kept(), Kept()
+    bundled, guests = Mock(), Mock()
     apart = Apart(bundled, guests)
     assert not apart.ready()
     first = Desk(Settings(), apart).first()
     assert first is not None
     apart.open(first)
     assert apart.ready()
-    assert (bundled.told, guests.told) == ([("open", first)], [])
+    assert (bundled.open.call_args.args, guests.mock_calls) == ((first,), [])
     for source in get_args(Source):
         apart.run(replace(first, spec=BackboneSpec("a", "a", "", "", source, "/a")))
+    ran = [[call.args[0].spec.source for call in runner.run.call_args_list] for runner in (bundled, guests)]
+    assert ran == [["bundled"], ["local", "hub", "object"]]
+    guests.open.assert_called_once_with(None)
     apart.close(4)
-    assert bundled.told[1:] == ["bundled", ("close", True)]
-    assert guests.told == [("open", None), "local", "hub", "object", ("close", True)]
-    Apart(unused := Kept(), guests).open(replace(first, spec=replace(first.spec, source="local")))
-    assert (unused.told, guests.told[-1][0]) == ([], "open")
+    assert all(0 <= runner.close.call_args.args[0] <= 4 for runner in (bundled, guests))
+    Apart(unused := Mock(), guests).open(replace(first, spec=replace(first.spec, source="local")))
+    assert (unused.mock_calls, guests.open.call_count) == ([], 2)
 
 
 @pytest.mark.parametrize(("size", "guests"), [(0, 1), (1, 1), (2, 1), (5, 2), (8, 4)])
