@@ -3,8 +3,6 @@
 Importing this module is light: torch and transformers load when a backbone is first asked for.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Generator, Mapping, Sequence
@@ -13,7 +11,7 @@ from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from huggingface_hub import is_offline_mode
 
@@ -28,19 +26,9 @@ from components.model.catalogue import Configs, present, read_catalogue, read_ta
 from components.model.files import version
 from components.model.hub import Hub
 from components.model.pooling import POOLINGS
-from components.model.query import (
-    Asked,
-    asked_of,
-    by_backbone,
-    checked,
-    choice,
-    counted,
-)
+from components.model.query import Asked, asked_of, by_backbone, checked, choice, counted
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
-
-if TYPE_CHECKING:
-    from components.inference.measurer import Measurer
 
 HEADS = ("own", "probe", MINE)  # the checkpoint's own, a linear classifier of ours, or the visitor's
 LARGEST = 400_000_000  # bytes of the vectors of one backbone in memory
@@ -247,7 +235,7 @@ class InProcess:
         self._ready.set()
 
     @cached_property
-    def measurer(self) -> Measurer:
+    def measurer(self) -> Any:
         """Measurer of these jobs; torch loads when it is first asked for."""
         from components.inference.measurer import Measurer
 

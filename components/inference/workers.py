@@ -151,7 +151,7 @@ def _context() -> BaseContext:
     milliseconds: to load torch takes seconds. What it takes of the memory is there once. Elsewhere each
     process loads its own.
     """
-    os.environ.setdefault(THREADS, "1")  # which a process takes along; with one, torch has none but its own
+    os.environ.setdefault(THREADS, "1")  # before torch is loaded: it has no threads, which no copy would have
     if sys.platform != "linux" or len(os.fsencode(gettempdir())) > LONGEST:
         return get_context("spawn")
     context = get_context("forkserver")
