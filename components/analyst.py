@@ -1,7 +1,5 @@
 """What the user interface may ask, whoever answers: the engine, or a fake one in tests; in any language."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from contextvars import ContextVar

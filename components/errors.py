@@ -1,7 +1,5 @@
 """The one exception that visitors see."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from components.texts import Sentence, Texts, load_texts

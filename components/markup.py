@@ -1,7 +1,5 @@
 """HTML from the templates in assets/templates, in which every value is escaped that is not HTML itself."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined

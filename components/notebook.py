@@ -4,8 +4,6 @@ All is measured on a copy: a forward pass of the object itself would run its hoo
 is run again by changing a model for a moment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy

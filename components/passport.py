@@ -4,8 +4,6 @@ Of each checkpoint a page to print, its numbers as JSON, and a badge for its mod
 the same files is there already, it stays: a run that was stopped goes on.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

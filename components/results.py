@@ -23,8 +23,6 @@ By ``kind``:
 - size: ``layers``, ``width`` and ``parameters`` of an encoder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace

@@ -1,7 +1,5 @@
 """Every sentence that a visitor reads, from assets/texts: one file for each language, with the same keys."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Mean similarity to [CLS] from the embeddings to the last layer, a line for each backbone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from math import ceil, floor

@@ -1,7 +1,5 @@
 """The part of the results that is looked at, of one task and some backbones, its tables and sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

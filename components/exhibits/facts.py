@@ -3,8 +3,6 @@
 "Picking" a token is taking one hidden state out of all. Nothing here is escaped; who shows a fact does that.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache

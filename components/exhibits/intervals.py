@@ -6,8 +6,6 @@ vectors they were not trained on are hatched boxes beside the probes: they are n
 ranking counts them.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape

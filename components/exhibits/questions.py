@@ -1,7 +1,5 @@
 """The questions of assets/questions.toml, put to models or to results, and the answers as escaped HTML."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files to take away: every exhibit of an answer, and a checkpoint's passport."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from base64 import b64encode
