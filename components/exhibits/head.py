@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from html import escape
 from math import prod
@@ -262,16 +262,15 @@ def _way(anatomy: Anatomy, say: Texts) -> Markup:
 
 def _origin(anatomy: Anatomy, say: Texts) -> str:
     """Say in one clause where the parameters come from."""
-    counts: Counter[Origin] = Counter()
-    for weight in anatomy.weights:
-        counts[weight.origin] += prod(weight.shape)
-    random = sum(counts[origin] for origin in UNTRAINED)
+    random = parameters_of(one for one in anatomy.weights if one.origin in UNTRAINED)
+    constant = parameters_of(one for one in anatomy.weights if one.origin == "constant")
     new = [say("head.some_new", count=counted(random))] if random else []
-    new += [say("head.some_constant", count=counted(counts["constant"]))] if counts["constant"] else []
+    new += [say("head.some_constant", count=counted(constant))] if constant else []
     if new:
         return say.listed(new)
-    whole = (origin for origin in ("checkpoint", "probe", "object") if origin in counts)
-    return say(f"head.all_{next(whole)}" if anatomy.weights else "head.none")
+    origins = {one.origin for one in anatomy.weights}
+    whole = (f"head.all_{one}" for one in ("checkpoint", "probe", "object") if one in origins)
+    return say(next(whole, "head.none"))
 
 
 def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:

@@ -94,10 +94,9 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
     first, *more = (visible(one.said(say)) for one in (*given.says, *given.warnings))
     data = _candidates(given, say)
     *others, cosine, length = data.columns
-    shown = {name: data[name].astype(str) for name in others}
     numbers = {cosine: data[cosine].map("{:.5f}".format), length: data[length].map("{:.4g}".format)}
-    read = pd.DataFrame({**shown, **numbers}, dtype=object)
-    numeric, caption = (len(others), len(others) + 1), say("detective.caption", count=given.tried)
+    read, numeric = data.assign(**numbers), (len(others), len(others) + 1)
+    caption = say("detective.caption", count=given.tried)
     table = saved_table(data, read, numeric, caption, "poolscope-vector.csv", say)
     return Shown(
         heading=first,
@@ -110,27 +109,24 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
 
 def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
     """A row for each candidate; a column where any of them differs from the plainest way."""
-    yes, rows = {None: "", True: say("detective.yes"), False: say("detective.no")}, []
-    for one in given.candidates:
-        way = one.way
+    ways, poolings, cuts = [one.way for one in given.candidates], [], []
+    for one, way in zip(given.candidates, ways, strict=True):
         alike = [other.pooling for other in (way, *one.same) if other.layer == way.layer]
-        cut = None if way.truncated is None else say(f"detective.kept_{way.kept}", count=way.truncated)
-        rows.append(
-            {
-                "pooling": say("detective.equal").join(map(visible, dict.fromkeys(alike))),
-                "layer": way.layer,
-                "special": yes[way.special_tokens],
-                "truncated": cut or "",
-                "prefix": visible(way.prefix),
-                "dense": yes[way.dense or None],
-                "cosine": one.cosine,
-                "length": one.length,
-            }
-        )
-    columns = {key: [row[key] for row in rows] for key in rows[0]}
-    optional = ("special", "truncated", "prefix", "dense")
-    shown = {key: cells for key, cells in columns.items() if key not in optional or any(cells)}
-    return titled_frame({f"detective.{key}": cells for key, cells in shown.items()}, say)
+        poolings.append(say("detective.equal").join(map(visible, dict.fromkeys(alike))))
+        kept = f"detective.kept_{way.kept}"
+        cuts.append("" if way.truncated is None else say(kept, count=way.truncated))
+    yes = {None: "", True: say("detective.yes"), False: say("detective.no")}
+    columns: dict[str, Column] = {
+        "detective.pooling": poolings,
+        "detective.layer": [way.layer for way in ways],
+        "detective.special": [yes[way.special_tokens] for way in ways],
+        "detective.truncated": cuts,
+        "detective.prefix": [visible(way.prefix) for way in ways],
+        "detective.dense": [yes[way.dense or None] for way in ways],
+        "detective.cosine": [one.cosine for one in given.candidates],
+        "detective.length": [one.length for one in given.candidates],
+    }
+    return titled_frame({key: cells for key, cells in columns.items() if set(cells) != {""}}, say)
 
 
 def _servers(given: Detected, say: Texts) -> Markup:
