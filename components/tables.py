@@ -1,5 +1,7 @@
 """Tables of labelled texts that somebody brings: CSV, TSV or JSON, read by pandas -> columns -> a Table."""
 
+from __future__ import annotations
+
 import csv
 import json
 import re
