@@ -18,9 +18,9 @@ from components.analyses.measuring import importance as measuring
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.types import Progress, Query
-from tests.plain import KEYS, SPECS, load_plain
+from tests.plain import SPECS, load_plain
 
-TUNED = [*(key for key in KEYS if key.endswith("-paraphrase")), "bert-sentiment"]
+TUNED = ["bert-sentiment", *(f"{family}-paraphrase" for family in ("distilbert", "xlnet", "gpt2"))]
 TEXTS = {"sentiment": ("the acting is not good", ""), "paraphrase": ("the film is good", "it is not good")}
 
 
