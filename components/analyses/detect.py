@@ -224,11 +224,6 @@ class Detected:
         return best if best.cosine >= BAR else None
 
     @property
-    def ties(self) -> tuple[Way, ...]:
-        """All else that gives the vector, as far as can be told; nothing without a match."""
-        return self.ways[1:]
-
-    @property
     def ways(self) -> tuple[Way, ...]:
         """The match and all that is tied with it; nothing without a match."""
         tied = (one for one in self.candidates if one.tied and self.match is not None)
@@ -259,6 +254,7 @@ class Detected:
         return as_json(
             self,
             "match ties candidates declared prompts settings tried says warnings",
+            ties=plain(self.ways[1:]),
             declared=declared_json(self.declared),
             prompts=dict(self.prompts),
             settings=plain(settings(self.ways, self.layers)),
@@ -432,22 +428,16 @@ def _of_json(given: object) -> Sequence[float]:
     """The numbers of the one vector in a JSON value."""
     value = given
     for _ in range(LEVELS):
-        if isinstance(value, str):
-            return _of_base64(value)
         if isinstance(value, Mapping):
             held = [value[key] for key in KEYS if key in value]
-            if len(held) != 1:
-                raise PoolscopeError(FIELD, given, "errors.vector")
-            value = held[0]
+            value = held[0] if len(held) == 1 else None
         elif isinstance(value, list) and value and isinstance(value[0], list | dict | str):
             if len(value) > 1:
                 raise PoolscopeError(FIELD, Sentence("errors.count", count=len(value)), "errors.vector_one")
             value = value[0]
-        else:
-            break
-    if not isinstance(value, list) or not all(
-        isinstance(one, int | float) and not isinstance(one, bool) for one in value
-    ):
+    if isinstance(value, str):
+        return _of_base64(value)
+    if not isinstance(value, list) or not all(type(one) in (int, float) for one in value):
         raise PoolscopeError(FIELD, given, "errors.vector")
     try:
         return [float(one) for one in value]

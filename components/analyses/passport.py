@@ -104,10 +104,8 @@ class Passport:
     @property
     def place(self) -> Place:
         """Tell where the head reads in every one of the texts."""
-        wheres = [set(_places(sample)) for sample in self.samples]
-        return next(
-            (place for place in _places(self.samples[0]) if place in set.intersection(*wheres)), "other"
-        )
+        wheres = [_places(sample) for sample in self.samples]
+        return next((place for place in wheres[0] if all(place in where for where in wheres)), "other")
 
     @property
     def token(self) -> str:
@@ -198,17 +196,6 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     cosine of [CLS] to unrelated tokens, layer by layer. ``weights`` of the head, by where they come from.
     ``scripts``: characters that its tokenizer has no token for. A refusal says why.
     """
-    return issue(backbone)
-
-
-def tried() -> tuple[list[tuple[str, str]], Mapping[str, str]]:
-    """Read what is tried on every checkpoint: texts with their second ones, and characters by script."""
-    given: dict[str, Any] = tomllib.loads(TEXTS.read_text(encoding="utf-8"))
-    return [(one["text"], one.get("text_pair", "")) for one in given["samples"]], given["scripts"]
-
-
-def issue(backbone: Backbone) -> Passport:
-    """Measure everything that stands in the passport of ``backbone``."""
     from components.analyses.measuring.anatomy import dissect
     from components.analyses.measuring.padding import audits
     from components.model.examine import examine
@@ -246,6 +233,12 @@ def issue(backbone: Backbone) -> Passport:
         unused=anatomy.unused,
         scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
     )
+
+
+def tried() -> tuple[list[tuple[str, str]], Mapping[str, str]]:
+    """Read what is tried on every checkpoint: texts with their second ones, and characters by script."""
+    given: dict[str, Any] = tomllib.loads(TEXTS.read_text(encoding="utf-8"))
+    return [(one["text"], one.get("text_pair", "")) for one in given["samples"]], given["scripts"]
 
 
 def fingerprint(spec: BackboneSpec) -> str:

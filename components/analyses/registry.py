@@ -98,13 +98,11 @@ class Kind(Step):
         if self.prepare is not None:
             return self.prepare(check, query, longest, **options)
         asked = check(query)
-        switches = {name: value for name, value in options.items() if isinstance(value, bool)}
-        texts = {
-            name: checked_text(name, value, longest)
+        checked = {
+            name: value if isinstance(value, bool) else checked_text(name, value, longest)
             for name, value in options.items()
-            if name not in switches
         }
-        return (asked,), {**texts, **switches}
+        return (asked,), checked
 
     def parts(self, run: Run, seconds: float, options: Mapping[str, Any]) -> Generator[Any]:
         """Yield how far it is and what is known so far, last all; each step begins within ``seconds``."""

@@ -13,7 +13,7 @@ from sentence_transformers.base.modules import Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from components.analyses.passport import fingerprint, issue
+from components.analyses.passport import fingerprint, passport
 from components.errors import PoolscopeError
 from components.inference.engine import Engine, InProcess
 from components.model.internals import repeatable
@@ -55,7 +55,7 @@ def test_what_it_says_is_what_transformers_says(engine: Engine, key: str) -> Non
 def test_a_head_that_averages_reads_every_token(tiny_family: Made) -> None:
     backbone = load(tiny_family("modernbert", classifier_pooling="mean"))
     with repeatable(backbone.model):
-        found = issue(backbone)
+        found = passport.function(backbone, ())
     assert found.place == "every"
     assert "mean" in found.equal
     assert "cls" not in found.equal
@@ -73,7 +73,7 @@ def test_what_is_declared_stands_beside_what_is_measured(tmp_path: Path) -> None
     folder = saved(tmp_path / "st", Pooling(128, "cls"), Normalize())
     backbone = load(replace(SPECS["bert-sentiment"], location=str(folder)))
     with repeatable(backbone.model):
-        found = issue(backbone)
+        found = passport.function(backbone, ())
     assert found.backbone.declared == Declaration(("first",), 128, (Normalized(),))
     assert "Its head reads the same" in " ".join(map(str, found.says))
     assert found.fingerprint != fingerprint(SPECS["bert-sentiment"])
@@ -96,7 +96,7 @@ def test_the_same_files_give_the_same_passport(engine: Engine, tmp_path: Path) -
 def test_a_model_without_room_for_padding_gets_a_sentence() -> None:
     backbone = replace(load(SPECS[KEYS[0]]), limit=3)  # tokens: every sample is cut to as many
     with repeatable(backbone.model), pytest.raises(PoolscopeError, match="as many as the model takes"):
-        issue(backbone)
+        passport.function(backbone, ())
 
 
 def test_the_command_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

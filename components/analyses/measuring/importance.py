@@ -171,28 +171,25 @@ def integrate(examined: Examined, label: str, start: int = 0, seconds: float = m
     `weigh` raises it.
     """
     _, index, eraser = _asked(examined, label)
-    with repeatable(examined.backbone.model):
-        return _integral(examined, index, eraser, start, time.monotonic() + seconds)
-
-
-def _integral(examined: Examined, label: int, eraser: int, start: int, until: float) -> Integral:
     ids, special = examined.kept.inputs["input_ids"], torch.from_numpy(examined.encoded.tokens.special)
-    table = _embeddings(examined)
-    given, baseline = _embedded(table, ids), _embedded(table, torch.where(special, ids, eraser))
-    after, before = (float(_logits(examined, table, point)[0, label]) for point in (given, baseline))
     nodes, weights = np.polynomial.legendre.leggauss(STEPS)  # on [-1, 1]
+    stop, until = start, time.monotonic() + seconds
     rows = examined.backbone.at_once(ids.shape[1], THERE_AND_BACK)
-    slopes, stop = torch.zeros_like(given), start
-    while stop < STEPS and (stop == start or time.monotonic() < until):
-        part = slice(stop, min(stop + rows, STEPS))
-        on_the_way, size = (
-            torch.from_numpy(each[part]).to(given.dtype)[:, None, None]
-            for each in ((1 + nodes) / 2, weights / 2)
-        )
-        points = (baseline + on_the_way * (given - baseline)).requires_grad_()
-        (slope,) = torch.autograd.grad(_logits(examined, table, points)[:, label].sum(), points)
-        slopes += (slope * size).sum(dim=0, keepdim=True)
-        stop = part.stop
+    with repeatable(examined.backbone.model):
+        table = _embeddings(examined)
+        given, baseline = _embedded(table, ids), _embedded(table, torch.where(special, ids, eraser))
+        after, before = (float(_logits(examined, table, point)[0, index]) for point in (given, baseline))
+        slopes = torch.zeros_like(given)
+        while stop < STEPS and (stop == start or time.monotonic() < until):
+            part = slice(stop, min(stop + rows, STEPS))
+            on_the_way, size = (
+                torch.from_numpy(each[part]).to(given.dtype)[:, None, None]
+                for each in ((1 + nodes) / 2, weights / 2)
+            )
+            points = (baseline + on_the_way * (given - baseline)).requires_grad_()
+            (slope,) = torch.autograd.grad(_logits(examined, table, points)[:, index].sum(), points)
+            slopes += (slope * size).sum(dim=0, keepdim=True)
+            stop = part.stop
     return Integral(_summed(slopes * (given - baseline)), after - before, stop)
 
 
