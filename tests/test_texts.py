@@ -73,7 +73,9 @@ def test_no_sentence_is_missing_and_none_is_left_over() -> None:
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
             prefixes.add(str(node.values[0].value))
     for template in (ASSETS / "templates").glob("*.html"):
-        found |= set(re.findall(r"[\"']([a-z]+\.\w+)[\"']", template.read_text("utf-8")))
+        text = template.read_text("utf-8")
+        found |= set(re.findall(r"[\"']([a-z]+\.\w+)[\"']", text))
+        prefixes |= set(re.findall(r"[\"']([a-z]+\.)[\"'] ~", text))
     prefixes |= {key for key in found if key.endswith("_")}  # of a template
     made = {key for key in SAY.entries for prefix in prefixes if "." in prefix and key.startswith(prefix)}
     used = {key for key in found - NAMED - prefixes if key.partition(".")[0] in tables} | made
