@@ -44,14 +44,11 @@ def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
     return pd.DataFrame(dict(enumerate(series)), index).set_axis(pd.Index(titles, dtype=object), axis=1)
 
 
-def titled_frame(columns: Mapping[str, Column], say: Texts) -> pd.DataFrame:
-    """Columns side by side by the keys of their titles."""
-    return data_frame((say(key), values) for key, values in columns.items())
-
-
-def layers_frame(tokens: Mapping[str, Column], layers: Mapping[str, Column], say: Texts) -> pd.DataFrame:
-    """Such columns, one for each layer behind them, by its title."""
-    return data_frame((*((say(key), values) for key, values in tokens.items()), *layers.items()))
+def titled_frame(
+    columns: Mapping[str, Column], say: Texts, layers: Mapping[str, Column] | None = None
+) -> pd.DataFrame:
+    """Columns side by side by the keys of their titles, and behind them others by their titles."""
+    return data_frame((*((say(key), cells) for key, cells in columns.items()), *(layers or {}).items()))
 
 
 def to_csv(data: pd.DataFrame) -> str:

@@ -22,10 +22,10 @@ from components.exhibits.exhibit import (
     Shown,
     data_frame,
     hint_html,
-    layers_frame,
     or_why,
     scale_html,
     strong_html,
+    titled_frame,
     unanswered,
 )
 from components.exhibits.verdict import ranked
@@ -127,7 +127,7 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     return Shown(
         heading=heading,
         words=say("lens.description", layers=len(aim.tokens), **found),
-        data=layers_frame({"table.index": range(len(view.labels)), "table.token": view.labels}, layers, say),
+        data=titled_frame({"table.index": range(len(view.labels)), "table.token": view.labels}, say, layers),
         figure=_lens_figure(aim, view, ends, stops, say),
         above=hint_html(say.together(hints))
         + scale_html(colour, stops, (aim.text(ends[0]), aim.text(ends[1]))),
@@ -263,10 +263,8 @@ def traced(comparison: Comparison) -> Traced:
     return None if comparison.trace is None else or_why(comparison.trace)
 
 
-def trace(given: Traced, _: State, say: Texts) -> Shown:
+def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
     """The share of the change of the logits that each state of the second version brings to the first."""
-    if given is None:
-        return Shown()
     if isinstance(given, Sentence):
         return unanswered("trace.heading", given, say)
     first, second = given.first, given.second.query
@@ -325,7 +323,7 @@ def _trace_data(given: Patched, say: Texts) -> pd.DataFrame:
         "trace.other_token": [others[place] for place in theirs],
     }
     layers = {say("away.layer", layer=layer): row for layer, row in enumerate(given.shares)}
-    return layers_frame(tokens, layers, say)
+    return titled_frame(tokens, say, layers)
 
 
 MOST = 0.5  # of the change: who carries less does not carry most of it
@@ -407,4 +405,4 @@ def share_text(share: float) -> str:
 
 LENS = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
 DEPTH = Exhibit("depth", depth, plotted=True, controls=(LABEL,), width=2)
-TRACE = Exhibit("trace", trace, plotted=True, applies=lambda given: given is not None)
+TRACE: Exhibit[Any] = Exhibit("trace", trace, plotted=True, applies=lambda given: given is not None)

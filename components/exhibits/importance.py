@@ -22,7 +22,6 @@ from components.exhibits.exhibit import (
     Shown,
     hint_html,
     key_html,
-    layers_frame,
     legend_html,
     legend_of,
     line_html,
@@ -167,7 +166,7 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
     return Shown(
         heading=_heading(given, methods, view, say),
         words=say("matters.description", total=len(view.labels), ranks=told),
-        data=layers_frame(tokens, {method.title: method.values for method in methods}, say),
+        data=titled_frame(tokens, say, {method.title: method.values for method in methods}),
         figure=_figure(methods, view, say),
         above=hint_html(say("matters.hint")),
         legend=_legend(given, methods, view, say),
@@ -396,7 +395,7 @@ def attentions(given: Importance, state: State, say: Texts) -> Shown:
     return Shown(
         heading=say("attention.heading", reference=name, token=shorten(word(last), 24), share=share),
         words=say.together((which, say("attention.description", most=say.listed(told)))),
-        data=layers_frame({"table.index": range(len(labels)), "table.token": labels}, layers, say),
+        data=titled_frame({"table.index": range(len(labels)), "table.token": labels}, say, layers),
         figure=draw.heat_map(view, weights, hover, say, colorscale=SCALE, zmin=0, zmax=highest),
         above=hint_html(which) + scale,
         about=asked_line(given.analysis, say),

@@ -17,7 +17,6 @@ from components.exhibits.exhibit import (
     Exhibit,
     Shown,
     hint_html,
-    layers_frame,
     saved_table,
     table_html,
     titled_frame,
@@ -77,7 +76,7 @@ def _data(given: Padding, say: Texts) -> pd.DataFrame:
         say("batch.pooling", pooling=visible(key)): [case.pooled.get(key, nan) for case in given.cases]
         for key in dict.fromkeys(key for case in given.cases for key in case.pooled)
     }
-    return layers_frame(columns, distances, say)
+    return titled_frame(columns, say, distances)
 
 
 def _cell(value: object) -> str:

@@ -18,7 +18,6 @@ from components.exhibits.exhibit import (
     Shown,
     hint_html,
     key_html,
-    layers_frame,
     legend_of,
     line_html,
     saved_table,
@@ -142,7 +141,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     return Shown(
         heading=say("ordinary.heading" if known else "similarity.heading", **found),
         words=_words(view, say),
-        data=layers_frame(own, _band_columns(view, say), say),
+        data=titled_frame(own, say, _band_columns(view, say)),
         figure=_figure(view, say),
         legend=_legend(view, say),
         about=asked_line(analysis, say),
@@ -271,7 +270,7 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     return Shown(
         heading=say("heatmap.heading", reference=shorten(reference_name(view, say), 40)),
         words=_heatmap_words(view, say),
-        data=layers_frame({"table.index": places, "table.token": labels}, layers, say),
+        data=titled_frame({"table.index": places, "table.token": labels}, say, layers),
         figure=_heatmap_figure(view, say),
         action=hint_html(say("heatmap.hint")),
         above=scale_html(scale, stops),
@@ -343,7 +342,7 @@ def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     ]
     if ranges:
         caption = say.together((caption, say("ordinary.caption", ranges=say.listed(ranges))))
-    data = layers_frame(own, bands, say)
+    data = titled_frame(own, say, bands)
     shown = titled_frame({**{key: list(map(str, values)) for key, values in own.items()}, **read}, say)
     return Shown(data=data, html=saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))
 
