@@ -2,6 +2,7 @@
 
 import errno
 import os
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,55 +21,17 @@ def raising(error: Exception) -> Callable[..., str]:
     return fail
 
 
-def system(root: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(content)
-    return root
+CGROUPS = tomllib.loads(Path(__file__).with_name("cgroups.toml").read_text(encoding="utf-8"))
 
 
-HOST = "9223372036854771712\n"  # what version 1 says where there is no limit
-SERVICE = "sys/fs/cgroup/system.slice/poolscope.service/memory.max"
-QUOTAS = {  # of version 1, in a container within another
-    "proc/self/cgroup": "12:cpuset:/a\n9:cpu,cpuacct:/docker/1\n",
-    "sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us": "50000\n",
-    "sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us": "100000\n",
-    "sys/fs/cgroup/cpu/docker/cpu.cfs_quota_us": "-1\n",
-    "sys/fs/cgroup/cpu/docker/cpu.cfs_period_us": "100000\n",
-}
-MEMORY: tuple[tuple[dict[str, str], list[int]], ...] = (
-    ({}, []),
-    ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n"}, []),
-    (
-        {
-            "proc/self/cgroup": "0::/system.slice/poolscope.service\n",
-            SERVICE: "max\n",
-            "sys/fs/cgroup/system.slice/memory.max": "3000000000\n",
-        },
-        [3000 * MB],
-    ),
-    (  # in a container the path is the host's, and what limits it is mounted as the root
-        {
-            "proc/self/cgroup": "12:cpu,cpuacct:/a\n9:memory:/docker/12\n1:name=systemd:/b\n",
-            "sys/fs/cgroup/memory/docker/memory.limit_in_bytes": HOST,
-            "sys/fs/cgroup/memory/memory.limit_in_bytes": "500000000\n",
-            "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "1\n",
-        },
-        [int(HOST), 500 * MB],
-    ),
-)
-CORES: tuple[tuple[dict[str, str], list[float]], ...] = (
-    ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, []),
-    ({"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "250000 100000\n"}, [2.5]),
-    (QUOTAS, [0.5]),
-)
-
-
-def test_limits_of_cgroups(tmp_path: Path) -> None:
-    for number, (files, limits) in enumerate(MEMORY):
-        assert list(machine.cgroup_limits(system(tmp_path / f"memory{number}", files))) == limits
-    for number, (files, shares) in enumerate(CORES):
-        assert list(machine.cgroup_cores(system(tmp_path / f"cores{number}", files))) == shares
+@pytest.mark.parametrize("name", CGROUPS)
+def test_limits_of_cgroups(tmp_path: Path, name: str) -> None:
+    case = CGROUPS[name]
+    for file, content in case["files"].items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(f"{content}\n")
+    assert list(machine.cgroup_limits(tmp_path)) == case.get("memory", [])
+    assert list(machine.cgroup_cores(tmp_path)) == case.get("cores", [])
 
 
 @pytest.mark.parametrize(("shares", "expected"), [([], 4), ([2.5, 8], 3), ([0.5], 1)])

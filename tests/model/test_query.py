@@ -1,5 +1,9 @@
 """What may be asked, and what is said of what may not."""
 
+import tomllib
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +12,7 @@ from components.errors import PoolscopeError
 from components.model.query import checked, whole_number, with_task
 from components.types import BackboneSpec, Query, TaskSpec
 
+TABLES = tomllib.loads(Path(__file__).with_name("queries.toml").read_text(encoding="utf-8"))
 BACKBONES, POOLINGS, HEADS, LONGEST = ("a", "b"), ("native", "mean"), ("own",), 1000
 
 
@@ -16,31 +21,19 @@ def check(**fields: object) -> Query:
     return checked(query, BACKBONES, POOLINGS, HEADS, LONGEST)
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"text": ""}, "text: '' was given; type at least one word."),
-        ({"text": " \n\t\u3000"}, "type at least one word"),
-        ({"text": None}, "text: None was given; a text is expected."),
-        ({"text": 3}, "text: 3 was given; a text is expected."),
-        ({"text": "x" * 1001}, "it has 1,001 characters, and at most 1,000 are allowed"),
-        ({"text_pair": "x" * 1001}, "text_pair: "),
-        ({"backbone": "c"}, "backbone: 'c' was given; allowed are a, b."),
-        ({"pooling": ["mean"]}, "pooling: ['mean'] was given; allowed are native, mean."),
-        ({"head": "probe"}, "head: 'probe' was given; allowed are own."),
-        ({"layer": 1.5}, "layer: 1.5 was given; a whole number is expected."),
-        ({"layer": "2"}, "layer: '2' was given; a whole number is expected."),
-        ({"layer": float("nan")}, "a whole number is expected."),
-        ({"layer": True}, "layer: True was given; a whole number is expected."),
-        ({"reference": "sep"}, "'sep' was given; allowed are cls, pooled or the index of a token."),
-        ({"reference": 1.5}, "1.5 was given; allowed are cls, pooled or the index of a token."),
-        ({"task": 3}, "task: 3 was given; a text is expected."),
-    ],
-)
-def test_a_mistake_is_named(fields: dict[str, object], message: str) -> None:
+@pytest.mark.parametrize("case", TABLES["mistakes"])
+def test_a_mistake_is_named(case: dict[str, Any]) -> None:
     with pytest.raises(PoolscopeError) as caught:
-        check(**fields)
-    assert message in str(caught.value)
+        check(**case["fields"])
+    assert case["says"] in str(caught.value)
+
+
+def test_a_long_text_or_value_is_refused_in_a_short_message() -> None:
+    says = "it has 1,001 characters, and at most 1,000 are allowed"
+    for fields in ({"text": "x" * 1001}, {"text_pair": "x" * 1001}, {"backbone": "x" * 1_000_000}):
+        with pytest.raises(PoolscopeError, match=says if "backbone" not in fields else "allowed") as caught:
+            check(**fields)
+        assert len(str(caught.value)) < 250
 
 
 def test_what_is_right_passes() -> None:
@@ -62,41 +55,15 @@ def asked(probed: tuple[str, ...], text_pair: str, task: str, head: str = "probe
     return with_task(Query("a", "fine", text_pair, head=head, task=task), spec, TASKS).task
 
 
-@pytest.mark.parametrize(
-    ("probed", "text_pair", "task", "found"),
-    [
-        (("mood", "topic", "same"), "", "", "topic"),  # the backbone's own
-        (("same", "mood"), "", "", "mood"),  # its own is not held: the first in the order of the menu
-        (("mood", "topic", "same"), "b", "", "same"),  # its own does not fit two texts
-        (("mood", "topic", "same"), "", "mood", "mood"),
-    ],
-)
-def test_the_task_of_a_probe(probed: tuple[str, ...], text_pair: str, task: str, found: str) -> None:
-    assert asked(probed, text_pair, task) == found
-
-
-@pytest.mark.parametrize(
-    ("probed", "text_pair", "task", "message"),
-    [
-        ((), "", "", "head: 'probe' was given; this backbone has no probes: choose own."),
-        (("same",), "", "", "task: '' was given; this backbone has no probe for one text: it has same."),
-        (("mood",), "b", "", "task: '' was given; this backbone has no probe for two texts: it has mood."),
-        (("mood",), "", "weather", "task: 'weather' was given; allowed are mood, topic, same."),
-        (("mood",), "", "topic", "task: 'topic' was given; this backbone has probes for mood."),
-        (("mood",), "b", "mood", "task: 'mood' was given; it takes one text, and two were given."),
-        (("same",), "", "same", "task: 'same' was given; it takes two texts, and one was given."),
-    ],
-)
-def test_a_task_that_cannot_be_had(probed: tuple[str, ...], text_pair: str, task: str, message: str) -> None:
+@pytest.mark.parametrize("case", TABLES["tasks"])
+def test_the_task_of_a_probe(case: dict[str, Any]) -> None:
+    given = tuple(case["probed"]), case.get("pair", ""), case.get("task", "")
+    if "found" in case:
+        assert asked(*given) == case["found"]
+        return
     with pytest.raises(PoolscopeError) as caught:
-        asked(probed, text_pair, task)
-    assert str(caught.value) == message
-
-
-def test_a_long_value_is_shortened_in_the_message() -> None:
-    with pytest.raises(PoolscopeError) as caught:
-        check(backbone="x" * 1_000_000)
-    assert len(str(caught.value)) < 150
+        asked(*given)
+    assert str(caught.value) == case["says"]
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=50))

@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from components.model import hub as downloading
 from components.model.files import newest_snapshot, snapshot
 from components.model.hub import Downloads, Listing
 from components.types import Progress
-from tests.hub import Hub
+from tests.hub import Fault, Hub
 from tests.model.hub.conftest import MODEL, PATIENT, downloads_end
 from tests.serving import ROOT
 
@@ -116,41 +117,31 @@ def test_the_last_to_leave_cancels_and_the_next_brings_what_is_lacking(there: Hu
     assert_whole(weighty, there)
 
 
-@pytest.mark.parametrize("status", [403, 500])
-def test_a_refusal_on_the_way_is_said_to_all_who_wait(there: Hub, listing: Listing, status: int) -> None:
+FAILING: tuple[tuple[Fault, str], ...] = (
+    (Fault("/tokenizer.json", 1, status=403), "does not hand it out"),  # before any weights
+    (Fault(BODY, 99, status=500), "hub"),
+    (Fault(BODY, 1, change=lambda body: body[:-1] + bytes([body[-1] ^ 1])), "another file than it lists"),
+    (Fault(BODY, 1, change=lambda body: body[:-1]), "another file than it lists"),
+)
+
+
+@pytest.mark.parametrize(("fault", "message"), FAILING)
+def test_a_failure_is_said_to_all_who_wait_and_nothing_is_kept(
+    there: Hub, listing: Listing, fault: Fault, message: str
+) -> None:
     shared = Downloads()
-    there.hold("model.safetensors", seconds=0.5)
-    there.refuse(BODY, status, times=99)
+    there.faults.append(replace(fault, held=0.5))
     askers = [shared.fetch(listing) for _ in range(2)]
     for asker in askers:
         next(asker)
     for asker in askers:
-        with pytest.raises(PoolscopeError, match="hub"):
+        with pytest.raises(PoolscopeError, match=message):
             list(asker)
     assert_absent(listing)
-
-
-@pytest.mark.parametrize(
-    "wrong", [lambda body: body[:-1] + bytes([body[-1] ^ 1]), lambda body: body[:-1]], ids=["hash", "length"]
-)
-def test_another_file_than_is_listed_is_refused_and_not_kept(
-    there: Hub, listing: Listing, wrong: Callable[[bytes], bytes]
-) -> None:
-    there.change(BODY, wrong)
-    with pytest.raises(PoolscopeError, match="another file than it lists"):
-        fetched(listing)
-    assert_absent(listing)
+    assert bool(there.asked(BODY)) == (fault.match == BODY)  # the weights come last
+    there.faults.clear()
     fetched(listing)
     assert_whole(listing, there)
-
-
-def test_the_weights_come_last_so_that_half_is_never_whole(there: Hub, listing: Listing) -> None:
-    there.refuse("/tokenizer.json", 403)
-    with pytest.raises(PoolscopeError, match="does not hand it out"):
-        fetched(listing)
-    assert_absent(listing)
-    assert there.asked(BODY) == []
-    fetched(listing)
     assert newest_snapshot(MODEL) == snapshot(MODEL, listing.commit)
 
 
