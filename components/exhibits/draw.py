@@ -5,8 +5,6 @@ fifths of the time of drawing it. The tests have them check what is drawn here. 
 and text colours come from the page's style sheet, so that one figure serves the light and the dark theme.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape

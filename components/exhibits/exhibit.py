@@ -3,8 +3,6 @@
 The page, the report and the talk walk the same panels of exhibits, and know none of them by name.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from base64 import b64encode

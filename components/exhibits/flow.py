@@ -1,7 +1,5 @@
 """The stream through a head: tokens by their share of what is read, its steps, classes by probability."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A head taken apart: its sentence, its steps with print(model) and their values, its weights, its code."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from html import escape

@@ -1,7 +1,5 @@
 """Hidden states one by one: what the head says of each, and the change that each brings to another text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """Answers to "which token matters": as bars, held against erasure, in words, and attention by layer."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

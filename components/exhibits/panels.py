@@ -1,7 +1,5 @@
 """Panels: every exhibit of every tab, in its place. A new exhibit is a line here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter

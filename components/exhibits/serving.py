@@ -1,7 +1,5 @@
 """The same vector elsewhere: what padding changes in a batch, and which pooling made a given vector."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import nan
 
