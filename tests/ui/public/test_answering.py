@@ -27,31 +27,27 @@ pytestmark = pytest.mark.anyio
 LIMIT = 30  # seconds, of everything that is waited for
 
 
-async def gradio_event(value: object, preferred: str = "en") -> object:
-    """What an event of a page gives whose function looks at a box, at examples, and at the event's data."""
+async def test_an_event_is_answered_with_what_components_take_and_no_example_but_those_offered() -> None:
+    """Its function looks at a box, at examples, and at the event's data."""
 
     def look(text: str, example: int, event: gr.EventData) -> str:
         return f"{text} {example} {event._data}"
 
-    with gr.Blocks(analytics_enabled=False) as made:
+    with gr.Blocks(analytics_enabled=False) as page:
         text, part = gr.Textbox(), gr.Textbox(visible=False, render=False)
         examples = gr.Dataset(components=[part], samples=[["a"], ["b"]], type="index")
         examples.click(look, [text, examples], text)
-    (function,) = block_functions(made).values()
+    (function,) = block_functions(page).values()
     hand_over(function)
     nothing: Any = None  # waits here
     function.fn = for_gradio(function, with_timeout(look, LIMIT), QueueMiddleware(nothing, nothing, str))
-    scope = {"type": "http", "headers": [(b"accept-language", preferred.encode())]}
-    request, data = gr.Request(Request(scope)), gr.EventData(None, {"x": 1})
-    return (await made.process_api(function, [7, value], request=request, event_data=data))["data"]
-
-
-@pytest.mark.parametrize("value", [2, -1, "0", None, True, {"index": 0}])
-async def test_no_other_example_than_those_offered_is_asked_for(value: object) -> None:
-    assert await gradio_event(1) == ["7 1 {'x': 1}"]
-    with pytest.raises(gr.Error) as refused:
-        await gradio_event(value, "zh")
-    assert refused.value.message == load_texts("zh")("refusal.value")
+    request = gr.Request(Request({"type": "http", "headers": [(b"accept-language", b"zh")]}))
+    event = {"request": request, "event_data": gr.EventData(None, {"x": 1})}
+    assert (await page.process_api(function, [7, 1], **event))["data"] == ["7 1 {'x': 1}"]
+    for value in (2, -1, "0", None, True, {"index": 0}):
+        with pytest.raises(gr.Error) as refused:
+            await page.process_api(function, [7, value], **event)
+        assert refused.value.message == load_texts("zh")("refusal.value")
 
 
 def work_until_left() -> None:
