@@ -85,36 +85,28 @@ class RateLimiter:
 
 def price(name: str, values: Iterable[object]) -> float:
     """Compute what a question costs: what an analysis takes, else one, and more with texts and lists."""
-    given = list(values)
-    characters, cells = _extent(given)
+    characters, cells, texts = _extent(values)
     longer = 1 + characters // CHARACTERS
     if (cost := COSTS.get(name)) is None:
         return QUESTION * max(1.0, cells / CELLS) * longer
     by_length = cost.several or cost.characters < math.inf  # a vector's is no text's
-    return QUESTION * cost.of(characters, max([1, *map(_texts, given)])) * (1 if by_length else longer)
+    return QUESTION * cost.of(characters, texts) * (1 if by_length else longer)
 
 
-def _texts(value: object) -> int:
-    """Count the texts that stand beside vectors in what was pasted, at most."""
-    if isinstance(value, str):
-        return value.count('"text"')
-    if isinstance(value, dict):  # one of them, or of MCP
-        return max(1, *map(_texts, value.values()))
-    return sum(isinstance(one, dict) for one in value) if isinstance(value, list) else 1
-
-
-def _extent(values: Iterable[object]) -> tuple[int, int]:
-    """Count the characters of all texts, and the combinations of all lists."""
-    texts, cells, unseen = 0, 1, list(values)
+def _extent(values: Iterable[object]) -> tuple[int, int, int]:
+    """Count characters, combinations of all lists, and texts beside vectors that were pasted, at most."""
+    characters, cells, texts, unseen = 0, 1, 1, list(values)
     while unseen:
         value = unseen.pop()
         if isinstance(value, list):
             cells *= len(value) or EVERY
+            texts = max(texts, sum(isinstance(one, dict) for one in value))
         elif isinstance(value, str):
-            texts += len(value)
-        elif isinstance(value, dict):  # of MCP
+            characters += len(value)
+            texts = max(texts, value.count('"text"'))
+        elif isinstance(value, dict):  # one that was pasted, or of MCP
             unseen.extend(value.values())
-    return texts, cells
+    return characters, cells, texts
 
 
 class GuardMiddleware:
