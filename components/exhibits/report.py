@@ -122,14 +122,10 @@ def _section(
 
 
 def _begin(title: str, body: Markup, policy: str, say: Texts) -> str:
-    begin = render("document", say, title=title, body=body, policy=policy, style=_style())
-    return begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
-
-
-@cache
-def _style() -> str:
     styles = (ASSETS / "answers.css", HERE / "report.css")
-    return "".join(file.read_text(encoding="utf-8") for file in styles)
+    style = "".join(file.read_text(encoding="utf-8") for file in styles)
+    begin = render("document", say, title=title, body=body, policy=policy, style=style)
+    return begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
 
 
 @cache
