@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import Any, Protocol
 
-from components.analyses.compare import Compared
+from components.analyses.analyze import Compared
 from components.fitting import Fit, Plan, Stage, Table
 from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 

@@ -1,9 +1,16 @@
-"""The answer to a query: what the head says, which tokens it reads, and how similar these are."""
+"""The answer to a query, and those to many queries of one text, all from one forward pass."""
 
 from __future__ import annotations
 
-from components.analyses.registry import Cost, Examined, analysis
-from components.types import Analysis
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from components.analyses.registry import Backbone, Cost, Examined, analysis, step
+from components.errors import PoolscopeError
+from components.model.query import Asked
+from components.texts import Sentence
+from components.types import Analysis, BackboneSpec, Query, as_json, rounded
 
 
 @analysis("backbone text text_pair pooling head layer reference task pool_layer mine", Cost())
@@ -15,3 +22,74 @@ def analyze(examined: Examined) -> Analysis:
     from components.analyses.measuring.analyze import analyse
 
     return analyse(examined)
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A combination of a comparison: its answer, or why there is none: a PoolscopeError's sentence."""
+
+    query: Query
+    analysis: Analysis | None
+    refusal: Sentence | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types, with nulls and empty lists where it is refused.
+
+        ``probability`` is that of the label predicted, the highest if there are several, None if there is
+        none.
+        """
+        answer, refusal = self.analysis, self.refusal
+        asked = "backbone pooling head task=probe_task pool_layer predicted probability "
+        found = "labels logits probabilities reads head_trained body_trained warnings refusal"
+        if answer is None:
+            lists: dict[str, Any] = {
+                key: [] for key in ["labels", "logits", "probabilities", "reads", "warnings"]
+            }
+            nothing = dict.fromkeys(("predicted", "probability", "head_trained", "body_trained"))
+            return as_json(self.query, asked + found, **lists, **nothing, refusal=str(refusal))
+        best = max(rounded(answer.probabilities)) if answer.predicted else None
+        known = {"predicted": answer.chosen, "probability": best, "pool_layer": answer.pool_layer}
+        return {
+            **as_json(answer.query, asked, **known),  # which knows which probe it came from
+            **as_json(answer, found, reads=answer.reads.indices, refusal=None),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """All that a backbone says under the poolings that were asked for; cells share one forward pass."""
+
+    backbone: BackboneSpec
+    cells: tuple[Cell, ...]
+
+
+@step
+def compare(backbone: Backbone, asked: Sequence[Asked]) -> tuple[Cell, ...]:
+    """Answer each query, in their order; a PoolscopeError of one head is said in its cell."""
+    from components.analyses.measuring.analyze import analyse
+    from components.model.examine import answer, forward
+
+    passed = forward(backbone, asked[0].query.text, asked[0].query.text_pair)
+
+    def cell(one: Asked) -> Cell:
+        try:
+            return Cell(one.query, analyse(answer(passed, one.query, one.task)))
+        except PoolscopeError as error:
+            return Cell(one.query, None, error.sentence)
+
+    return tuple(map(cell, asked))
+
+
+def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool) -> list[dict[str, Any]]:
+    """Give a row for each query ``asked``, in their order, in plain JSON types.
+
+    With ``fitting``, a backbone that answers anything has no row for what it refuses.
+    """
+    coming = {one.backbone.key: iter(one.cells) for one in answers}
+    answering = {one.backbone.key for one in answers if any(cell.analysis for cell in one.cells)}
+    rows = []
+    for query in asked:
+        cell = next(coming[query.backbone])
+        if cell.analysis or not (fitting and query.backbone in answering):
+            rows.append(cell.to_json())
+    return rows

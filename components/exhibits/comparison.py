@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from markupsafe import Markup
 
-from components.analyses.compare import Cell, Compared
+from components.analyses.analyze import Cell, Compared
 from components.analyses.trace import Patched
 from components.exhibits.control import State
 from components.exhibits.draw import LABELS, label_colour

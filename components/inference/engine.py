@@ -15,7 +15,7 @@ from typing import Any
 
 from huggingface_hub import is_offline_mode
 
-from components.analyses.compare import Cell, Compared
+from components.analyses.analyze import Cell, Compared
 from components.analyses.fit import fit_table, to_rows
 from components.analyses.registry import Step, analyses
 from components.analyst import CANCELLATION

@@ -12,7 +12,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
-from components.analyses.compare import rows_json
+from components.analyses.analyze import rows_json
 from components.analyses.registry import Kind, analyses
 from components.analyst import Analyst
 from components.errors import PoolscopeError

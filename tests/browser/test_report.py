@@ -9,7 +9,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
-from components.analyses.compare import Compared
+from components.analyses.analyze import Compared
 from components.exhibits.comparison import Comparison
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, COMPARISON, HEAD, LAB, READING, TOKENS, Answered

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.analyses.compare import Cell, Compared
+from components.analyses.analyze import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.texts import Sentence
 from components.types import Analysis, BackboneSpec, ProblemType, Query

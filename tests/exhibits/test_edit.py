@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from components.analyses.compare import Cell, Compared
+from components.analyses.analyze import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.exhibits.edit import Edit, edit_of, furthest, match_words, reads_same
 from components.types import Analysis, Reads

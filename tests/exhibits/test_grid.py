@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from components.analyses.compare import Cell
+from components.analyses.analyze import Cell
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.grid import agreement, grid, numbers

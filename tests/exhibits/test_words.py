@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from components.analyses.compare import Cell, Compared
+from components.analyses.analyze import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.exhibits.exhibit import Shown, to_csv
 from components.exhibits.view import CENTRINGS, number

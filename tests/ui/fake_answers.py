@@ -13,8 +13,8 @@ import pandas as pd
 from scipy.special import expit, softmax
 
 from components import fitting
+from components.analyses.analyze import Cell, Compared
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Step, Weight
-from components.analyses.compare import Cell, Compared
 from components.analyses.detect import BAR, Candidate, Detected, Way, to_vectors
 from components.analyses.importance import Importance, Integrated
 from components.analyses.lens import Lens, Looked

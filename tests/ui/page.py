@@ -12,7 +12,7 @@ import gradio as gr
 import plotly.graph_objects as go
 
 from components import fitting
-from components.analyses.compare import Compared
+from components.analyses.analyze import Compared
 from components.results import Table, table
 from components.texts import load_texts
 from components.types import Analysis, Query

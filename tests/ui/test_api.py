@@ -16,7 +16,7 @@ from gradio_client.exceptions import AppError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.analyses.compare import Cell, Compared
+from components.analyses.analyze import Cell, Compared
 from components.analyses.registry import analyses
 from components.errors import PoolscopeError
 from components.fitting import MINE

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import pytest
 import torch
 
-from components.analyses.compare import Cell, compare
+from components.analyses.analyze import Cell, compare
 from components.errors import PoolscopeError
 from components.inference.engine import Desk, Engine
 from components.inference.jobs import Job
