@@ -11,14 +11,7 @@ from markupsafe import Markup
 from components.errors import PoolscopeError
 from components.exhibits import draw
 from components.exhibits.control import State
-from components.exhibits.exhibit import (
-    Column,
-    Exhibit,
-    Shown,
-    data_frame,
-    hint_html,
-    token_html,
-)
+from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html, token_html
 from components.exhibits.similarity import flat_tokens, largest_share
 from components.exhibits.view import (
     CAPITALS,
@@ -139,7 +132,6 @@ def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
     return Markup('<p class="rest">{}</p>').format(say(words, count=len(rest), share=share))
 
 
-READING = ("reads", "similarity", "ordinary", "centred", "share", "untrained")
 NAMED = 4  # tokens that the sentence names; more are only counted
 WINNERS = 3  # tokens whose dimensions are counted by name
 
@@ -181,9 +173,7 @@ VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare", title="verd
 
 def how_to_read(analysis: Analysis, _: State, say: Texts) -> Shown:
     """Say in a few sentences how to read the figures, for who has no page to try them on."""
-    known = not analysis.backbone.live  # whether it shows which weights were drawn at random
-    keys = [f"away.reading_{key}" for key in READING if known or key != "untrained"]
-    return Shown(html=render("reading", say, keys=keys))
+    return Shown(html=render("reading", say, live=analysis.backbone.live))
 
 
 HOW_TO_READ = Exhibit("reading", how_to_read, where=frozenset({"report"}))

@@ -20,14 +20,7 @@ import pandas as pd
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
 from components.exhibits.draw import SEGMENT_KEYS, diverging, ink
-from components.exhibits.exhibit import (
-    Exhibit,
-    Shown,
-    csv_link,
-    hint_html,
-    scale_html,
-    titled_frame,
-)
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, hint_html, scale_html, titled_frame
 from components.exhibits.view import HOW, View, centring_of, number, shorten, visible, word, yes_or_no
 from components.markup import render
 from components.texts import Texts
