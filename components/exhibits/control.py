@@ -41,12 +41,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Asked(Text):
-    """A text that models are asked about: the first (``place`` 0) or the second (1) of its ``version``.
+    """A text that models are asked about. Version 1 is the one that is held against version 0."""
 
-    Version 1 is the one that is held against version 0.
-    """
-
-    place: int = 0
     version: int = 0
 
 

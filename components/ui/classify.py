@@ -68,8 +68,8 @@ class Classify(Tab):
         poolings = [spec.key for spec in analyst.poolings()]
         backbones = [spec.key for spec in analyst.backbones()]
         kinds: dict[Component, Kind] = {
-            question.text: Asked(0),
-            question.pair: Asked(1),
+            question.text: Asked(),
+            question.pair: Asked(),
             question.backbone: Text() if analyst.takes_ids else OneOf(lambda: backbones),
             question.pooling: OneOf(lambda: poolings),
             question.head: OneOf(lambda: HEADS),

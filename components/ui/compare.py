@@ -139,10 +139,10 @@ class Compare(Tab):
             return [spec.key for spec in self.analyst.backbones() if spec.available]
 
         asked: dict[Control[Any], Any] = {
-            Control("compare_text", Asked(0), self.text.value): self.text,
-            Control("compare_pair", Asked(1), self.pair.value): self.pair,
-            Control("version_text", Asked(0, 1), ""): self.other,
-            Control("version_pair", Asked(1, 1), ""): self.other_pair,
+            Control("compare_text", Asked(), self.text.value): self.text,
+            Control("compare_pair", Asked(), self.pair.value): self.pair,
+            Control("version_text", Asked(version=1), ""): self.other,
+            Control("version_pair", Asked(version=1), ""): self.other_pair,
             Control("backbones", SomeOf(here), tuple(self.backbones.value)): self.backbones,
             Control("poolings", SomeOf(lambda: poolings), tuple(self.poolings.value)): self.poolings,
             Control("compare_head", OneOf(lambda: HEADS), self.head.value): self.head,

@@ -100,15 +100,6 @@ def test_a_mistake_is_said_to_who_reads_and_to_a_program() -> None:
     assert not Tags(hostile).tags & {"img", "script", "svg"}
 
 
-def test_the_likeliest_label_comes_first_and_has_its_colour() -> None:
-    given = analysis()
-    figure = drawn(OUTPUTS, given)
-    assert figure.layout.yaxis.ticktext[0] == given.predicted[0]
-    assert list(figure.data[0].marker.color) == [label_colour(given.labels.index(given.predicted[0])), OTHER]
-    assert figure.data[0].text[0] == output_text(given, ranked(given)[0])
-    assert figure.layout.xaxis.title.text == "probability"
-
-
 def test_outputs_of_a_regression_of_random_weights_and_of_a_probe_are_called_so() -> None:
     given, body = analysis("score"), replace(analysis(), body_trained=False)
     figure = drawn(OUTPUTS, given)
@@ -125,6 +116,8 @@ def test_of_many_labels_the_likeliest_have_bars_and_all_are_there_in_numbers() -
     given = analysis("many")
     bars, shown = drawn(OUTPUTS, given).data[0], OUTPUTS.show(given, {}, SAY)
     assert (len(bars.x), bars.x[0]) == (SHOWN, round(float(given.probabilities.max()), 6))
+    assert list(bars.marker.color) == [label_colour(ranked(given)[0]), *[OTHER] * (SHOWN - 1)]
+    assert bars.text[0] == output_text(given, ranked(given)[0])
     assert "and 30 labels more, together" in shown.legend
     _, *found = rows(shown)
     assert len(found) == 40
