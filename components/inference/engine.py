@@ -40,6 +40,7 @@ class Desk:
 
     def __init__(self, settings: Settings, runner: Runner) -> None:
         self._settings, self._runner, self._configs = settings, runner, Configs()
+        self.takes_ids = settings.sources == "any"  # of the hub, besides keys: the owner decides
         every = read_catalogue(settings.catalogue, self._configs)
         listed = [spec for spec in every if spec.source != "hub" or settings.sources != "bundled"]
         self._specs = MappingProxyType({spec.key: spec for spec in listed})
@@ -50,11 +51,6 @@ class Desk:
     def backbones(self) -> tuple[BackboneSpec, ...]:
         """Every backbone of the catalogue, in its order, as far as the owner allows its source."""
         return tuple(map(self._configs.refreshed, self._specs.values()))
-
-    @property
-    def takes_ids(self) -> bool:
-        """Tell whether ``find`` also takes the id of a model on the hub: the owner decides."""
-        return self._settings.sources == "any"
 
     @property
     def online(self) -> bool:

@@ -95,6 +95,8 @@ class Worker:
         )
         self._process.start()
         theirs.close()
+        self.dismiss = self._pipe.close  # it then ends by itself, as soon as it has nothing to do
+        self.kill = self._process.kill  # whatever it does: who waits for its answer gets WorkerError
 
     def prepare(self) -> None:
         """Wait until it can be asked; WorkerError if it never can."""
@@ -114,14 +116,6 @@ class Worker:
     def alive(self) -> bool:
         """Tell whether the process has not ended."""
         return bool(self._process.is_alive())
-
-    def dismiss(self) -> None:
-        """Let it end by itself, as soon as it has nothing to do."""
-        self._pipe.close()
-
-    def kill(self) -> None:
-        """End it at once, whatever it does; who waits for its answer gets WorkerError."""
-        self._process.kill()
 
     def end(self, seconds: float = 0) -> None:
         """Wait so many ``seconds`` until it has ended, and kill it if it has not."""

@@ -1,9 +1,6 @@
 """Asking the app over HTTP, as a program does."""
 
 import json
-import os
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -33,20 +30,3 @@ def ask(client: httpx.Client, **fields: object) -> dict[str, Any]:
     lines = heard(client, joined(client, **{**QUESTION, **fields})).splitlines()
     *_, last = (json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: "))
     return last[0] if isinstance(last, list) else last
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A file that cannot be read before it is opened: a named pipe that nobody writes to."""
-
-    path: Path
-
-    def close(self) -> None:
-        os.mkfifo(self.path)
-
-    def open(self) -> None:
-        """Let whoever reads go on, if anybody does by now, and everybody after them."""
-        both = os.open(self.path, os.O_RDWR)  # to write alone would wait until somebody reads
-        self.path.unlink()
-        self.path.touch()
-        os.close(both)

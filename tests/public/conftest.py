@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from tests.public.asking import Gate, client_of
+from tests.public.asking import client_of
 from tests.public.image import ENVIRONMENT, PORT, below, copied
 from tests.serving import RATE, ROOT, served
 
@@ -51,13 +51,6 @@ def real(folder: Path) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="package")
-def gate(folder: Path) -> Gate:
-    gate = Gate(folder / "gate")
-    gate.close()
-    return gate
-
-
-@pytest.fixture(scope="package")
 def lent() -> Iterator[tuple[str, list[Call]]]:
     """A stand-in for the service that lends GPUs, which grants every wish; and what it is asked, in order."""
     calls: list[Call] = []
@@ -85,9 +78,9 @@ def lent() -> Iterator[tuple[str, list[Call]]]:
 
 
 @pytest.fixture(scope="package")
-def faulty(folder: Path, gate: Gate, lent: tuple[str, list[Call]]) -> Iterator[httpx.Client]:
+def faulty(folder: Path, lent: tuple[str, list[Call]]) -> Iterator[httpx.Client]:
     """The app on an analyst with faults; few questions may wait, and few come from one visitor."""
-    module = ("-m", "tests.public.faulty_app", str(gate.path))
+    module = ("-m", "tests.public.faulty_app", str(folder / "gate"))
     limits = {"POOLSCOPE_RATE": "4", "POOLSCOPE_WAITING": str(WAITING), "POOLSCOPE_SECONDS": "600"}
     zero = {"SPACES_ZERO_GPU": "true", "SPACES_ZERO_DEVICE_API_URL": lent[0]}
     with served(*module, log=folder / "faulty.log", **limits, **zero) as url, client_of(url) as client:

@@ -1,12 +1,13 @@
 """app.py on an analyst with faults, and on a torch that has a GPU, as far as ``spaces`` and the app ask it.
 
-``python -m tests.public.faulty_app GATE``: a text with "slow" in it is not answered before the file GATE can
-be read; one with "broken" never is. The GPU is not this machine's: a build of torch for CPUs lacks even what
+``python -m tests.public.faulty_app GATE``: a text with "slow" in it is not answered before there is a file
+GATE; one with "broken" never is. The GPU is not this machine's: a build of torch for CPUs lacks even what
 ``spaces`` takes hold of when it is imported. It stands its own GPU in; this one is what it finds again in the
 process that is lent one.
 """
 
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,8 +24,8 @@ class FaultyAnalyst(FakeAnalyst):
     slow: Path = Path()  # GATE
 
     def analyze(self, query: Query) -> Analysis:
-        if "slow" in query.text:
-            self.slow.read_bytes()
+        while "slow" in query.text and not self.slow.exists():
+            time.sleep(0.1)
         if "broken" in query.text:
             raise RuntimeError(f"a bug in {SECRET}")
         return super().analyze(query)

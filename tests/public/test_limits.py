@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, Gate, ask, client_of, heard
+from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, ask, client_of, heard
 from tests.public.conftest import WAITING
 from tests.public.faulty_app import SECRET
 from tests.serving import eventually
@@ -48,7 +48,7 @@ def test_a_fault_says_nothing_of_the_inside(faulty: httpx.Client, folder: Path) 
 
 
 @pytest.mark.anyio
-async def test_a_flood_is_told_to_come_back_and_the_page_stays(faulty: httpx.Client, gate: Gate) -> None:
+async def test_a_flood_is_told_to_come_back_and_the_page_stays(faulty: httpx.Client, folder: Path) -> None:
     """All at once, each from another visitor: some wait, and listen at once, and the others are told."""
     told: list[asyncio.Task[httpx.Response]] = []
 
@@ -70,7 +70,7 @@ async def test_a_flood_is_told_to_come_back_and_the_page_stays(faulty: httpx.Cli
         assert (len(told), len(busy)) == (WAITING, QUESTIONS - WAITING)
         refusal = "Busy: as many questions are waiting as can. Try again in a moment."
         assert {one["detail"] for one in busy} == {refusal}
-        gate.open()
+        (folder / "gate").touch()
         for answer in await asyncio.gather(*told):
             assert "event: complete" in answer.text
     assert faulty.get("/").status_code == HTTPStatus.OK
