@@ -243,11 +243,7 @@ class Detected:
         said = [match, *self._tied(), self._above(), *each]
         if best.way.normalised is None:
             said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))
-        if self.declared is not None:
-            agrees = any(_gives(self.declared, way, self.layers) for way in self.ways)
-            key = "detect.as_declared" if agrees else "detect.not_declared"
-            said.append(Sentence(key, way=_said(self.declared)))
-        return tuple(said)
+        return (*said, *([] if self.declared is None else [self._declared(self.declared)]))
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types, with what to set in servers."""
@@ -271,6 +267,25 @@ class Detected:
             return Sentence("detect.length_tells", way=way, cosine=first)
         return Sentence("detect.second", way=way, first=first, second=second)
 
+    def _declared(self, declared: Declaration) -> Sentence:
+        """Tell whether it is as declared; a prompt and where texts are cut are each server's own choice."""
+        dense = any(isinstance(step, Dense) for step in declared.steps)
+        normalised = isinstance(next(reversed(declared.steps), None), Normalize)
+        parts = [
+            *declared.poolings,
+            *([Sentence("detect.dense")] if dense else []),
+            *([] if declared.longest is None else [cut_said(declared.longest, "start")]),
+            Sentence(f"detect.length_{LENGTHS[normalised]}"),
+        ]
+        agrees = any(
+            way.pooling == DECLARED or (declared.poolings == (way.pooling,) and way.dense == dense)
+            for way in self.ways
+            if way.layer == self.layers and way.special_tokens is not False
+            if way.normalised in (normalised, None)
+        )
+        key = "detect.as_declared" if agrees else "detect.not_declared"
+        return Sentence(key, way=Sentence("detect.way", parts=tuple(parts)))
+
     def _tied(self) -> list[Sentence]:
         """Poolings that are the match's one vector, then other ways to get it."""
         way, *ties = self.ways
@@ -283,31 +298,6 @@ class Detected:
         if len(others) > NAMED:
             said.append(Sentence("detect.more", count=len(others) - NAMED))
         return said
-
-
-def has_dense(declared: Declaration) -> bool:
-    """Tell whether a checkpoint declares dense layers."""
-    return any(isinstance(step, Dense) for step in declared.steps)
-
-
-def normalises(declared: Declaration) -> bool:
-    """Tell whether the vectors that a checkpoint declares end with a length of 1."""
-    return bool(declared.steps) and isinstance(declared.steps[-1], Normalize)
-
-
-def _said(declared: Declaration) -> Sentence:
-    dense = [Sentence("detect.dense")] if has_dense(declared) else []
-    cut = [] if declared.longest is None else [Sentence("detect.truncated", count=declared.longest)]
-    length = Sentence("detect.length_one" if normalises(declared) else "detect.length_own")
-    return Sentence("detect.way", parts=(*declared.poolings, *dense, *cut, length))
-
-
-def _gives(declared: Declaration, way: Way, layers: int) -> bool:
-    """Tell whether ``way`` is as declared; a prompt and where texts are cut are each server's own choice."""
-    if way.layer != layers or way.special_tokens is False:
-        return False
-    parts = declared.poolings == (way.pooling,) and way.dense == has_dense(declared)
-    return (parts or way.pooling == DECLARED) and way.normalised in (normalises(declared), None)
 
 
 def _digits(cosine: float) -> str:

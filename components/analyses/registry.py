@@ -114,24 +114,19 @@ class Kind(Step):
     @cached_property
     def signature(self) -> inspect.Signature:
         """Arguments that the endpoint takes, each with its type and default."""
-        taken = [self._parameter(name) for name in self.asks]
+        function = self.prepare or self.function
+        own, hints = inspect.signature(function).parameters, get_type_hints(function) | get_type_hints(Query)
+        kind, taken = inspect.Parameter.POSITIONAL_OR_KEYWORD, []
+        for name in self.asks:
+            default = QUERY[name].default if name in QUERY else own[name].default
+            default = inspect.Parameter.empty if default is MISSING else default
+            taken.append(inspect.Parameter(name, kind, default=default, annotation=hints[name]))
         return inspect.Signature(taken, return_annotation=dict[str, Any])
 
     def parted(self, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
         """The query and the options that an endpoint was given."""
         asked = {"backbone": "", "text": "", **{name: given[name] for name in given if name in QUERY}}
         return Query(**asked), {name: value for name, value in given.items() if name not in QUERY}
-
-    def _parameter(self, name: str) -> inspect.Parameter:
-        if name in QUERY:
-            default, hint = QUERY[name].default, get_type_hints(Query)[name]
-            default = inspect.Parameter.empty if default is MISSING else default
-        else:
-            taken = self.prepare or self.function
-            default = inspect.signature(taken).parameters[name].default
-            hint = get_type_hints(taken)[name]
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return inspect.Parameter(name, kind, default=default, annotation=hint)
 
 
 def analysis(

@@ -185,33 +185,26 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
     if pooling != POOLER or swap:  # the likely ones first
         every = dict.fromkeys((*LIKELY, *POOLINGS))
         behind = [key for key in every if not PARTS & {*pooling_source(key).fields}]
-    calls = _calls(example, pooling)
+    kept, start = example.kept, example.kept.hidden[-1]
+    head = own_head(backbone, kept)
+    if pooling == POOLER and not swap and backbone.pooler is not None:  # what stands behind its own pooler
+        with torch.no_grad():
+            head, start = partial(backbone.pooler.behind, kept), backbone.pooler(kept, start)
+    calls = trace(backbone.model, head, start)
     layers = {call: code for call in calls if (code := _layer(call, backbone.model))}
-    kept = tuple(layers)
-    native = next((key for key in behind if _same(kept, key, example, swap=False)), None)
+    native = next((key for key in behind if _same(layers, key, example, swap=False)), None)
     lacking = (call for call in calls if call not in layers and not call.idle)
     return OwnLayers(
         native=native,
         code=tuple(_lines(layers, len(backbone.labels))),
-        same=_same(kept, pooling, example, swap=True) if swap else native is not None,
+        same=_same(layers, pooling, example, swap=True) if swap else native is not None,
         left_out=tuple(  # but for the pooling, which leaves one vector of those of all tokens
             call.kind for call in lacking if call.weights or call.given[0].dim() >= call.taken[0].dim()
         ),
     )
 
 
-def _calls(example: Examined, pooling: str) -> tuple[Call, ...]:
-    """What the own head runs: behind its own pooler if that is the ``pooling`` that it stands behind."""
-    backbone, kept, hidden = example.backbone, example.kept, example.kept.hidden[-1]
-    pooler = backbone.pooler
-    if pooling != POOLER or swaps(backbone, pooling) or pooler is None:
-        return trace(backbone.model, own_head(backbone, kept), hidden)
-    with torch.no_grad():
-        vector = pooler(kept, hidden)
-    return trace(backbone.model, partial(pooler.behind, kept), vector)
-
-
-def _same(calls: Sequence[Call], pooling: str, example: Examined, swap: bool) -> bool:
+def _same(calls: Iterable[Call], pooling: str, example: Examined, swap: bool) -> bool:
     """Tell whether the calls alone, on a pooled vector, give the logits of the own head.
 
     Random hidden states tell any two poolings apart. For a swap, the own head is given the vector everywhere.
