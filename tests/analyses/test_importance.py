@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,37 +18,27 @@ from components.inference.engine import Engine
 from components.types import Progress, Query
 from tests.plain import SPECS, load_plain
 
-TUNED = ["bert-sentiment", *(f"{family}-paraphrase" for family in ("distilbert", "xlnet", "gpt2"))]
-TEXTS = {"sentiment": ("the acting is not good", ""), "paraphrase": ("the film is good", "it is not good")}
-
-
-def texts_of(key: str) -> tuple[str, str]:
-    return TEXTS[key.split("-")[1]]
-
-
-@cache
-def eager(key: str) -> Any:
-    folder = SPECS[key].location
-    return AutoModelForSequenceClassification.from_pretrained(
-        folder, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
+TUNED = {"bert-sentiment": ("the acting is not good", "")} | dict.fromkeys(
+    ("distilbert-paraphrase", "xlnet-paraphrase", "gpt2-paraphrase"), ("the film is good", "it is not good")
+)
 
 
 def inputs_of(key: str) -> dict[str, torch.Tensor]:
-    text, pair = texts_of(key)
+    text, pair = TUNED[key]
     return dict(load_plain(SPECS[key].location).tokenizer(text, pair or None, return_tensors="pt"))
 
 
 @pytest.fixture(scope="module")
 def found(engine: Engine) -> dict[str, Importance]:
-    return {key: engine.ask("importance", Query(key, *texts_of(key)), label="") for key in TUNED}
+    return {key: engine.ask("importance", Query(key, *TUNED[key]), label="") for key in TUNED}
 
 
 @pytest.mark.parametrize("key", TUNED)
 def test_attention_is_that_of_transformers(found: dict[str, Importance], key: str) -> None:
-    given = found[key]
+    given, options = found[key], {"dtype": torch.float32, "attn_implementation": "eager"}
+    model = AutoModelForSequenceClassification.from_pretrained(SPECS[key].location, **options).eval()
     with torch.no_grad():
-        output = eager(key)(**inputs_of(key), output_attentions=True)
+        output = model(**inputs_of(key), output_attentions=True)
     cls = given.analysis.tokens.cls
     layers = np.stack([layer[0].numpy() for layer in output.attentions])  # (L, H, T, T)
     np.testing.assert_allclose(given.attention, layers[:, :, cls], atol=1e-5)

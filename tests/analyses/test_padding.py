@@ -25,35 +25,26 @@ SAMPLE = {"bert-sentiment": "", "distilbert-paraphrase": PAIR, "xlnet-sentiment"
 LONGER = "the acting is not good at all, " * 3
 
 
-@pytest.fixture(scope="module")
-def ask(engine: Engine) -> Callable[..., Padding]:
-    return lambda key, *texts: engine.ask("padding", Query(key, *texts))
-
-
 def case_of(padding: Padding, name: str) -> PaddingCase:
     return next(case for case in padding.cases if case.name == name)
 
 
 @pytest.mark.parametrize(("key", "pair"), SAMPLE.items())
-def test_logits_and_states_are_those_of_transformers(
-    ask: Callable[..., Padding], key: str, pair: str
-) -> None:
-    plain, found = load_plain(SPECS[key].location), ask(key, TEXT, pair)
+def test_logits_and_states_are_those_of_transformers(engine: Engine, key: str, pair: str) -> None:
+    plain, found = load_plain(SPECS[key].location), engine.ask("padding", Query(key, TEXT, pair))
     alone = plain(TEXT, pair)
+    states, mean = alone.hidden_states[-1][0], alone.hidden_states[-1][0].mean(dim=0)
     for side in ("right", "left"):
-        length = alone.hidden_states[-1].shape[1] + PADDED
-        options = {"padding": "max_length", "max_length": length, "padding_side": side}
+        options = {"padding": "max_length", "max_length": len(states) + PADDED, "padding_side": side}
         inputs = plain.tokenizer([TEXT], [pair] if pair else None, return_tensors="pt", **options)
         with torch.no_grad():
             output = plain.model(**inputs, output_hidden_states=True)
         case = case_of(found, side)
         np.testing.assert_allclose(case.logits, output.logits[0], atol=1e-5)
-        largest = float((output.logits - alone.logits).abs().max())
-        assert case.largest == pytest.approx(largest, abs=1e-5)
+        assert case.largest == pytest.approx(float((output.logits - alone.logits).abs().max()), abs=1e-5)
         own = output.hidden_states[-1][0][inputs["attention_mask"][0].bool()]
-        moved = (own - alone.hidden_states[-1][0]).abs().amax(dim=1) > 1e-3
+        moved = (own - states).abs().amax(dim=1) > 1e-3
         assert case.moved == tuple(moved.nonzero()[:, 0].tolist())
-        mean = alone.hidden_states[-1][0].mean(dim=0)
         distance = float((own.mean(dim=0) - mean).norm() / mean.norm())
         assert case.pooled["mean"] == pytest.approx(distance, abs=1e-5)
 
@@ -67,8 +58,8 @@ def test_texts_together_are_audited_as_each_alone(loaded: Callable[[str], Backbo
 
 
 @pytest.mark.parametrize("key", SAMPLE)
-def test_a_batch_is_safe_and_causes_are_those_of_the_families(ask: Callable[..., Padding], key: str) -> None:
-    found, plain = ask(key, TEXT), load_plain(SPECS[key].location)
+def test_a_batch_is_safe_and_causes_are_those_of_the_families(engine: Engine, key: str) -> None:
+    found, plain = engine.ask("padding", Query(key, TEXT)), load_plain(SPECS[key].location)
     inputs = plain.tokenizer([TEXT, LONGER], padding=True, return_tensors="pt")
     with torch.no_grad():
         logits = plain.model(**inputs).logits[0]
@@ -78,14 +69,15 @@ def test_a_batch_is_safe_and_causes_are_those_of_the_families(ask: Callable[...,
     assert batch.reads == tuple(found.analysis.reads.positions.nonzero()[0])
     assert max(found.pooled.values()) < 1e-4
     # As their papers and their code say: some read the first position, one counts from the padding.
-    kind = plain.model.config.model_type
     left, right = (case_of(found, side) for side in ("left", "right"))
+    told = (left.verdict, left.cause), (right.verdict, right.cause)
+    kind = plain.model.config.model_type
     if kind in FIRST:
-        assert (left.verdict, left.cause, right.verdict) == ("reads_padding", "head", "safe")
+        assert told == (("reads_padding", "head"), ("safe", ""))
     elif kind == "xlnet":  # reads the last position
-        assert (left.verdict, right.verdict, right.cause) == ("safe", "reads_padding", "head")
+        assert told == (("safe", ""), ("reads_padding", "head"))
     else:  # finds the last token, but counts positions from the first of the padding
-        assert (left.verdict, left.cause, right.verdict) == ("moves", "positions", "safe")
+        assert told == (("moves", "positions"), ("safe", ""))
         assert case_of(found, "left_positions").verdict == "safe"
 
 
@@ -123,9 +115,9 @@ def test_attention_to_padding_is_told(loaded: Callable[[str], Backbone]) -> None
     assert "attend to the padding" in str(found.says[0])
 
 
-def test_a_text_that_leaves_no_room_is_refused(ask: Callable[..., Padding]) -> None:
+def test_a_text_that_leaves_no_room_is_refused(engine: Engine) -> None:
     with pytest.raises(PoolscopeError, match="as many as the model takes"):
-        ask("bert-sentiment", "good " * 1000)
+        engine.ask("padding", Query("bert-sentiment", "good " * 1000))
 
 
 def test_a_tokenizer_that_cannot_pad_is_said(loaded: Callable[[str], Backbone]) -> None:
