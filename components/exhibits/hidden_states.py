@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.lens import Lens
@@ -115,40 +114,33 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     heading = say("lens.heading", count=int(aim.pointed.sum()), **found)
     if analysis.random or aim.raw:
         heading = say("lens.heading_random" if analysis.random else "lens.heading_raw", **found)
-    bound = float(np.abs(aim.tokens).max()) or 1.0
-    ends = (-bound, bound) if aim.raw else (0.0, 1.0)  # of the scale of colours
+    bound, far = float(np.abs(aim.tokens).max()) or 1.0, aim.tokens - aim.neutral
+    low, high = (-bound, bound) if aim.raw else (0.0, 1.0)  # ends of the scale, which is grey at neutral
+    marks = [aim.text(value) for value in (low, aim.neutral, high)]
     keys, stops = ("lens.colour_raw", "lens.colour"), draw.DIVERGING
     if analysis.random:
         keys, stops = ("outputs.raw", "depth.axis"), draw.RANDOM
     colour = say(keys[0] if aim.raw else keys[1], label=aim.label, guess=aim.text(aim.neutral))
     layers = {say("lens.column", label=aim.label, layer=at): row for at, row in enumerate(aim.tokens)}
-    return Shown(
-        heading=heading,
-        words=say("lens.description", layers=len(aim.tokens), **found),
-        data=titled_frame({"table.index": range(len(view.labels)), "table.token": view.labels}, say, layers),
-        figure=_lens_figure(aim, view, ends, stops, say),
-        above=hint_html(say.together(hints))
-        + scale_html(colour, stops, (aim.text(ends[0]), aim.text(ends[1]))),
-        about=asked_line(analysis, say),
-        scale=colour,
-        least_width=draw.least_width(view),
-    )
-
-
-def _lens_figure(
-    aim: Aim, view: View, ends: tuple[float, float], stops: list[list[Any]], say: Texts
-) -> draw.Figure:
-    """L + 1 rows by T columns; what the head says in earnest is framed, where it reads one token."""
-    (low, high), far = ends, aim.tokens - aim.neutral  # from what is neutral, which is grey
-    return draw.heat_map(
+    figure = draw.heat_map(
         view,
         np.where(far < 0, far / (aim.neutral - low), far / max(high - aim.neutral, 1e-6)),
         say("lens.hover", token="%{x}", layer="%{y}", label=escape(aim.label), value="%{text}"),
         say,
-        draw.read_frame(aim.analysis),
+        draw.read_frame(analysis),  # round what the head says in earnest, where it reads one token
         text=[list(map(aim.text, row)) for row in aim.tokens],
         colorscale=stops,
-        colorbar={"tickvals": [-1, 0, 1], "ticktext": list(map(aim.text, (low, aim.neutral, high)))},
+        colorbar={"tickvals": [-1, 0, 1], "ticktext": marks},  # of an image
+    )
+    return Shown(
+        heading=heading,
+        words=say("lens.description", layers=len(aim.tokens), **found),
+        data=titled_frame({"table.index": range(len(last)), "table.token": view.labels}, say, layers),
+        figure=figure,
+        above=hint_html(say.together(hints)) + scale_html(colour, stops, (marks[0], marks[2])),
+        about=asked_line(analysis, say),
+        scale=colour,
+        least_width=draw.least_width(view),
     )
 
 
@@ -273,6 +265,15 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
     hints += [say("trace.blank", warning=visible(one.said(say))) for one in given.warnings]
     scale, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
     other = " / ".join(shorten(visible(text), TEXT) for text in (second.text, second.text_pair) if text)
+    mine, theirs = given.pairs.T.tolist()
+    own, others = labels_of(first), labels_of(given.second)
+    tokens = {
+        "table.index": mine,
+        "table.token": [own[place] for place in mine],
+        "trace.other_index": theirs,
+        "trace.other_token": [others[place] for place in theirs],
+    }
+    columns = {say("away.layer", layer=layer): row for layer, row in enumerate(given.shares)}
     shades, (layers, total) = draw.RANDOM if first.random else draw.DIVERGING, given.shares.shape
     heading, words = say("trace.heading_random"), say("trace.description", layers=layers, total=total)
     told = ""
@@ -282,7 +283,7 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
     return Shown(
         heading=heading,
         words=words,
-        data=_trace_data(given, say),
+        data=titled_frame(tokens, say, columns),
         figure=_trace_figure(given, view, say),
         above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades, ends)}",
         about=say("trace.about", asked=asked_line(first, say), text=other),
@@ -308,20 +309,6 @@ def _trace_figure(given: Patched, view: View, say: Texts) -> draw.Figure:
         colorbar={"tickvals": [-1, 0, 1], "ticktext": [share_text(share) for share in (-1, 0, 1)]},
         hoverongaps=False,
     )
-
-
-def _trace_data(given: Patched, say: Texts) -> pd.DataFrame:
-    """P rows, a column for each of the L + 1 layers: shares, with both tokens before them."""
-    mine, theirs = given.pairs.T.tolist()
-    own, others = labels_of(given.first), labels_of(given.second)
-    tokens = {
-        "table.index": mine,
-        "table.token": [own[place] for place in mine],
-        "trace.other_index": theirs,
-        "trace.other_token": [others[place] for place in theirs],
-    }
-    layers = {say("away.layer", layer=layer): row for layer, row in enumerate(given.shares)}
-    return titled_frame(tokens, say, layers)
 
 
 MOST = 0.5  # of the change: who carries less does not carry most of it

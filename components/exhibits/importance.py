@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import chain
 from math import isnan
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -119,10 +119,8 @@ def chance_of(total: int) -> float:
     return min(1.0, CHANCE / (total - 1) ** 0.5) if total > 1 else 1.0
 
 
-def goes(
-    given: Importance, similarity: Method, erasure: Method
-) -> Literal["alike", "opposed", "chance", "none", "random"]:
-    """Tell whether similarity orders the tokens as erasure does, beyond what chance gives."""
+def goes(given: Importance, similarity: Method, erasure: Method) -> str:
+    """Tell how similarity and erasure order the tokens: alike, opposed, as by chance, none or random."""
     if given.analysis.random:
         return "random"
     if similarity.rho is None:
@@ -188,7 +186,11 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
     for place, method in enumerate(methods):
         left, right = round(place / total, 4), round((place + 1 - GAP) / total, 4)
         traces.append(_bars(method, colours, place, say))
-        axes[f"xaxis{draw.axis_number(place)}"] = _axis(method, domain=[left, right])
+        start, high = method.least, max(0.0, float(np.nanmax(method.values)))
+        room = ROOM * ((high - start) or 1.0)
+        ends = {"domain": [left, right], "range": [start - (room if start < 0 else 0), high + room]}
+        axis = draw.axis(**ends, showticklabels=False, **draw.ZERO_LINE)
+        axes[f"xaxis{draw.axis_number(place)}"] = axis
         erasure = place == total - 1
         last = say("matters.yardstick") if erasure else say("matters.rho", rho=method.rho_text)
         lines = [*(f"<b>{escape(line)}</b>" for line in _lines(method.title)), escape(last)]
@@ -214,13 +216,6 @@ def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Tr
         width=0.74,
         **draw.BESIDE,
     )
-
-
-def _axis(method: Method, domain: list[float]) -> dict[str, Any]:
-    start, high = method.least, max(0.0, float(np.nanmax(method.values)))
-    room = ROOM * ((high - start) or 1.0)
-    ends = [start - (room if start < 0 else 0), high + room]
-    return draw.axis(domain=domain, range=ends, showticklabels=False, **draw.ZERO_LINE)
 
 
 def _lines(name: str) -> list[str]:
