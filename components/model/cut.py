@@ -448,7 +448,6 @@ class _Watched:
 
 
 def _watched(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> tuple[Pass, _Watched]:
-    """A forward pass, and what ran in it."""
     seen, calls, clock = _Watched(), Counter[nn.Module](), count()
 
     def begin(module: nn.Module, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:

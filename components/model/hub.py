@@ -257,7 +257,6 @@ class Downloads:
                     _cancel(download.process)
 
     def _subscribe(self, listing: Listing) -> _Download:
-        """Subscribe to the download of a model that is under way, or begin one."""
         with self._lock:
             download = self._running.get((listing.model, listing.commit))
             if download is None:
@@ -269,7 +268,6 @@ class Downloads:
             return download
 
     def _check_room(self, listing: Listing) -> None:
-        """Refuse a download that does not fit among the others."""
         if len(self._running) >= self._most:
             raise PoolscopeError("backbone", listing.model, "errors.downloads", most=self._most)
         with hub_errors(listing.model):
@@ -389,7 +387,6 @@ class Hub:
 
 
 def _report(report: int | PoolscopeError) -> None:
-    """Tell the process that began this one."""
     sys.stdout.buffer.write(pickle.dumps(report))
     sys.stdout.buffer.flush()
 
