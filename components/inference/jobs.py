@@ -148,7 +148,11 @@ class Answers:
         """
         with self._lock:
             kept, flight = self._kept.get(key), self._flying.get(key)
-            self._count(shared=kept is not None or flight is not None)
+            self._asked += 1
+            self._shared += kept is not None or flight is not None
+            if self._asked % EVERY == 0:
+                share = 100 * self._shared / self._asked
+                logger.info("%d questions, %.0f %% needed no run of their own", self._asked, share)
             if kept is not None:
                 return kept
             first = flight is None
@@ -181,9 +185,3 @@ class Answers:
                 return
             self._land(key, flight)  # who asks it from now on has it run anew
         flight.left.cancel()
-
-    def _count(self, shared: bool) -> None:
-        self._asked, self._shared = self._asked + 1, self._shared + shared
-        if self._asked % EVERY == 0:
-            share = 100 * self._shared / self._asked
-            logger.info("%d questions, %.0f %% needed no run of their own", self._asked, share)
