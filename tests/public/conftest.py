@@ -33,15 +33,11 @@ def real(folder: Path) -> Iterator[httpx.Client]:
     for made in (image, files):
         made.mkdir()
     before = below(copied(image))
-    given = {name: value for name, value in ENVIRONMENT.items() if name != PORT}
-    seen = {
-        "ATTEMPTS": str(attempts),
-        "LOG": str(log),
-        "TMPDIR": str(files),
-        "HF_HOME": str(folder / "cache"),
-    }
+    seen = {"ATTEMPTS": attempts, "LOG": log, "TMPDIR": files, "HF_HOME": folder / "cache"}
     more = {"POOLSCOPE_METRICS": "1", "POOLSCOPE_ADDRESS_RATE": RATE}  # all tests ask from this machine
-    environment = {**given, **seen, **more, "GRADIO_MCP_SERVER": "true"}
+    environment = ENVIRONMENT | {name: str(path) for name, path in seen.items()} | more
+    del environment[PORT]
+    environment["GRADIO_MCP_SERVER"] = "true"
     guarded = str(ROOT / "tests" / "guarded_app.py")
     with served(guarded, log=log, root=image, **environment) as url, client_of(url) as client:
         yield client
