@@ -238,9 +238,8 @@ def _figure(drawn: _Flow) -> draw.Figure:
     sides = ["middle right" if x == WORDS else "bottom center" for x, _, _ in drawn.words]
     xs, ys, words = (list(column) for column in zip(*drawn.words, strict=True))
     texts = draw.written(xs, ys, words, sides, textfont={"size": 16})
-    anchor = draw.Trace(
-        type="scatter", x=[None], y=[None], xaxis="x2"
-    )  # an axis without a trace is not drawn
+    # An axis without a trace is not drawn.
+    anchor = draw.Trace(type="scatter", x=[None], y=[None], xaxis="x2")
     return draw.Figure([*drawn.traces, texts, anchor], frame)
 
 

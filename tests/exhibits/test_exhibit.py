@@ -220,11 +220,6 @@ def test_nothing_from_outside_is_markup_or_a_formula(name: str) -> None:
         assert not [cell for cell in risky if not number.fullmatch(cell)]
 
 
-def test_a_token_that_looks_like_a_formula_is_kept_and_markup_is_a_cell_as_any_other() -> None:
-    hostile = [rows(one) for _, one in shown("similarity")][-1]
-    assert [row[1] for row in hostile[2:4]] == ["'=1+1", XSS]
-
-
 def test_an_exhibit_that_does_not_apply_shows_nothing_and_what_can_be_clicked_is_said_on_the_page() -> None:
     never = Exhibit("never", lambda *_: Shown(html="shown"), applies=lambda subject: subject == "this")
     assert (never.shown("this", {}, SAY).html, never.shown("that", {}, SAY).html) == ("shown", "")
