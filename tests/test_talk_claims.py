@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components.exhibits.curves import CURVES_CENTRED
-from components.exhibits.view import CENTRED, View, centring_of
+from components.exhibits.view import CENTRED, View
 from components.inference.engine import Engine
 from components.menus import load_examples
 from components.results import Row, read_results
@@ -40,7 +40,7 @@ def estimate(kind: str, pooling: str, backbone: str = "all-minilm-l6-v2", **more
 def test_without_what_all_sentences_share_tokens_end_more_like_cls_than_they_began(
     engine: Engine, family: str
 ) -> None:
-    centring = centring_of(CURVES_CENTRED, claiming("still end more like [CLS] than they began", "cls").state)
+    centring = CURVES_CENTRED.of(claiming("still end more like [CLS] than they began", "cls").state)
     assert centring != "plain"
     analysis = engine.ask("analyze", Query(f"{family}-sentiment", TEXT))
     others = np.delete(analysis.cosines(centring), analysis.tokens.cls, axis=1)
@@ -51,7 +51,7 @@ def test_layer_by_layer_more_tokens_are_more_like_cls_than_is_ordinary(engine: E
     heatmap = claiming("Layer by layer, more of them grow more like it", "cls")
     analysis, above = engine.ask("analyze", Query("bert-sentiment", TEXT)), []
     for layer in range(analysis.layers + 1):
-        view = View(analysis, layer, centring_of(CENTRED, heatmap.state))
+        view = View(analysis, layer, CENTRED.of(heatmap.state))
         assert view.band
         above.append(sum(view.similarity[index] > view.band[2] for index in view.others))
     assert above == sorted(above)

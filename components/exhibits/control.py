@@ -28,7 +28,7 @@ def foreign(name: str) -> bool:
 
 Value = str | bool | int | tuple[str, ...]
 State = Mapping[str, Value]  # key of a control -> what it is set to
-V = TypeVar("V", str, bool, int, tuple[str, ...])
+V = TypeVar("V", bound=Value)
 KEYS = 1000  # of a link at most
 NAMED = 6  # of what is allowed, and of what is not
 LONGEST_KEY = 60  # characters that are held against the keys there are

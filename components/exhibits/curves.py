@@ -11,11 +11,11 @@ from components.exhibits import draw
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, titled_frame
-from components.exhibits.view import CENTRINGS, HOW, TEXT, centring_of, number, shorten, visible, width
+from components.exhibits.view import CENTRINGS, HOW, TEXT, number, shorten, visible, width
 from components.texts import Texts
 from components.types import Centring, Floats
 
-CURVES_CENTRED = Control("compare_centred", HOW, "plain", "view.centring", "view.centring_info")
+CURVES_CENTRED = Control[Centring]("compare_centred", HOW, "plain", "view.centring", "view.centring_info")
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
 HEIGHT, TOP, BOTTOM, LEFT = 400, 14, 50, 66  # pixels
 NAME = 24  # characters of a name
@@ -30,7 +30,7 @@ Curve = tuple[str, Floats]  # of a backbone: its name, and (L + 1,) means in [-1
 
 def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
     """The curves of the first version; no data where there is none."""
-    centring = centring_of(CURVES_CENTRED, state)
+    centring = CURVES_CENTRED.of(state)
     lines = curves_of(comparison, centring)
     hints = [say("compare.curves_hint" if lines else "compare.curves_none")]
     hints += [] if comparison.after is None else [say("edit.curves")]

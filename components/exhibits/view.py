@@ -97,7 +97,7 @@ CENTRINGS: tuple[Centring, ...] = ("plain", "centred", "standardised")
 HOW = Choice(  # older links have 1 for centred
     CENTRINGS, ("view.plain", "view.centred", "view.standardised"), (("0", "plain"), ("1", "centred"))
 )
-CENTRED = Control("centred", HOW, "plain", "view.centring", "view.centring_info")
+CENTRED = Control[Centring]("centred", HOW, "plain", "view.centring", "view.centring_info")
 LABEL = Control("label", Brought(), "", "view.label")  # "": the one that the model says
 
 
@@ -117,7 +117,7 @@ class View:
     def of(cls, analysis: Analysis, state: State) -> View:
         """An analysis as ``state`` says to look at it; at the last layer where it has no such layer."""
         layer, last = LAYER.of(state), analysis.layers
-        return cls(analysis, layer if 0 <= layer <= last else last, centring_of(CENTRED, state))
+        return cls(analysis, layer if 0 <= layer <= last else last, CENTRED.of(state))
 
     @property
     def by_layer(self) -> Floats:
@@ -137,12 +137,9 @@ class View:
         return self.analysis.ordinary.of(self.centring) if asked else None
 
     @property
-    def band(self) -> tuple[float, float, float] | None:
-        """The band at the layer under study."""
-        if self.bands is None:
-            return None
-        low, median, high = map(float, self.bands[self.layer])
-        return low, median, high
+    def band(self) -> tuple[float, ...] | None:
+        """The band at the layer under study: low, median, high."""
+        return None if self.bands is None else tuple(self.bands[self.layer].tolist())
 
     @property
     def others(self) -> list[int]:
@@ -166,12 +163,6 @@ class View:
     def is_pair(self) -> bool:
         """Tell whether tokens of a second text are there."""
         return bool((self.analysis.tokens.segment == 1).any())
-
-
-def centring_of(control: Control[str], state: State) -> Centring:
-    """Centring of hidden states before their cosine, as a control of it is set."""
-    chosen: Centring = control.of(state)  # type: ignore[assignment] # as its kind sees to it
-    return chosen
 
 
 def indices(mask: Bools) -> list[int]:

@@ -21,7 +21,7 @@ from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
 from components.exhibits.draw import SEGMENT_KEYS, diverging, ink
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, hint_html, scale_html, titled_frame
-from components.exhibits.view import HOW, View, centring_of, number, shorten, visible, word, yes_or_no
+from components.exhibits.view import HOW, View, number, shorten, visible, word, yes_or_no
 from components.markup import render
 from components.texts import Texts
 from components.types import Analysis, Centring
@@ -51,7 +51,7 @@ WORD = re.compile(
 DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
 ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
 DEPTH = Control("words_depth", Whole(0, 100, 5), 100, "words.depth", "words.depth_info")  # percent
-WORDS_CENTRED = Control("words_centred", HOW, "plain", "view.centring", "view.centring_info")
+WORDS_CENTRED = Control[Centring]("words_centred", HOW, "plain", "view.centring", "view.centring_info")
 NAME = 40  # characters of a backbone or a word in a sentence
 COLUMNS = (
     *("backbone", "layer", "text", "number", "word", "characters"),
@@ -205,7 +205,7 @@ def _kind(character: str) -> str:
 
 def words(comparison: Comparison, state: State, say: Texts) -> Shown:
     """A column for each word, a row for each backbone, at a depth of one's choice."""
-    centring = centring_of(WORDS_CENTRED, state)
+    centring = WORDS_CENTRED.of(state)
     found = align(comparison, DEPTH.of(state), centring)
     if found is None:
         return Shown()
