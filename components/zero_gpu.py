@@ -4,6 +4,8 @@ Poolscope measures on CPUs, in its workers, which costs no visitor anything. The
 GPU says which one it is.
 """
 
+from __future__ import annotations
+
 import os
 import socket
 from typing import Any

@@ -1,5 +1,7 @@
 """The public endpoints, for gradio_client, curl and MCP alike. Names and keys are a contract."""
 
+from __future__ import annotations
+
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
