@@ -1,15 +1,13 @@
 """The room: phones follow and vote, each once; only who has the key leads; hostile votes get a sentence."""
 
-import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 
-import httpx
 import pytest
 from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 
 from components.errors import PoolscopeError
 from components.exhibits.talks import parse_talks
@@ -30,7 +28,6 @@ TALKS = {
 }
 ASKING = {"talk": "talk", "step": 1, "asking": True}
 ANSWERED = {**ASKING, "asking": False}
-Answer = TypeVar("Answer")
 
 
 @pytest.fixture
@@ -41,35 +38,21 @@ def room() -> Room:
     return room
 
 
-def asked(room: Room, talk: Callable[[httpx.AsyncClient], Awaitable[Answer]], **cookies: str) -> Answer:
-
-    async def answer() -> Answer:
-        transport = httpx.ASGITransport(RoomMiddleware(PlainTextResponse("elsewhere"), room))
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://app.example", cookies=cookies
-        ) as client:
-            return await talk(client)
-
-    return asyncio.run(answer())
-
-
-def ask(room: Room, method: str, path: str, key: str = "", phone: str = "", **more: Any) -> httpx.Response:
-    return asked(room, lambda client: client.request(method, path, **more), **{KEY: key, TOKEN: phone})
+def ask(room: Room, method: str, path: str, key: str = "", phone: str = "", **more: Any) -> Any:
+    """The answer of the room over HTTP."""
+    app, cookies = RoomMiddleware(PlainTextResponse("elsewhere"), room), {KEY: key, TOKEN: phone}
+    client = TestClient(app, "http://app.example", follow_redirects=False, cookies=cookies)
+    return client.request(method, path, **more)
 
 
 def test_each_phone_has_one_vote_and_may_change_it(room: Room) -> None:
-    drawn = random.Random(0)
-    last = {f"phone {number}": "0" for number in range(50)}
-
-    async def vote(client: httpx.AsyncClient) -> None:
-        for name in [drawn.choice(list(last)) for _ in range(150)]:
-            last[name] = str(drawn.randrange(3))
-            ballot = {"round": room.round, "choice": last[name]}
-            sent = await client.post("/room/vote", data=ballot, headers={"Cookie": f"{TOKEN}={name}"})
-            assert (sent.status_code, sent.headers["location"]) == (303, "../room?lang=en")
-
-    asked(room, vote)
-    counts = Counter(last[name] for name in room.votes)
+    drawn, last = random.Random(0), {}
+    for _ in range(100):
+        name, choice = f"phone {drawn.randrange(30)}", str(drawn.randrange(3))
+        sent = ask(room, "POST", "/room/vote", phone=name, data={"round": room.round, "choice": choice})
+        assert (sent.status_code, sent.headers["location"]) == (303, "../room?lang=en")
+        last[name] = choice
+    counts = Counter(last.values())
     exact = [counts[str(choice)] for choice in range(3)]
     assert room.counts() == exact
     room.lead(ANSWERED)
@@ -111,21 +94,13 @@ def test_a_phone_shows_the_talk_in_its_language_and_a_way_to_the_app() -> None:
     assert "<img" not in page + votes_html(room, SAY)
 
 
-@pytest.mark.parametrize(
-    ("phone", "given"),
-    [
-        ("", {"choice": "0"}),
-        ("a", {"choice": "3"}),
-        ("a", {"choice": "-1"}),
-        ("a", {"choice": "0", "round": "another"}),
-        ("a", {}),
-    ],
-)
-def test_a_hostile_vote_gets_a_sentence(room: Room, phone: str, given: dict[str, str]) -> None:
-    sent = ask(room, "POST", "/room/vote", phone=phone, data={"round": room.round, **given})
-    assert sent.status_code == HTTPStatus.BAD_REQUEST
-    assert sent.json()["detail"]
-    assert room.counts() == [0, 0, 0]
+def test_a_hostile_vote_gets_a_sentence(room: Room) -> None:
+    ballots = {"choice": "3"}, {"choice": "-1"}, {"choice": "0", "round": "another"}, {}
+    for phone, given in (("", {"choice": "0"}), *(("a", ballot) for ballot in ballots)):
+        sent = ask(room, "POST", "/room/vote", phone=phone, data={"round": room.round, **given})
+        assert sent.status_code == HTTPStatus.BAD_REQUEST
+        assert sent.json()["detail"]
+        assert room.counts() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("key", ["", "guessed"])
@@ -154,19 +129,14 @@ def test_who_has_the_key_leads(room: Room) -> None:
     assert not room.at.asking
 
 
-def test_a_phone_is_told_at_once_and_whenever_the_talk_goes_on() -> None:
+@pytest.mark.anyio
+async def test_a_phone_is_told_at_once_and_whenever_the_talk_goes_on() -> None:
     room = Room(TALKS, most=1)
-
-    async def follow() -> list[str]:
-        stream, seen = room.follow(lambda: str(room.at.step), beat=0.01), []
-        for step in (1, 2):
-            seen.append(await anext(stream))
-            assert room.phones == room.most
-            assert await anext(stream) == ":\n\n"
-            room.lead({**ANSWERED, "step": step})
-        seen.append(await anext(stream))
-        await stream.aclose()  # type: ignore[attr-defined] # it is a generator
-        return seen
-
-    assert asyncio.run(follow()) == [f'data: "{step}"\n\n' for step in (0, 1, 2)]
+    stream = room.follow(lambda: str(room.at.step), beat=0.01)
+    for step in (0, 1, 2):
+        assert await anext(stream) == f'data: "{step}"\n\n'
+        assert room.phones == room.most
+        assert await anext(stream) == ":\n\n"
+        room.lead({**ANSWERED, "step": step + 1})
+    await stream.aclose()
     assert not room.phones
