@@ -36,8 +36,7 @@ def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
     """
     titles, values = zip(*columns, strict=True)
     index = pd.RangeIndex(len(values[0]))  # one for all: to align several takes longer than all the rest
-    texts = [any(isinstance(cell, str) for cell in one) for one in values]
-    kinds = (object if text else None for text in texts)
+    kinds = (object if any(isinstance(cell, str) for cell in one) else None for one in values)
     series = (pd.Series(one, index, dtype=kind) for one, kind in zip(values, kinds, strict=True))
     return pd.DataFrame(dict(enumerate(series)), index).set_axis(pd.Index(titles, dtype=object), axis=1)
 
