@@ -26,7 +26,6 @@ from components.model.query import Asked, checked_text
 from components.settings import ASSETS
 from components.texts import Sentence
 from components.types import (
-    BackboneSpec,
     Declaration,
     Dense,
     Normalize,
@@ -44,10 +43,10 @@ LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
 BAR = 0.999
 """The least cosine of a match.
 
-``python -m tests.benchmarks.detect`` measures what lies on either side. Above it: the same model's vectors,
-rounded to bfloat16 (0.99999) or printed with four decimals; computed in bfloat16, those of three bundled
-checkpoints have 0.9999 or more. Below it: vectors with noise of a tenth of their length (0.995), those of
-checkpoints that were fine-tuned from the same one, and random ones.
+As measured, above it lie the same model's vectors, rounded to bfloat16 (0.99999) or printed with four
+decimals; computed in bfloat16, those of three bundled checkpoints have 0.9999 or more. Below it: vectors with
+noise of a tenth of their length (0.995), those of checkpoints that were fine-tuned from the same one, and
+random ones.
 """
 ROUNDING = 1e-7  # of a cosine
 NAMED = 4  # ways that a sentence names; more are only counted
@@ -200,17 +199,12 @@ class Candidate:
 class Detected:
     """Ways that gave a vector, or each of several.
 
-    ``query``: of the first text. ``layers``: the number of the model's last. ``width``: of the vectors.
-    ``length``: of the vector; of several, the geometric mean. ``tried``: how many
-    ways give one of this width. ``candidates``: the nearest ten, of which no two give the same vector.
-    ``prompts``: prefixes that the checkpoint declares, by name.
+    ``layers``: the number of the model's last. ``tried``: how many ways give a vector so wide.
+    ``candidates``: the nearest ten, of which no two give the same vector. ``prompts``: prefixes that the
+    checkpoint declares, by name.
     """
 
-    query: Query
-    backbone: BackboneSpec
     layers: int
-    width: int
-    length: float
     tried: int
     candidates: tuple[Candidate, ...]
     declared: Declaration | None

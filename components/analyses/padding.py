@@ -20,7 +20,7 @@ class PaddingCase:
 
     ``name``: "batch", beside a longer text, as the tokenizer itself pads; "right" or "left", where the
     padding stands; or "left_positions", on the left with position ids that count the text's own tokens.
-    ``logits`` and ``probabilities``: (K,). ``largest``: the largest difference of a logit from what is said
+    ``logits``: (K,). ``largest``: the largest difference of a logit from what is said
     of the text alone. ``reads``: the indices of the tokens that the head reads; ``reads_padding``: whether it
     reads what was padded, too. ``moved``: the indices of the tokens whose final hidden state is another one.
     ``pooled``: for each pooling that there is how far its vector lies from that of the text alone, in lengths
@@ -31,7 +31,6 @@ class PaddingCase:
 
     name: str
     logits: Floats
-    probabilities: Floats
     largest: float
     reads: tuple[int, ...]
     reads_padding: bool

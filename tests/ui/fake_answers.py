@@ -164,7 +164,6 @@ def fake_padding(analysis: Analysis) -> Padding:
             PaddingCase,
             name=name,
             logits=analysis.logits + np.float32(moved),
-            probabilities=analysis.probabilities,
             largest=moved,
             reads=_read(analysis),
             reads_padding=moved > 0,
@@ -223,21 +222,17 @@ def agreed(given: Importance) -> Importance:
 def fake_detect(analysis: Analysis, vector: object, prefix: str = "") -> Detected:
     """That [CLS] of the last layer made it, with ties; of a vector that begins with 0, that nothing did."""
     pasted = to_vectors(vector)
-    numbers, count = pasted[0].vector, len(pasted)
+    count = len(pasted)
     way = Way("cls", analysis.layers, normalised=True, prefix=prefix)
     same = replace(way, pooling="first"), replace(way, pooling="native"), replace(way, layer=0)
-    cosine = 0.9 if numbers[0] == 0 else 0.99999
+    cosine = 0.9 if pasted[0].vector[0] == 0 else 0.99999
     plain = replace(way, pooling="mean", normalised=None)
     others = [
         Candidate(replace(plain, layer=layer), (), (0.8 - 0.1 * layer,) * count, 2.5, False)
         for layer in (1, 0)
     ]
     return Detected(
-        query=analysis.query,
-        backbone=analysis.backbone,
         layers=analysis.layers,
-        width=len(numbers),
-        length=1.0,
         tried=200,
         candidates=(Candidate(way, same, (cosine,) * count, 1.0, cosine > BAR), *others),
         declared=replace(DECLARED, longest=128),

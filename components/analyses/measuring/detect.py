@@ -119,11 +119,7 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
         fitting |= {way: each for way, each in prefixed.items() if each.shape == unit.shape}
     layers = -min(way.layer for way in first.made)
     return Detected(
-        query=first.query,
-        backbone=first.backbone.described,
         layers=layers - 1,
-        width=unit.shape[1],
-        length=float(np.exp(np.log(lengths).mean())),
         tried=len(fitting),
         candidates=ranked(
             unit, lengths, {replace(way, layer=way.layer + layers): each for way, each in fitting.items()}

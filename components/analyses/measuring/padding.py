@@ -18,7 +18,7 @@ from components.analyses.padding import Cause, Padding, PaddingCase
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
-from components.model.examine import Examined, probabilities, run
+from components.model.examine import Examined, run
 from components.model.internals import repeatable
 from components.model.pooling import States
 from components.model.reads import Reading
@@ -125,7 +125,6 @@ def _case(examined: Examined, first: int | None, pooled: Mapping[str, Tensor], p
     return PaddingCase(
         name=padded.name,
         logits=logits.numpy(),
-        probabilities=probabilities(logits, backbone.problem_type),
         largest=largest,
         reads=tuple(read.nonzero()[:, 0].tolist()),
         reads_padding=bool(reading[~own].any()),
