@@ -11,7 +11,7 @@ import pytest
 from components.ui.gradio_internals import CLOSE
 from tests.public.asking import AT_ONCE
 
-PAGES = 100
+PAGES = 300
 QUESTIONS = 4  # of each page
 TOGETHER = 25  # pages
 LOST = 20.0  # seconds
