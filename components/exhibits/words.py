@@ -268,10 +268,7 @@ def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> s
 
 
 def _data(found: Alignment, say: Texts) -> pd.DataFrame:
-    """A row for each backbone and word, up to the last that any sees, and for each special token.
-
-    A backbone goes by its key.
-    """
+    """A row for each backbone (its key) and word, up to the last that any sees, and each special token."""
     rows = [
         (key, one.layer, *row)
         for key, one in found.backbones.items()
