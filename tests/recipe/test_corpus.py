@@ -110,13 +110,6 @@ def test_made_pairs_come_in_both_orders_and_share_most_words_where_they_match() 
     assert 10 < sum(pair.texts[0] in originals for pair in pairs) < 40
 
 
-def test_passages_hold_every_sentence_once_in_order() -> None:
-    runs = corpora.passages(SENTENCES, random.Random(0))
-    assert [sentence for run in runs for sentence in run] == list(SENTENCES)
-    assert all(len(" ".join(run[:-1]).split()) < corpora.PASSAGE[1] for run in runs)  # the last may stand out
-    assert len(runs) > 5
-
-
 def test_half_of_the_second_parts_are_the_next_and_half_another_s() -> None:
     pairs = corpora.make_consecutive([Example(SENTENCES, UNLABELLED)] * 40, random.Random(2))
     whole = " ".join(SENTENCES).lower()

@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from copy import deepcopy
-from typing import Any
+from itertools import product
 
 import pytest
 import torch
@@ -27,39 +27,21 @@ TEMPLATES = {  # as the papers have them: one text, and a pair
 }
 
 
-@pytest.fixture(params=FAMILIES)
-def family(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def tokenizer(family: str, tokenizers: dict[str, Tokenizer]) -> Tokenizer:
-    return tokenizers[family]
-
-
-def test_templates_segments_and_padding(family: str, tokenizer: Tokenizer) -> None:
+@pytest.mark.parametrize("family", FAMILIES)
+def test_templates_segments_and_padding(family: str, tokenizers: dict[str, Tokenizer]) -> None:
+    tokenizer = tokenizers[family]
     found = (tokenizer.convert_ids_to_tokens(tokenizer(*texts)["input_ids"]) for texts in ("a", "ab"))
     assert [" ".join(tokens).replace("▁ ", "▁") for tokens in found] == TEMPLATES[family]
-    batch = tokenizer(["a", "the story is long"], ["b", "the cast is lazy"], padding=True)
-    mask = batch["attention_mask"][0]
+    batch = tokenizer(
+        ["a", "the story is long"], ["b", "the cast is lazy"], padding=True, return_tensors="pt"
+    )
+    mask = batch["attention_mask"][0].tolist()
     assert mask == sorted(mask, reverse=family != "xlnet")
     assert 0 in mask
     segments = {"bert": {0, 1}, "xlnet": {0, 1, 2}}  # the paper of xlnet has one for the last token
-    assert set(batch.get("token_type_ids", [[]])[-1]) == segments.get(family, set())
-
-
-def test_spans_and_segments_lead_back_to_the_text(tokenizer: Tokenizer) -> None:
-    texts = ("The story isn't long.", "A warm picture, they said")
-    batch = tokenizer(*map(list, (texts, texts[::-1])), padding=True, return_tensors="pt")
+    assert set(batch.get("token_type_ids", torch.empty(1, 0))[-1].tolist()) == segments.get(family, set())
     _, second = shared_tokens(batch["input_ids"], training.template_ids(tokenizer))
     assert second.tolist() == [[i == 1 for i in encoding.sequence_ids] for encoding in batch.encodings]
-    encoding = batch.encodings[0]
-    places = list(zip(encoding.offsets, encoding.sequence_ids, strict=True))
-    for segment, text in enumerate(texts):
-        spans = [span for span, of in places if of == segment]
-        assert [start for start, _ in spans] == sorted(start for start, _ in spans)
-        assert {i for span in spans for i in range(*span)} == {i for i, c in enumerate(text) if c != " "}
-    assert {span for span, of in places if of is None} <= {(0, 0)}
 
 
 def test_tokens_are_looked_up_in_the_other_text_only() -> None:
@@ -71,10 +53,11 @@ def test_tokens_are_looked_up_in_the_other_text_only() -> None:
     assert second.nonzero().tolist() == [[0, 5], [0, 6], [1, 4], [1, 5], [1, 6], [2, 5], [2, 6]]
 
 
-@pytest.mark.parametrize("name", ["labels", "shared tokens"])
+@pytest.mark.parametrize(("name", "family"), [*product(["labels"], FAMILIES), ("shared tokens", "bert")])
 def test_losses_of_heads_reach_the_embeddings(
-    name: str, family: str, models: dict[str, Model], tokenizer: Tokenizer
+    name: str, family: str, models: dict[str, Model], tokenizers: dict[str, Tokenizer]
 ) -> None:
+    tokenizer = tokenizers[family]
     torch.manual_seed(0)
     batch = tokenizer(["the story", "a"], ["a story", "b"], padding=True, return_tensors="pt")
     model = AutoModelForSequenceClassification.from_config(models[family].config)
@@ -121,11 +104,6 @@ def their_loss(name: str, model: Model, tokenizer: Tokenizer, inputs: BatchEncod
     return model(**given, labels=labels, **following).loss
 
 
-def renamed(outputs: Any) -> Any:
-    outputs["logits"] = outputs.prediction_logits
-    return outputs
-
-
 SELF_SUPERVISED = {  # a family for each loss
     "masked words": "roberta",
     "masked words and next sentence": "bert",
@@ -148,8 +126,7 @@ def test_a_loss_is_transformers_own(
     torch.manual_seed(5)
     student = deepcopy(model)
     if name == "distilled masked words":  # a student has another name for the logits
-        forward = student.forward
-        student.forward = lambda **given: renamed(forward(**given))
+        student.register_forward_hook(lambda *ran: ran[-1].__setitem__("logits", ran[-1].prediction_logits))
     ours = OBJECTIVES[name](student, tokenizer, model)(student, inputs, torch.tensor([1.0, 0.0]))
     torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
