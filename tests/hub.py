@@ -4,7 +4,7 @@
         there.environment(tmp_path)             # what a process of its own needs to use it: HF_ENDPOINT, ...
         there.speed = 20_000                    # bytes a second from now on, for every file
         there.going.clear()                     # not a byte from now on, until there.going.set()
-        there.refuse("config.json", 500)        # each of these is for the next `times` requests that match
+        there.fault("config.json", status=500)  # for the next request that matches
         there.requests                          # what was asked so far
 
 A model's commit is a hash of its files: who changes a file moves the branch, and the former commit stays.
@@ -25,6 +25,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 PIECE = 4096  # bytes between two looks at the clock
+ROUTES = (
+    re.compile(r"/api/models/(?P<model>.+?)/(?P<route>tree)/(?P<revision>.+)"),
+    re.compile(r"/api/models/(?P<model>.+?)(?:/revision/(?P<revision>.+))?"),
+    re.compile(r"/(?P<model>.+?)/(?P<route>resolve)/(?P<revision>[^/]+)/(?P<name>.+)"),
+)
 LARGE = re.compile(r"\.(safetensors|bin)$")  # kept elsewhere, under its sha256
 
 
@@ -62,18 +67,14 @@ class File:
     sha256: str
     blob: str
 
-    def leaf(self, name: str) -> dict[str, Any]:
-        """What the listing says of it, in the words of the tree route."""
-        leaf: dict[str, Any] = {"type": "file", "path": name, "size": len(self.content), "oid": self.blob}
+    def told(self, name: str, route: str) -> dict[str, Any]:
+        """What the listing of a route says of it: of "tree", or of "models"."""
+        told: dict[str, Any] = {"size": len(self.content)}
+        told |= {"path": name, "oid": self.blob} if route == "tree" else {"rfilename": name}
         if LARGE.search(name):
-            leaf["lfs"] = {"oid": self.sha256, "size": leaf["size"], "pointerSize": 134}
-        return leaf
-
-    def sibling(self, name: str) -> dict[str, Any]:
-        """The same in the words of the route of models."""
-        leaf = self.leaf(name)
-        sibling = {"rfilename": name, "size": leaf["size"], "blobId": self.blob}
-        return sibling | ({"lfs": {**leaf["lfs"], "sha256": self.sha256}} if "lfs" in leaf else {})
+            hashed = {"oid": self.sha256, "sha256": self.sha256}
+            told["lfs"] = {**hashed, "size": told["size"], "pointerSize": 134}
+        return {"type": "file", "blobId": self.blob, **told}
 
 
 @cache
@@ -115,12 +116,12 @@ class Hub:
 
     def commit(self, model: str) -> str:
         """Where the branch of a model stands now."""
-        folder, files = self.folder / model, dict[str, File]()
-        for file in sorted(folder.rglob("*")):
-            if file.is_file():
-                files[str(file.relative_to(folder))] = _file(
-                    file, file.stat().st_mtime_ns, file.stat().st_size
-                )
+        folder = self.folder / model
+        found = {file: file.stat() for file in sorted(folder.rglob("*")) if file.is_file()}
+        files = {
+            str(file.relative_to(folder)): _file(file, of.st_mtime_ns, of.st_size)
+            for file, of in found.items()
+        }
         told = repr([(name, one.sha256) for name, one in files.items()])
         commit = hashlib.sha1(told.encode()).hexdigest()
         with self._lock:
@@ -138,21 +139,9 @@ class Hub:
         every = [one for files in self._commits.values() for one in files.values()]
         return next((one for one in every if one.sha256 == sha256), None)
 
-    def refuse(self, match: str, status: int, code: str = "", times: int = 1) -> None:
-        """Answer with an error, perhaps with the hub's own X-Error-Code."""
-        self.faults.append(Fault(match, times, status=status, code=code))
-
-    def stall(self, match: str, after: int = 0, times: int = 1) -> None:
-        """Send nothing any more, and keep the connection open."""
-        self.faults.append(Fault(match, times, after=after))
-
-    def hold(self, match: str, seconds: float, times: int = 1) -> None:
-        """Answer late."""
-        self.faults.append(Fault(match, times, held=seconds))
-
-    def change(self, match: str, how: Callable[[bytes], bytes], times: int = 1) -> None:
-        """Send another body than the listing says: of another length, or of another hash."""
-        self.faults.append(Fault(match, times, change=how))
+    def fault(self, match: str, times: int = 1, **what: Any) -> None:
+        """Answer the next requests otherwise than they should be: see `Fault`."""
+        self.faults.append(Fault(match, times, **what))
 
     def asked(self, match: str, method: str = "GET") -> list[Request]:
         """The requests whose path holds ``match``."""
@@ -221,32 +210,24 @@ class _Handler(BaseHTTPRequestHandler):
         if match := re.fullmatch(r"/elsewhere/([0-9a-f]{64})/.+", path):
             file = there.blob(match[1])
             return self._body(file.content, {}) if file else self._head(404)
-        tree = re.fullmatch(r"/api/models/(?P<model>.+?)/tree/(?P<revision>.+)", path)
-        listing = re.fullmatch(r"/api/models/(?P<model>.+?)(?:/revision/(?P<revision>.+))?", path)
-        resolve = re.fullmatch(r"/(?P<model>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)", path)
-        match = tree or listing or resolve
+        match = next(filter(None, (route.fullmatch(path) for route in ROUTES)), None)
         if match is None:
             return self._head(404)
-        found = there.files(match["model"], match["revision"] or "main")
+        asked = {"revision": None, "name": "", "route": "models"} | match.groupdict()
+        model, route = asked["model"], asked["route"]
+        found = there.files(model, asked["revision"] or "main")
         if found is None:
-            known = there.has(match["model"]) and not resolve
-            status, code = (404, "RevisionNotFound") if known or tree else (401, "RepoNotFound")
+            known = route == "tree" or (there.has(model) and route != "resolve")
+            status, code = (404, "RevisionNotFound") if known else (401, "RepoNotFound")
             return self._head(status, {"X-Error-Code": code})
         commit, files = found
-        if resolve:
-            return self._resolve(match["name"], commit, files)
-        if tree:
-            return self._json([one.leaf(name) for name, one in files.items()])
-        siblings = [one.sibling(name) for name, one in files.items()]
-        said = {
-            "_id": "0",
-            "id": match["model"],
-            "modelId": match["model"],
-            "sha": commit,
-            "siblings": siblings,
-        }
-        said |= {"private": False, "gated": False, "tags": []} | there.said.get(match["model"], {})
-        return self._json(said)
+        if route == "resolve":
+            return self._resolve(asked["name"], commit, files)
+        listed = [file.told(name, route) for name, file in files.items()]
+        said = {"_id": "0", "id": model, "modelId": model, "sha": commit, "siblings": listed}
+        said |= {"private": False, "gated": False, "tags": []} | there.said.get(model, {})
+        content = json.dumps(listed if route == "tree" else said).encode()
+        return self._body(content, {"Content-Type": "application/json"})
 
     def _resolve(self, name: str, commit: str, files: dict[str, File]) -> None:
         if (file := files.get(name)) is None:
@@ -257,9 +238,6 @@ class _Handler(BaseHTTPRequestHandler):
         elsewhere = self.there.address.replace("127.0.0.1", "localhost")  # no token goes to another host
         linked = {"X-Linked-Size": str(len(file.content)), "X-Linked-Etag": f'"{file.sha256}"'}
         return self._head(302, headers | linked | {"Location": f"{elsewhere}/elsewhere/{file.sha256}/{name}"})
-
-    def _json(self, answer: object) -> None:
-        self._body(json.dumps(answer).encode(), {"Content-Type": "application/json"})
 
     def _head(self, status: int, headers: dict[str, str] | None = None, length: int = 0) -> None:
         self.send_response(status)

@@ -117,7 +117,7 @@ def test_who_never_listens_begins_no_download(app: App) -> None:
 def test_streams_are_not_cut_who_cancels_hears_so_and_a_silent_hub_keeps_nobody(app: App) -> None:
     client, there = app.client, app.hub
     there.speed = 1_000
-    there.hold("mute", 2 * LIMIT, times=100)
+    there.fault("mute", times=100, held=2 * LIMIT)
     functions = client.get("/config").json()["dependencies"]
     number = next(one["id"] for one in functions if one["api_name"] == "analyze")
     with ThreadPoolExecutor(WAITING + 4) as pool:

@@ -19,7 +19,7 @@ from tests.hub import hub
 from tests.public.asking import ask, client_of
 from tests.resident import resident
 from tests.serving import served
-from tests.siege.checkpoints import BUNDLE, BUNDLED, NAMED, Hostile, besieged
+from tests.siege.hostile import BUNDLE, BUNDLED, NAMED, Hostile, besieged
 from tests.tiny import checkpoint
 
 SECONDS = 30.0  # of each attack, and of the peace before it
@@ -62,33 +62,26 @@ class Waits:
 async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
     """Send one request on a connection of its own; the whole answer, or none where it is not read."""
     content = json.dumps(attack.body(number)).encode()
-    head = f"POST {attack.path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {who}\r\nConnection: close\r\n"
-    request = head.encode() + b"Content-Length: %d\r\n\r\n" % len(content) + content
-    return await _exchanged(url, request, attack.reads)
+    head = f"X-Forwarded-For: {who}\r\nContent-Length: {len(content)}\r\n"
+    return await _exchanged(url, f"POST {attack.path}", head, content, attack.reads)
 
 
-async def listened(url: str, attack: Attack, answer: bytes) -> None:
-    """Listen to what comes of an accepted request to its end, where there is something to listen to."""
-    if attack.streams and b"event_id" in answer:
-        event = json.loads(answer.partition(b"\r\n\r\n")[2])["event_id"]
-        stream = f"GET {attack.path}/{event} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-        await _exchanged(url, stream.encode(), True)
+async def _exchanged(url: str, asked: str, head: str = "", content: bytes = b"", reads: bool = True) -> bytes:
+    """The answer, read to its end, or until a page closes the stream of answers.
 
-
-async def _exchanged(url: str, request: bytes, reads: bool) -> bytes:
-    """The answer, read to its end, or until a page closes the stream of answers."""
+    By a bare connection: a client of HTTP takes so much of a processor that the visitor waits for it.
+    """
     place = urlsplit(url)
     reader, writer = await asyncio.open_connection(place.hostname, place.port, limit=4096)
     try:
-        writer.write(request)
+        request = f"{asked} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}\r\n"
+        writer.write(request.encode() + content)
         await writer.drain()
-        if reads:
-            answer = b""
-            while CLOSE not in answer and (piece := await reader.read(4096)):
-                answer += piece
-            return answer
-        await asyncio.sleep(SECONDS)
-        return b""
+        answer = b""
+        while reads and CLOSE not in answer and (piece := await reader.read(4096)):
+            answer += piece
+        await asyncio.sleep(0 if reads else SECONDS)
+        return answer
     finally:
         writer.close()
 
@@ -105,7 +98,9 @@ async def attacked(url: str, attack: Attack, seconds: float) -> Counter[str]:
                 came["unread"] += not attack.reads
                 answer = await sent(url, ATTACKER, attack, next(numbers))
                 came[answer[9:12].decode()] += attack.reads
-                await listened(url, attack, answer)
+                if attack.streams and b"event_id" in answer:  # listen to what comes of it
+                    event = json.loads(answer.partition(b"\r\n\r\n")[2])["event_id"]
+                    await _exchanged(url, f"GET {attack.path}/{event}")
             except OSError as error:
                 came[type(error).__name__] += 1
 
@@ -181,7 +176,7 @@ def flooded(folder: Path, log: Path) -> Iterator[str]:
     checkpoint(folder / "models" / "org" / "tiny", id2label={0: "bad", 1: "good"})
     with hub(folder / "models") as there:
         listed = besieged(folder, [Hostile(one, "bert", NAMED[one]) for one in ALONE])
-        there.hold("/api/models", SLOW_HUB, times=1_000_000)
+        there.fault("/api/models", times=1_000_000, held=SLOW_HUB)
         settings = {
             "POOLSCOPE_CATALOGUE": str(listed),
             "POOLSCOPE_SOURCES": "any",
@@ -201,9 +196,7 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
         for key in backbones:
             assert "error" not in ask(client, backbone=key), key
         page = client.get("/config").json()
-        print(
-            "| Attack | p95 in peace | in the attack | grown | what came |\n|---|---|---|---|---|", flush=True
-        )
+        print("| Attack | p95 in peace | in the attack | grown | what came |\n|---|---|---|---|---|")
         for name, attack in attacks(page, backbones).items():
             if only not in name:
                 continue

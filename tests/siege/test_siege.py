@@ -10,8 +10,8 @@ from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Query
 from tests.hub import hub
-from tests.siege.checkpoints import NAMED, Hostile, every, good, made
 from tests.siege.cold import MODEL, cold
+from tests.siege.hostile import NAMED, Hostile, every, good, made
 from tests.tiny import catalogue, checkpoint
 
 QUERY = Query("hostile", "the film is good")

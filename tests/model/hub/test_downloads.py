@@ -106,7 +106,7 @@ def test_the_last_to_leave_cancels_and_the_next_brings_what_is_lacking(there: Hu
     assert there.sent < weighty.size
     assert isinstance(try_to_load_from_cache(weighty.model, "tokenizer.json", revision=weighty.commit), str)
 
-    there.stall(BODY, after=12 * MB)  # whoever waits on a stalled hub may leave as well
+    there.fault(BODY, after=12 * MB)  # whoever waits on a stalled hub may leave as well
     asker = shared.fetch(weighty)
     next(step for step in asker if step.done > 9 * MB)
     asker.close()

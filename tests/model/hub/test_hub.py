@@ -100,7 +100,7 @@ def renaming(name: str, to: str) -> Spoil:
 
 
 def refusing(match: str, status: int, code: str = "") -> Spoil:
-    return lambda there, _model, _patch: there.refuse(match, status, code)
+    return lambda there, _model, _patch: there.fault(match, status=status, code=code)
 
 
 def saying(**said: object) -> Spoil:
@@ -133,8 +133,8 @@ IMPOSSIBLE: tuple[tuple[Spoil, str], ...] = (
 PASSING: tuple[tuple[Spoil, str], ...] = (  # which say nothing of the model
     (refusing("/api/", 429), "too many requests.*try again in a few minutes"),
     (refusing("/api/", 503), "503.*try again in a few minutes"),
-    (lambda there, _model, _patch: there.hold("/api/", seconds=60), "does not answer in time"),
-    (lambda there, _model, _patch: there.stall("/api/", after=100), "does not answer in time"),
+    (lambda there, _model, _patch: there.fault("/api/", held=60), "does not answer in time"),
+    (lambda there, _model, _patch: there.fault("/api/", after=100), "does not answer in time"),
     (lambda _there, _model, patch: patch.setattr(constants, "HF_HUB_OFFLINE", True), "cannot be reached"),
     (
         lambda _there, _model, patch: patch.setattr(constants, "ENDPOINT", NOBODY),
@@ -320,7 +320,7 @@ def test_questions_are_answered_while_others_wait_for_the_hub(
 ) -> None:
     monkeypatch.setattr(hub, "SECONDS", 600)
     made = engine(catalogue, "any")
-    there.stall("/api/", times=2)
+    there.fault("/api/", times=2, after=0)
     with ThreadPoolExecutor(2) as visitors:
         waiting = [visitors.submit(made.find, MODEL), visitors.submit(lambda: [*made.fetch("theirs")])]
         assert made.ask("analyze", Query("mine", "good")).labels == ("bad", "good")
