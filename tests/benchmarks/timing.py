@@ -1,39 +1,11 @@
 """Two ways timed in turns: machines are noisy, and a ratio of neighbours is less so."""
 
-import statistics
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
+import numpy as np
 
-@dataclass(frozen=True)
-class Comparison:
-    """Median seconds of both ways, and the median over rounds of their ratio with its quartiles."""
-
-    ours: float
-    base: float
-    ratio: float
-    low: float
-    high: float
-
-
-def compare(ours: Callable[[], object], base: Callable[[], object], rounds: int) -> Comparison:
-    """Time ``ours`` against ``base``, one after the other in each round, after two rounds of warming up."""
-    return summary([(seconds(ours), seconds(base)) for _ in range(rounds + 2)][2:])
-
-
-def summary(pairs: list[tuple[float, float]]) -> Comparison:
-    """Medians of pairs of seconds (ours, base)."""
-    ratios = [one / other for one, other in pairs]
-    low, _, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
-    ours, base = (statistics.median(column) for column in zip(*pairs, strict=True))
-    return Comparison(ours, base, statistics.median(ratios), low, high)
-
-
-def row(name: str, result: Comparison, bar: str = "") -> str:
-    """One line of the report."""
-    times = f"{1000 * result.ours:9.1f} ms {1000 * result.base:9.1f} ms"
-    return f"{name:<44}{times}   x {result.ratio:.3f} ({result.low:.3f} to {result.high:.3f})  {bar}"
+Pair = tuple[float, float]  # seconds of ours, and of what it is measured against
 
 
 def seconds(call: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
@@ -41,3 +13,18 @@ def seconds(call: Callable[[], object], clock: Callable[[], float] = time.perf_c
     start = clock()
     call()
     return clock() - start
+
+
+def turns(ours: Callable[[], object], base: Callable[[], object], rounds: int) -> list[Pair]:
+    """Time one after the other in each round, after two rounds of warming up."""
+    return [(seconds(ours), seconds(base)) for _ in range(rounds + 2)][2:]
+
+
+def tell(name: str, pairs: Iterable[Pair], bar: str = "") -> float:
+    """Print medians of both and of their ratio, with its quartiles; gives the median of ours."""
+    times = np.array(list(pairs))
+    ours, base = np.median(times, axis=0)
+    low, ratio, high = np.percentile(times[:, 0] / times[:, 1], [25, 50, 75])
+    numbers = f"{1000 * ours:9.1f} ms {1000 * base:9.1f} ms   x {ratio:.3f} ({low:.3f} to {high:.3f})"
+    print(f"{name:<44}{numbers}  {bar}", flush=True)
+    return float(ours)
