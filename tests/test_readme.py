@@ -6,6 +6,7 @@ import subprocess
 import tomllib
 from collections import defaultdict
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -43,57 +44,51 @@ RESULTS = read_results(ASSETS / "results.csv")
 RECIPE = " ".join(PAGES["recipe.md"].split())
 
 
-@pytest.mark.parametrize(
-    ("containing", "told"),
-    [
-        (
-            "gradio_client",
-            [r"BertForSequenceClassification reads \['\[CLS\]'\] and says ", r"\[CLS\] \+1\.000"],
-        ),
-        ("/detect", ["cls, first, native are one vector here\\.", "TEI --pooling cls"]),
-        (
-            "read_sheet",
-            ["embed: 210 of 210", r"check: 6 of 6\n(cls|mean): 0\.\d\d, from 0\.\d\d to 0\.\d\d\n$"],
-        ),
-        ("poolscope_show", ["'negative': .*'positive': "]),
-    ],
-)
+PRINTED = {  # by what an example contains
+    "gradio_client": r"BertForSequenceClassification reads \['\[CLS\]'\] and says .*\[CLS\] \+1\.000",
+    "/detect": r"cls, first, native are one vector here\..*TEI --pooling cls",
+    "read_sheet": r"embed: 210 of 210.*check: 6 of 6\n(cls|mean): 0\.\d\d, from 0\.\d\d to 0\.\d\d\n$",
+    "poolscope_show": "'negative': .*'positive': ",
+}
+
+
+@pytest.mark.parametrize("containing", PRINTED)
 def test_an_example_in_python_runs(
-    app_url: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    containing: str,
-    told: list[str],
+    app_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], containing: str
 ) -> None:
     """Here, where torch and gradio's client are loaded already."""
     code = block("api.md", "python", containing).replace(LOCAL, app_url)
     code = code.replace("poolscope.html", str(tmp_path / "poolscope.html"))
     exec(compile(code, "api.md", "exec"), {})
     printed = capsys.readouterr().out
-    for pattern in told:
-        assert re.search(pattern, printed), printed
+    assert re.search(PRINTED[containing], printed, re.DOTALL), printed
     for page in tmp_path.glob("*.html"):
         assert "<!doctype html>" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [
-        ("analyze", "architecture"), ("lens", "pooled"), ("trace", "patched"), ("importance", "erasure"),
-        ("padding", "verdict"),
-    ],
-)  # fmt: skip
-def test_the_example_in_one_request_runs(app_url: str, name: str, key: str) -> None:
+KEYS = {  # of what one request answers
+    "analyze": "architecture",
+    "lens": "pooled",
+    "trace": "patched",
+    "importance": "erasure",
+    "padding": "verdict",
+}
+
+
+def ran(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_the_example_in_one_request_runs(app_url: str, name: str) -> None:
     command = block("api.md", "bash", f"7860/{name}").replace(LOCAL, app_url)
-    assert key in json.loads(subprocess.run(["bash", "-c", command], capture_output=True, check=True).stdout)
+    assert KEYS[name] in json.loads(ran("bash", "-c", command))
 
 
 def test_the_curl_example_runs(app_url: str) -> None:
     first, second = block("api.md", "bash", "call/v2").replace(LOCAL, app_url).split("curl -sN")
-    event = subprocess.run(["bash", "-c", first], capture_output=True, text=True, check=True).stdout
-    (event_id,) = re.findall(r'"event_id":\s*"(\w+)"', event)
-    command = "curl -sN" + second.replace("EVENT_ID", event_id)
-    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout
+    (event_id,) = re.findall(r'"event_id":\s*"(\w+)"', ran("bash", "-c", first))
+    answer = ran("bash", "-c", "curl -sN" + second.replace("EVENT_ID", event_id))
     assert '"architecture": "BertForSequenceClassification"' in answer
 
 
@@ -119,29 +114,23 @@ def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: s
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "asked"),
-    [
-        ("/backbones", []),
-        ("/fetch", ["bert-sentiment"]),
-        ("/poolings", []),
-        ("/analyze", ["bert-sentiment", "not good"]),
-        ("/anatomy", ["bert-sentiment", "not good"]),
-        ("/lens", ["bert-sentiment", "not good"]),
-        ("/trace", ["bert-sentiment", "not good", "not bad"]),
-        ("/importance", ["bert-sentiment", "not good"]),
-        ("/padding", ["bert-sentiment", "not good"]),
-        ("/detect", [[1.0] * 128, "bert-sentiment", "not good"]),
-        ("/passport", ["bert-sentiment"]),
-        ("/compare", [["bert-sentiment"], ["mean"], "not good"]),
-        ("/fit", [TABLE, "text", "label", "", ["bert-sentiment"], ["mean"]]),
-    ],
-)
-def test_every_key_of_an_answer_stands_in_its_section(app_url: str, name: str, asked: list[Any]) -> None:
-    client = Client(app_url, verbose=False)
-    answer = client.predict(*asked, api_name=name)
+QUESTION = ["bert-sentiment", "not good"]
+ASKED: dict[str, list[Any]] = {
+    **{name: [] for name in ("/backbones", "/poolings")},
+    **dict.fromkeys(("/fetch", "/passport"), QUESTION[:1]),
+    **dict.fromkeys(("/analyze", "/anatomy", "/lens", "/importance", "/padding"), QUESTION),
+    "/trace": [*QUESTION, "not bad"],
+    "/detect": [[1.0] * 128, *QUESTION],
+    "/compare": [["bert-sentiment"], ["mean"], "not good"],
+    "/fit": [TABLE, "text", "label", "", ["bert-sentiment"], ["mean"]],
+}
+
+
+def test_every_key_of_an_answer_stands_in_its_section(app_url: str) -> None:
+    client, named = Client(app_url, verbose=False), endpoints()
     poolings = {spec["key"] for spec in client.predict(api_name="/poolings")}
-    assert keys_of(answer) - poolings <= endpoints()[name][1]
+    for name, asked in ASKED.items():
+        assert keys_of(client.predict(*asked, api_name=name)) - poolings <= named[name][1], name
 
 
 def keys_of(answer: Any) -> set[str]:
@@ -170,14 +159,11 @@ def test_the_talk_example_is_a_step_of_a_talk(tmp_path: Path) -> None:
     file.write_text(text, encoding="utf-8")
     page = built(lambda: build(shipped(), talk=file).page)
     assert "slide-1" in {block.elem_id for block in page.blocks.values()}
-    head = (
-        (ASSETS / "talks" / "en.md").read_text("utf-8").partition("What can be shown:")[2].partition(".")[0]
-    )
+    talk = (ASSETS / "talks" / "en.md").read_text("utf-8")
+    head = talk.partition("What can be shown:")[2].partition(".")[0]
     named = re.sub(r"\(.*?\)|\s", "", head).split(",")
-    every = [one for one in vars(panels).values() if isinstance(one, Panel)]
-    assert set(named) <= {
-        exhibit.name for panel in every for exhibit in panel.exhibits if "talk" in exhibit.where
-    }
+    every = chain.from_iterable(one.exhibits for one in vars(panels).values() if isinstance(one, Panel))
+    assert set(named) <= {exhibit.name for exhibit in every if "talk" in exhibit.where}
 
 
 # How to add something
@@ -262,19 +248,18 @@ def test_the_accuracies_are_those_of_the_results(task: str) -> None:
 
 
 def test_how_far_poolings_lie_apart_is_that_of_the_results() -> None:
-    def spans(kind: str, training: str = "", **where: str) -> dict[str, float]:
+    def spans(kind: str, training: str = "", **where: str) -> Any:
         found = of(RESULTS, kind, **where).groupby("backbone")["value"].agg(np.ptp)
-        return {key: span for key, span in found.items() if key.endswith(training)}
+        return found[found.index.str.endswith(training)]
 
-    topic, tuned = spans("probe", task="topic").values(), spans("probe", "-sentiment", task="sentiment")
+    topic, tuned = 100 * spans("probe", task="topic"), 100 * spans("probe", "-sentiment", task="sentiment")
     last = tuned.pop("gpt2-sentiment")
-    bare, after = (spans("cosine", training).values() for training in ("-pretrained", "-sentiment"))
-    assert f"lie {100 * min(topic):.1f} to {100 * max(topic):.1f} points apart" in RECIPE
-    ends = [100 * end(tuned.values()) for end in (min, max)]
-    assert f"four lie {ends[0]:.1f} to {ends[1]:.1f} points apart" in RECIPE
-    assert f"GPT-2 {100 * last:.1f}:" in RECIPE
-    assert f"spans {min(bare):.2f} to {max(bare):.2f} in the pre-trained backbones" in RECIPE
-    assert f"and {min(after):.2f} to {max(after):.2f} in those fine-tuned for sentiment" in RECIPE
+    bare, after = (spans("cosine", training) for training in ("-pretrained", "-sentiment"))
+    assert f"lie {topic.min():.1f} to {topic.max():.1f} points apart" in RECIPE
+    assert f"four lie {tuned.min():.1f} to {tuned.max():.1f} points apart" in RECIPE
+    assert f"GPT-2 {last:.1f}:" in RECIPE
+    assert f"spans {bare.min():.2f} to {bare.max():.2f} in the pre-trained backbones" in RECIPE
+    assert f"and {after.min():.2f} to {after.max():.2f} in those fine-tuned for sentiment" in RECIPE
 
 
 def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
@@ -296,12 +281,12 @@ def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
 
 
 def test_what_whitening_does_is_that_of_the_results() -> None:
-    every = measured(RESULTS, "postprocessed")
+    every = of(RESULTS, "postprocessed")
 
     def counted(step: str, grown: bool) -> tuple[int, int, int]:
-        rows = [row for row in every if row.step == step and row.vector == row.pooling]
-        rows = [row for row in rows if (row.backbone == GROWN) == grown]
-        return sum(row.gain_low > 0 for row in rows), sum(row.gain_high < 0 for row in rows), len(rows)
+        rows = every[(every["step"] == step) & (every["vector"] == every["pooling"])]
+        rows = rows[(rows["backbone"] == GROWN) == grown]
+        return (rows["gain_low"] > 0).sum(), (rows["gain_high"] < 0).sum(), len(rows)
 
     up, down, total = counted("whitened", grown=False)
     assert f"whitening raises rho for {up} of {total} vectors and lowers it for {down}" in RECIPE
@@ -309,7 +294,6 @@ def test_what_whitening_does_is_that_of_the_results() -> None:
     assert f"it raises {up} of {total} and lowers {down}" in RECIPE
     up, down, total = counted("centred", grown=False)
     assert f"raises rho for {up} of the miniatures' {total} vectors and lowers it for {down}" in RECIPE
-    means = [
-        row.gain for row in every if (row.step, row.pooling) == ("whitened", "mean") and row.backbone != GROWN
-    ]
-    assert f"that of `mean` rises by {min(means):.2f} to {max(means):.2f}" in RECIPE
+    whitened = every[(every["step"] == "whitened") & (every["pooling"] == "mean")]
+    gains = whitened.loc[whitened["backbone"] != GROWN, "gain"]
+    assert f"that of `mean` rises by {gains.min():.2f} to {gains.max():.2f}" in RECIPE
