@@ -74,12 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
             item.add_marker(mark)
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))  # the summary names each that was run again, and why
-    order = list(MARKS)
-    items.sort(
-        key=lambda item: min(
-            (order.index(mark) for mark in order if item.get_closest_marker(mark)), default=len(order)
-        )
-    )
+    items.sort(key=lambda item: [item.get_closest_marker(mark) is None for mark in MARKS])
 
 
 class Scheduling(LoadFileScheduling):
