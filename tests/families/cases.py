@@ -24,7 +24,7 @@ from components.analyses.measuring.analyze import analyse
 from components.model.backbone import Backbone
 from components.model.examine import answer, examine, forward
 from components.model.internals import repeatable
-from components.types import Analysis, BackboneSpec, Query
+from components.types import Analysis, Query
 from tests.tiny import WORDS, tokenizer
 
 FAMILIES = tuple(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES)
@@ -64,12 +64,11 @@ def boundless() -> PreTrainedTokenizerFast:
     return words
 
 
-def tiny_checkpoint(folder: Path, family: str, **more: Any) -> BackboneSpec:
+def tiny_checkpoint(folder: Path, family: str, **more: Any) -> None:
     """Such a model in a folder, with a tokenizer of whole words."""
     assert len(WORDS) <= 64
     tiny_model(family, **more).save_pretrained(folder)
     boundless().save_pretrained(folder)
-    return BackboneSpec(family, family, "made up", "", "local", str(folder))
 
 
 TEXT = "the film is not good at all , not good !"

@@ -52,22 +52,9 @@ With these settings the same families average:
 
 def page() -> str:
     """The whole page."""
-    return "".join(
-        [
-            HEAD,
-            *(row(family, {}, tiny_model(family)) for family in BUILT),
-            AVERAGING,
-            *(row(family, more, tiny_model(family, **more)) for family, more in FACTS["averaging"].items()),
-            *_exceptions(),
-        ]
-    )
-
-
-def rule(model: PreTrainedModel, body: str) -> str:
-    """Which of RULES says what the head reads, or the positions as they were found."""
-    by_hand = ByHand(model, body)
-    found = tuple(by_hand.reads(_inputs(ids)) for ids in (PLAIN, GOES_ON, PADDED))
-    return next((name for name, reads in RULES.items() if reads == found), f"positions {found}")
+    plain = [row(family, {}, tiny_model(family)) for family in BUILT]
+    averaging = [row(family, more, tiny_model(family, **more)) for family, more in FACTS["averaging"].items()]
+    return "".join([HEAD, *plain, AVERAGING, *averaging, *_exceptions()])
 
 
 def _inputs(ids: tuple[int, ...]) -> dict[str, Tensor]:
@@ -77,12 +64,12 @@ def _inputs(ids: tuple[int, ...]) -> dict[str, Tensor]:
 
 def row(family: str, settings: dict[str, str], model: PreTrainedModel) -> str:
     """The line of one family: its class or, if it is set to average, how; and what its head reads."""
-    reads = rule(model, FACTS["bodies"].get(family, ""))
-    set_to = ", ".join(f"`{name} = {value}`" for name, value in settings.items())
     by_hand = ByHand(model, FACTS["bodies"].get(family, ""))
-    right, left = (
-        "moves" if moves(by_hand, ids) else "the same" for ids in (PLAIN + PADDING, PADDING + PLAIN)
-    )
+    found = tuple(by_hand.reads(_inputs(ids)) for ids in (PLAIN, GOES_ON, PADDED))
+    reads = next((name for name, known in RULES.items() if known == found), f"positions {found}")
+    set_to = ", ".join(f"`{name} = {value}`" for name, value in settings.items())
+    padded = (moves(by_hand, ids) for ids in (PLAIN + PADDING, PADDING + PLAIN))
+    right, left = ("moves" if moved else "the same" for moved in padded)
     return f"| {family} | {set_to or CLASSES[family]} | {reads} | {right} | {left} |\n"
 
 
