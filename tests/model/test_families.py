@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from components.analyses.measuring.analyze import analyse, pooled_features
+from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.anatomy import dissect
 from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError
@@ -18,6 +18,7 @@ from components.types import BackboneSpec, Query
 from tests.analyses.test_export import printed
 from tests.families.cases import BUILT, FACTS, FAMILIES, INPUTS, TEXT, Family
 from tests.families.table import PAGE, row
+from tests.vectors import pooled_features
 
 pytestmark = pytest.mark.families
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from components.analyses.measuring.analyze import pooled_features
 from components.analyses.measuring.anatomy import dissect, head_calls, look
 from components.analyses.measuring.importance import weigh
 from components.analyses.measuring.padding import audit
@@ -17,6 +16,7 @@ from components.model.examine import Examined
 from components.model.internals import repeatable
 from tests.families.cases import BUILT, FACTS, TEXT, Family, layers_by_hand, logits_by_hand, patched_by_hand
 from tests.plain import cosine, rerun
+from tests.vectors import pooled_features
 
 pytestmark = pytest.mark.families
 

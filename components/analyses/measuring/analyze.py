@@ -1,8 +1,8 @@
-"""The answer to an examined query; and the vectors of many texts."""
+"""The answer to an examined query; and the vectors that poolings make of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone, Numbers, alike, batch_states
+from components.model.backbone import Numbers
 from components.model.examine import DECLARED, Examined, probabilities
 from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
@@ -84,20 +84,6 @@ def vectors_of(states: States, keys: Iterable[str] | None = None) -> Iterator[tu
     for key in unlearned if keys is None else keys:
         with suppress(PoolscopeError):
             yield key, POOLINGS[key](states)
-
-
-def pooled_features(
-    backbone: Backbone, texts: Sequence[str], poolings: Sequence[str], layer: int
-) -> dict[str, Floats]:
-    """Make vectors (N, D') of N texts for each pooling, from one forward pass for all texts of one length."""
-    vectors: dict[str, list[Floats]] = {key: [np.empty(0, np.float32)] * len(texts) for key in poolings}
-    for rows in alike(backbone, texts):
-        states = batch_states(backbone, [texts[row] for row in rows])
-        states = states.upto(counted_from_zero("layer", layer, len(states.layers)))
-        for key in poolings:
-            for row, vector in zip(rows, POOLINGS[key](states).numpy(), strict=True):
-                vectors[key][row] = vector
-    return {key: np.stack(rows) for key, rows in vectors.items()}
 
 
 def _cosines(examined: Examined) -> Mapping[Centring, Floats]:
