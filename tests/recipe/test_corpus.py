@@ -10,7 +10,7 @@ from recipe import corpus as corpora
 from recipe.corpus import UNLABELLED, Corpus, Example, detokenize, fingerprint, read, without_held_out
 from recipe.evidence import FOLDS
 from recipe.recipes import Recipes, Source
-from tests.recipe.labelled import LEAKED, LEAKED_SIDE, write
+from tests.recipe.conftest import LEAKED, LEAKED_SIDE, write
 
 SENTENCES = tuple(f"S{i} " + "word " * (i % 13 + 1) + f"end{i}" for i in range(60))
 HELD = Example(("The plot is thin , but the actors are a delight .",), 1)

@@ -47,10 +47,10 @@ def planted(count: int, seed: int, texts: int = 1) -> list[Example]:
     rng = random.Random(seed)
     examples = []
     for number in range(count):
-        sides = [salad(rng, 1, 4) for _ in range(texts)]
+        telling = ["good" if number % 2 else "bad"] * 4  # a random backbone blurs what stands there once
+        sides = [salad(rng, 1, 4) + telling for _ in range(texts)]
         for side in sides:
-            for _ in range(4):  # the tiny backbone is random, and blurs what stands there once
-                side.insert(rng.randint(0, len(side)), "good" if number % 2 else "bad")
+            rng.shuffle(side)
         examples.append(Example(tuple(" ".join(side) for side in sides), number % 2))
     return examples
 

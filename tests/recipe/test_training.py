@@ -14,8 +14,7 @@ from recipe import training
 from recipe.corpus import Example
 from recipe.recipes import Recipes
 from recipe.training import OBJECTIVES, Model, Tokenizer, correct, logits_of, shared_tokens, train
-from tests.recipe.conftest import FAMILIES
-from tests.recipe.labelled import BLAME, PRAISE, THINGS
+from tests.recipe.conftest import BLAME, FAMILIES, PRAISE, THINGS
 
 TEXTS = ["the story is long and the cast is warm", "a dull chase , and a joke of the mill"]
 TEMPLATES = {  # as the papers have them: one text, and a pair
