@@ -3,15 +3,16 @@
 import asyncio
 import itertools
 import json
-import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+import pandas as pd
 
 from components.settings import cores
 from components.ui.gradio_internals import CLOSE
@@ -44,19 +45,6 @@ class Attack:
     body: Callable[[int], Body]
     reads: bool = True
     streams: bool = False
-
-
-@dataclass
-class Waits:
-    """Seconds that a visitor waited for each answer, and what was none."""
-
-    seconds: list[float] = field(default_factory=list)
-    faults: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def p95(self) -> float:
-        """Seconds that 95 of 100 answers took at most."""
-        return statistics.quantiles(self.seconds, n=100)[94]
 
 
 async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
@@ -113,23 +101,21 @@ async def attacked(url: str, attack: Attack, seconds: float) -> Counter[str]:
     return came
 
 
-async def visited(url: str, seconds: float) -> Waits:
-    """Ask a question every so often, each another text."""
-    waits, until = Waits(), time.monotonic() + seconds
+async def visited(url: str, seconds: float) -> pd.DataFrame:
+    """Ask a question every so often, each another text; the seconds until each answer, and its status."""
+    waits, until = list[tuple[float, str]](), time.monotonic() + seconds
     question = Attack("/analyze", lambda n: {"backbone": BUNDLED, "text": f"The film of {n} is not bad."})
     while (begun := time.monotonic()) < until:
         try:
             status = (await sent(url, VISITOR, question, time.monotonic_ns()))[9:12].decode()
         except OSError as error:
             status = type(error).__name__
-        waits.seconds.append(time.monotonic() - begun)
-        if status != "200":
-            waits.faults[status] += 1
+        waits.append((time.monotonic() - begun, status))
         await asyncio.sleep(max(0.0, begun + EVERY - time.monotonic()))
-    return waits
+    return pd.DataFrame(waits, columns=["seconds", "status"])
 
 
-async def both(url: str, attack: Attack, seconds: float) -> tuple[Waits, Counter[str]]:
+async def both(url: str, attack: Attack, seconds: float) -> tuple[pd.DataFrame, Counter[str]]:
     """A visitor's waits, and what came to the attacker."""
     return await asyncio.gather(visited(url, seconds), attacked(url, attack, seconds))
 
@@ -204,14 +190,17 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
             before = resident(log)["page"]
             waits, came = asyncio.run(both(url, attack, seconds))
             grown = resident(log)["page"] - before
-            _until_calm(url, statistics.median(peace.seconds))
-            peace.seconds += asyncio.run(visited(url, seconds / 2)).seconds  # others use the machine, too
+            _until_calm(url, peace["seconds"].median())
+            after = asyncio.run(visited(url, seconds / 2))  # others use the machine, too
+            calm = pd.concat([peace, after])["seconds"].quantile(0.95)
+            waited = waits["seconds"].quantile(0.95)  # seconds that 95 of 100 answers took at most
+            faults = waits.loc[waits["status"] != "200", "status"].value_counts().to_dict()
             begun = came["200" if attack.reads else "unread"] > 0  # else nothing was attacked
-            kept = begun and not waits.faults and waits.p95 <= MOST * peace.p95 and grown < GROWN
-            came_to = f"{dict(came)} {dict(waits.faults) or ''}{'' if kept else ' **TOO MUCH**'}"
+            kept = begun and not faults and waited <= MOST * calm and grown < GROWN
+            came_to = f"{dict(came)} {faults or ''}{'' if kept else ' **TOO MUCH**'}"
             print(
-                f"| {name} | {1000 * peace.p95:.0f} ms | {1000 * waits.p95:.0f} ms, "
-                f"x {waits.p95 / peace.p95:.1f} | {grown / MB:+.0f} MB | {came_to} |",
+                f"| {name} | {1000 * calm:.0f} ms | {1000 * waited:.0f} ms, x {waited / calm:.1f} | "
+                f"{grown / MB:+.0f} MB | {came_to} |",
                 flush=True,
             )
             fine &= kept
@@ -222,5 +211,5 @@ def _until_calm(url: str, ordinary: float) -> None:
     """Return when what the attack began has ended: a visitor waits as in peace, some times on end."""
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
-        if max(asyncio.run(visited(url, 5 * EVERY)).seconds) < MOST * ordinary:
+        if asyncio.run(visited(url, 5 * EVERY))["seconds"].max() < MOST * ordinary:
             return
