@@ -102,12 +102,7 @@ class ByHand:
     def final(self, inputs: Inputs) -> Tensor:
         """The final hidden states (B, T, D)."""
         seen: list[Tensor] = []
-
-        def look(hidden: Tensor) -> Tensor:
-            seen.append(hidden)
-            return hidden
-
-        _with(self._given(inputs)[-1], look)
+        _with(self._given(inputs)[-1], lambda hidden: seen.append(hidden) or hidden)
         return seen[-1]
 
     def after(self, inputs: Inputs, change: Callable[[Tensor], Tensor]) -> Tensor:
