@@ -1,27 +1,19 @@
-"""The detective: ways to make a vector of a text, which of them gave one, and what is pasted as one.
+"""The detective: ways to make a vector of a text, and which of them gave one.
 
-A vector is taken as JSON, as CSV, as NumPy and torch print it, and as base64 of float32. What to set in
-servers of embeddings for each way stands in assets/serving.toml.
+What to set in servers of embeddings for each way stands in assets/serving.toml.
 """
 
 from __future__ import annotations
 
-import binascii
 import json
-import math
-import re
 import tomllib
-from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
-import numpy as np
-
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
-from components.errors import PoolscopeError
+from components.analyses.vectors import to_vectors
 from components.model.query import Asked, checked_text
 from components.settings import ASSETS
 from components.texts import Sentence
@@ -50,18 +42,6 @@ random ones.
 """
 ROUNDING = 1e-7  # of a cosine
 NAMED = 4  # ways that a sentence names; more are only counted
-FIELD = "vector"
-MOST = 16_384  # numbers: four hidden states of 4,096 side by side
-LONGEST = 400_000  # characters: so many numbers with 24 each
-TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
-LEVELS = 8  # of lists in lists; servers have up to four
-PRINTED = re.compile(r"(?:\w+\.)?(?:array|tensor)\s*\((.*)\)", re.DOTALL)  # as NumPy and torch do
-AFTER = re.compile(r",\s*(?:dtype|device|requires_grad|grad_fn|shape)\s*=.*", re.DOTALL)  # what follows
-PARTS = re.compile(r"[\s,;|\[\]()]+")  # between numbers
-NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
-BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-FLOAT = np.dtype("<f4")  # of base64, as OpenAI's endpoints write it
-KEYS = ("data", "embedding", "embeddings", "vector", "values")  # under which servers hand out vectors
 
 
 @dataclass(frozen=True)
@@ -300,133 +280,6 @@ def _digits(cosine: float) -> str:
     while places < 7 and f"{cosine:.{places}f}".startswith("1.") and cosine < 1 - ROUNDING:
         places += 1
     return f"{cosine:.{places}f}"
-
-
-@dataclass(frozen=True)
-class Pasted:
-    """A vector with what its text and the second one are said to be; None: as it is asked."""
-
-    vector: tuple[float, ...]
-    text: Any = None
-    text_pair: Any = None
-
-    def asked(self, query: Query) -> Query:
-        """``query`` of the vector's own text, if it has one."""
-        return query if self.text is None else replace(query, text=self.text, text_pair=self.text_pair)
-
-
-def to_vectors(given: object) -> tuple[Pasted, ...]:
-    """Read one vector, in any form that `to_vector` takes, or several that have as many numbers.
-
-    Several are a list of objects, or its JSON, each with its ``text``, perhaps a ``text_pair``, and the
-    vector under a name that servers use. PoolscopeError says what is wrong with them; a query's texts are
-    checked elsewhere.
-    """
-    value = _parsed(given)
-    every = value if isinstance(value, list) else [value]
-    named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
-    if not named:
-        return (Pasted(to_vector(given)),)
-    count = Sentence("errors.vectors", count=len(every))
-    if len(named) < len(every):
-        raise PoolscopeError(FIELD, count, "errors.vector_texts")
-    if len(named) > TEXTS:
-        raise PoolscopeError(FIELD, count, "errors.vector_many", most=TEXTS)
-    parts = [{key: value for key, value in one.items() if key not in ("text", "text_pair")} for one in named]
-    pasted = tuple(
-        Pasted(to_vector(part), one["text"], one.get("text_pair", ""))
-        for part, one in zip(parts, named, strict=True)
-    )
-    widths = tuple(sorted({len(one.vector) for one in pasted}))
-    if len(widths) > 1:
-        raise PoolscopeError(FIELD, count, "errors.vector_widths", widths=widths)
-    return pasted
-
-
-def to_vector(given: object) -> tuple[float, ...]:
-    """Read the numbers of one vector; PoolscopeError says what is none of finite numbers with a direction.
-
-    ``given``: a text in any of the forms, or a list of numbers. A server's whole answer is taken, too, where
-    there is one vector in it.
-    """
-    value = _parsed(given)
-    numbers = _of_text(value) if isinstance(value, str) and value == given else _of_json(value)
-    count = Sentence("errors.numbers", count=len(numbers))
-    if len(numbers) > MOST:
-        raise PoolscopeError(FIELD, count, "errors.vector_long", most=MOST)
-    if len(numbers) < 2:
-        raise PoolscopeError(FIELD, given, "errors.vector")
-    if not all(map(math.isfinite, numbers)):
-        wrong = next(place for place, number in enumerate(numbers) if not math.isfinite(number))
-        raise PoolscopeError(FIELD, numbers[wrong], "errors.vector_infinite", place=wrong + 1)
-    length = math.hypot(*numbers)
-    if not 0 < length < math.inf:
-        raise PoolscopeError(FIELD, count, "errors.vector_length")
-    return tuple(numbers)
-
-
-def _parsed(given: object) -> object:
-    """Read JSON; a text that is none, as what NumPy prints, stays a text."""
-    if not isinstance(given, str):
-        return given
-    if len(given) > LONGEST:
-        raise PoolscopeError(FIELD, given[:80], "errors.long", length=len(given), longest=LONGEST)
-    text = given.strip()
-    if text.startswith(("[", "{", '"')):
-        with suppress(ValueError, RecursionError):
-            read: object = json.loads(text)
-            return read
-    return given
-
-
-def _of_text(text: str) -> Sequence[float]:
-    """The numbers that stand in a text that is no JSON."""
-    stripped = text.strip()
-    if printed := PRINTED.fullmatch(stripped):
-        stripped = AFTER.sub("", printed[1])
-    if "..." in stripped or "\u2026" in stripped:
-        raise PoolscopeError(FIELD, text, "errors.vector_left_out")
-    if stripped.count("[") > 1:
-        raise PoolscopeError(FIELD, text, "errors.vector_one")
-    parts = [part for part in PARTS.split(stripped) if part]
-    if parts and all(map(NUMBER.fullmatch, parts)):
-        return [float(part) for part in parts]
-    return _of_base64(text)
-
-
-def _of_base64(text: str) -> Sequence[float]:
-    """The float32 numbers, the lowest byte first, that a ``text`` without spaces stands for."""
-    packed = "".join(text.strip().splitlines())
-    if not BASE64.fullmatch(packed):
-        raise PoolscopeError(FIELD, text, "errors.vector")
-    try:
-        data = b64decode(packed, validate=True)
-    except binascii.Error as error:
-        raise PoolscopeError(FIELD, text, "errors.vector") from error
-    if len(data) % FLOAT.itemsize:
-        raise PoolscopeError(FIELD, text, "errors.vector_base64", count=len(data))
-    return [float(number) for number in np.frombuffer(data, FLOAT)]
-
-
-def _of_json(given: object) -> Sequence[float]:
-    """The numbers of the one vector in a JSON value."""
-    value = given
-    for _ in range(LEVELS):
-        if isinstance(value, Mapping):
-            held = [value[key] for key in KEYS if key in value]
-            value = held[0] if len(held) == 1 else None
-        elif isinstance(value, list) and value and isinstance(value[0], list | dict | str):
-            if len(value) > 1:
-                raise PoolscopeError(FIELD, Sentence("errors.count", count=len(value)), "errors.vector_one")
-            value = value[0]
-    if isinstance(value, str):
-        return _of_base64(value)
-    if not isinstance(value, list) or not all(type(one) in (int, float) for one in value):
-        raise PoolscopeError(FIELD, given, "errors.vector")
-    try:
-        return [float(one) for one in value]
-    except OverflowError as error:  # a whole number of hundreds of digits
-        raise PoolscopeError(FIELD, given, "errors.vector_length") from error
 
 
 def _pasted(

@@ -6,12 +6,13 @@ from base64 import b64encode
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.analyses.detect import LONGEST, MOST, TEXTS, Pasted, to_vector, to_vectors
+from components.analyses.vectors import LONGEST, MOST, TEXTS, Pasted, to_vector, to_vectors
 from components.errors import PoolscopeError
 
 NUMBERS = np.random.default_rng(0).normal(size=128).astype(np.float32)
@@ -39,6 +40,23 @@ FORMS = {
     "OpenAI's answer": json.dumps({"object": "list", "data": [{"index": 0, "embedding": LISTED}]}),
     "OpenAI's answer in base64": json.dumps({"data": [{"embedding": PACKED}]}),
     "llama.cpp's answer": json.dumps([{"index": 0, "embedding": [LISTED]}]),
+    "Cohere's answer": json.dumps({"id": "a", "embeddings": {"float": [LISTED]}, "texts": ["a film"]}),
+    "Elastic's answer": json.dumps({"inference_results": [{"predicted_value": LISTED}]}),
+    "Qdrant's answer": json.dumps({"result": {"id": 1, "vector": LISTED}, "status": "ok"}),
+    "Pinecone's answer": json.dumps({"matches": [{"id": "a", "score": 0.5, "values": LISTED}]}),
+    "Weaviate's answer": json.dumps({"data": {"Get": {"Film": [{"_additional": {"vector": LISTED}}]}}}),
+    "Vertex's answer": json.dumps({"predictions": [{"embeddings": {"statistics": {}, "values": LISTED}}]}),
+    "Triton's answer": json.dumps({"outputs": [{"name": "a", "shape": [1, 128], "data": LISTED}]}),
+    "TensorFlow Serving's answer": json.dumps({"predictions": [LISTED]}),
+    "a Python dict": repr({"data": [{"embedding": LISTED, "index": 0}], "model": "a"}),
+    "a list of NumPy's numbers": repr([*NUMBERS]),
+    "a print with an axis before it": printed(NUMBERS[None])[0],
+    "a repr with two": printed(NUMBERS[None, None])[1],
+    "a spreadsheet's decimals": "; ".join(map(str, LISTED)).replace(".", ","),
+    "a spreadsheet's column": "\n".join(map(str, LISTED)).replace(".", ","),
+    "numbered from 0": "\n".join(f"{number}: {value}" for number, value in enumerate(LISTED)),
+    "numbered from 1": "\n".join(f"{number},{value}" for number, value in enumerate(LISTED, start=1)),
+    "a print of pandas": pd.Series(LISTED).to_string(),
 }
 
 
@@ -65,7 +83,11 @@ NONE, ONE_ONLY, DIRECTION = "the numbers of one vector", "one vector at a time",
 REFUSED: list[tuple[object, str]] = [
     *((given, NONE) for given in ("", "0.5", "a good film", "1_0 2_0", "\ud800", "9" * 5000)),
     *((given, NONE) for given in (None, True, 3, [], [1, "2"], [1, None], [True, False], {"text": [1, 2]})),
-    *((given, ONE_ONLY) for given in ("[" * 100_000 + "1", "[[1, 2], [3, 4]]", "[[1. 2.]\n [3. 4.]]")),
+    *((given, NONE) for given in ("[" * 100_000 + "1", "1,2; 3,x", "0: 1\n1: b", "{'a': __import__('os')}")),
+    *(
+        (given, ONE_ONLY)
+        for given in ("[[1, 2], [3, 4]]", "[[1. 2.]\n [3. 4.]]", '{"a": [1, 2], "b": [3, 4]}')
+    ),
     ([[1, 2], [3, 4]], ONE_ONLY),
     ("[1, 2, NaN]", "number 3 of the vector"),
     ("1 inf", "number 2 of the vector"),

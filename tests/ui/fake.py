@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from components import types as nouns
-from components.analyses.detect import to_vectors
+from components.analyses.vectors import to_vectors
 from components.errors import PoolscopeError
 from components.fitting import MINE, TABLE, read_head
 from components.texts import Sentence

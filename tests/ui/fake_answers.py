@@ -15,12 +15,13 @@ from scipy.special import expit, softmax
 from components import fitting
 from components.analyses.analyze import Cell, Compared
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Step, Weight
-from components.analyses.detect import BAR, Candidate, Detected, Way, to_vectors
+from components.analyses.detect import BAR, Candidate, Detected, Way
 from components.analyses.importance import Importance, Integrated
 from components.analyses.lens import Lens, Looked
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import PaddedWay, Passport, Sample, Unread
 from components.analyses.trace import Patched
+from components.analyses.vectors import to_vectors
 from components.errors import PoolscopeError
 from components.texts import Named, Sentence
 from components.types import Analysis, BackboneSpec, Declaration, Dense, Floats, Normalize, ProblemType, Query
