@@ -6,7 +6,7 @@ of their tokens only what follows from the ids is known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,14 +43,34 @@ def encode(
     if length == 0:
         raise PoolscopeError("text", text, "errors.no_tokens")
     kept, warnings = whole, list[Sentence]()
+    (tokens,) = _tokens(tokenizer, kept)
     if length > limit:
-        kept = tokenizer(text, pair, truncation=True, max_length=limit, **asked)
-        warnings.append(Sentence("warnings.long", length=length, limit=limit, rest=length - limit))
+        kept, before = tokenizer(text, pair, truncation=True, max_length=limit, **asked), tokens
+        (tokens,) = _tokens(tokenizer, kept)
+        cut = tuple(_cuts(before, tokens)) or Sentence("warnings.cut", count=length - limit)
+        warnings.append(Sentence("warnings.long", length=length, limit=limit, cut=cut))
     if not tokenizer.is_fast:
         warnings.append(Sentence("warnings.places"))
-    (tokens,) = _tokens(tokenizer, kept)
+    if tokens.special.all():
+        warnings.append(Sentence("warnings.nothing", total=len(tokens.special)))
     warnings += _oddities(tokenizer, kept["input_ids"][0].tolist(), tokens, (text, text_pair))
     return Encoded(tokens, dict(kept), tuple(warnings))
+
+
+def _cuts(whole: Tokens, kept: Tokens) -> Iterator[Sentence]:
+    """Say how many of which text's tokens were cut off, and at which end."""
+    for segment, name in enumerate(("text" if 1 not in whole.segment else "first", "second")):
+        before, after = (_own(tokens, segment) for tokens in (whole, kept))
+        count = len(before) - len(after)
+        ends = {"last": before[: len(after)], "first": before[count:]}
+        if count and (end := next((end for end, rest in ends.items() if rest == after), None)):
+            yield Sentence(f"warnings.cut_{end}", count=count, text=Sentence(f"warnings.of_{name}"))
+
+
+def _own(tokens: Tokens, segment: int) -> list[tuple[Any, ...]]:
+    """The tokens of one text, with their places where these are known."""
+    mine = np.flatnonzero((tokens.segment == segment) & ~tokens.special)
+    return [(tokens.text[index], *tokens.span[index]) for index in mine]
 
 
 def numbered(encoded: Encoded, states: int) -> Encoded:

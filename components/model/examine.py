@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,8 @@ from components.model.backbone import (
 )
 from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
-from components.model.files import failing
+from components.model.files import ADAPTER, failing
+from components.model.files import folder as here
 from components.model.pooling import POOLINGS, Pooling, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
@@ -135,6 +136,17 @@ def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: 
     return Outputs(method(states), reading.logits, reading, labels)
 
 
+def _of_files(backbone: Backbone) -> Iterator[Sentence]:
+    """Say where its files tell of something else than what runs."""
+    (declared, *_) = backbone.model.config.architectures or (backbone.architecture,)
+    trained = backbone.head_trained and not backbone.spec.live
+    if trained and declared.partition("For")[2] != backbone.architecture.partition("For")[2]:
+        yield Sentence("warnings.other_head", declared=declared, used=backbone.architecture)
+    folder = here(backbone.spec)
+    if folder is not None and (folder / ADAPTER).exists():
+        yield Sentence("warnings.adapter", file=ADAPTER)
+
+
 def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> list[Sentence]:
     """Return what a visitor must know to read the own head's outputs rightly."""
     warnings = []
@@ -144,6 +156,7 @@ def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, stat
             warnings.append(Sentence(f"warnings.{key}", names=names))
     if known.constant and backbone.head_trained and backbone.body_trained:
         warnings.append(Sentence("warnings.constant", names=known.constant))
+    warnings += _of_files(backbone)
     given, layer, last = POOLINGS[query.pooling].spec, len(states.layers) - 1, len(kept.hidden) - 1
     title = Named(given.title, f"pooling.{given.key}.title")
     if layer < last:

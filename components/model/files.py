@@ -27,6 +27,7 @@ from components.texts import Sentence
 from components.types import BackboneSpec, ProblemType
 
 CONFIG = "config.json"
+ADAPTER = "adapter_config.json"  # of weights that change those of another model
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"  # names the parts of weights that are split
 TOKENIZER = "tokenizer.json"

@@ -66,6 +66,8 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     raise RefusalError.
     """
     folder = files.folder(spec)
+    if folder is not None and (folder / files.ADAPTER).exists() and not (folder / files.CONFIG).exists():
+        raise PoolscopeError("backbone", spec.key, "errors.adapter", file=files.ADAPTER)
     if folder is None or not (spec.available or (folder / files.CONFIG).exists()):
         raise PoolscopeError("backbone", spec.key, "errors.no_files")
     try:
@@ -80,12 +82,21 @@ def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) 
     config = read_config(folder)
     with opened(folder) as tensors:
         empty = skeleton(config)
+        check_names(tensors, empty)
         check_enough(tensors, empty)
         make_room(size(empty))
         with files.foreign("refusals.unfit"), seeded():  # weights that are lacking are drawn alike every time
             model, info = filled(empty, tensors)
     check_finite(model)
     return assembled(spec, model, read_tokenizer(folder, config), info)
+
+
+def check_names(tensors: Collection[str], empty: nn.Module) -> None:
+    """Refuse weights that all stand under the name of a wrapper: transformers would find none of them."""
+    wrapper = f"{next(iter(tensors), '').partition('.')[0]}."
+    bare, known = {name.removeprefix(wrapper) for name in tensors}, empty.state_dict().keys()
+    if all(name.startswith(wrapper) for name in tensors) and bare & known and not set(tensors) & known:
+        raise RefusalError("refusals.wrapped", prefix=wrapper)
 
 
 def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:

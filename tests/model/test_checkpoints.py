@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,40 @@ def test_probabilities_follow_the_problem_type(
     largest = (analysis.labels[int(logits.argmax())],)
     chosen = {"single_label": largest, "multi_label": tuple(above), "regression": ()}[problem_type]
     assert analysis.predicted == chosen
+
+
+FOLDERS: dict[str, tuple[dict[str, Any], str]] = {  # a folder's files are changed so -> what is said
+    "a head for tokens": (
+        {"config.json": {"architectures": ["BertForTokenClassification"]}},
+        "Its config says",
+    ),
+    "the same head": ({"config.json": {"architectures": ["OtherForSequenceClassification"]}}, ""),
+    "an adapter beside": ({"adapter_config.json": {"peft_type": "LORA"}}, "An adapter lies beside"),
+    "an adapter alone": ({"adapter_config.json": {}, "config.json": None}, "holds an adapter alone"),
+    "no config": ({"config.json": None}, "its files are not on this machine"),
+    "a wrapper's names": ({"model.safetensors": "module."}, "all its weights begin with “module.”"),
+    "a compiled model's names": ({"model.safetensors": "_orig_mod."}, "weights begin with “_orig_mod.”"),
+}
+
+
+@pytest.mark.parametrize("kind", FOLDERS)
+def test_what_a_folder_holds_besides_or_instead_is_said(tmp_path: Path, kind: str) -> None:
+    changes, said = FOLDERS[kind]
+    spec = replace(checkpoint(tmp_path / "odd"), available=False)
+    for name, change in changes.items():
+        file = tmp_path / "odd" / name
+        if change is None:
+            file.unlink()
+        elif isinstance(change, str):
+            save_file({change + key: value for key, value in load_file(file).items()}, file, {"format": "pt"})
+        else:
+            before = json.loads(file.read_text()) if file.exists() else {}
+            file.write_text(json.dumps({**before, **change}))
+    try:
+        told = [str(one) for one in analyse(examine(load(spec), QUESTION)).warnings]
+    except PoolscopeError as refusal:
+        told = [str(refusal)]
+    assert [said in one for one in told] == ([True] if said else [])
 
 
 def test_an_absent_folder_is_said_to_be_absent(tmp_path: Path) -> None:
