@@ -14,10 +14,9 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -169,7 +168,8 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
         if files.MODULES in there:
             small += [files.MODULES, *files.module_files(files.read_json(Path(place) / files.MODULES), there)]
         check_config(model, Path(place), known)  # may have to wait for transformers, no fault of the hub
-    _check_vocabulary(model, there)
+    if not any(name in there for name in files.VOCABULARIES):
+        raise PoolscopeError("backbone", model, "errors.no_tokenizer")
     stated: Any = info.card_data.license if info.card_data else None
     licence = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "")
     licence = licence if len(licence) <= LICENCE else f"{licence[: LICENCE - 1]}…"
@@ -204,16 +204,6 @@ def _files(model: str, info: ModelInfo) -> dict[str, RepoSibling]:
     if files.CONFIG not in there:
         raise PoolscopeError("backbone", model, "errors.no_config", file=files.CONFIG)
     return there
-
-
-def _check_vocabulary(model: str, names: Collection[str]) -> None:
-    """Refuse a model of which no tokenizer can be made that tells where in a text a token stands."""
-    held = [name for name in files.VOCABULARIES if name in names]
-    if not held:
-        raise PoolscopeError("backbone", model, "errors.no_tokenizer")
-    protobuf = find_spec("google") is not None and find_spec("google.protobuf") is not None
-    if all(name.endswith(".model") for name in held) and not (find_spec("sentencepiece") and protobuf):
-        raise PoolscopeError("backbone", model, "errors.slow_tokenizer", file=held[0])
 
 
 @dataclass(eq=False)

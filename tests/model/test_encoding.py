@@ -1,10 +1,14 @@
 """Tokens, spans, segments and [CLS], on the bundled tokenizers, a tiny one, and some written in Python."""
 
+import json
 import tomllib
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import sentencepiece
 from tokenizers import processors
 from transformers import CanineTokenizer, EsmTokenizer, PreTrainedTokenizerBase
 
@@ -15,7 +19,7 @@ from components.model.loading import load
 from components.types import BackboneSpec, Query
 from tests.families.cases import tiny_model
 from tests.plain import SPECS, load_plain
-from tests.tiny import tokenizer
+from tests.tiny import checkpoint, tokenizer
 
 HOSTILE = (
     "Ein Café, naïve — cafe\u0301",
@@ -122,3 +126,41 @@ def test_of_tokenizers_that_do_not_place_tokens_what_follows_from_the_ids_is_kno
 def test_a_tokenizer_without_a_vocabulary_file(tmp_path: Path) -> None:
     found = encoded(tmp_path, "canine", CanineTokenizer(), "good film", "")
     assert len(found.tokens.text) == len("good film") + 2
+
+
+@pytest.mark.parametrize(
+    ("made_by", "file", "trained"),
+    [
+        ("DebertaV2Tokenizer", "spm.model", {}),
+        ("XLMRobertaTokenizer", "sentencepiece.bpe.model", {}),
+        (
+            "AlbertTokenizer",
+            "spiece.model",
+            {"pad_id": 3, "vocab_size": 26, "control_symbols": ["[CLS]", "[SEP]", "[MASK]"]},
+        ),
+        ("T5Tokenizer", "spiece.model", {"pad_id": 3}),
+        ("LlamaTokenizer", "tokenizer.model", {"model_type": "bpe"}),
+    ],
+)
+def test_a_tokenizer_that_is_a_model_of_sentencepiece_alone(
+    tmp_path: Path, made_by: str, file: str, trained: dict[str, Any]
+) -> None:
+    """Read as sentencepiece itself splits the text."""
+    spec, pieces = checkpoint(tmp_path / "odd", vocab_size=400), BytesIO()
+    lines = iter(["the film is not good at all", "a fine plot and good actors"] * 20)
+    plain = {
+        "sentence_iterator": lines,
+        "model_writer": pieces,
+        "vocab_size": 22,
+        "minloglevel": 2,
+        **trained,
+    }
+    sentencepiece.SentencePieceTrainer.train(**plain)
+    (tmp_path / "odd/tokenizer.json").unlink()
+    (tmp_path / "odd" / file).write_bytes(pieces.getvalue())
+    (tmp_path / "odd/tokenizer_config.json").write_text(json.dumps({"tokenizer_class": made_by}))
+    tokens = encode(load(spec).tokenizer, 24, "the film is good", "").tokens
+    whole = sentencepiece.SentencePieceProcessor(model_proto=pieces.getvalue())
+    own = [text for text, special in zip(tokens.text, tokens.special, strict=True) if not special]
+    assert own == whole.encode("the film is good", out_type=str)
+    assert tokens.span[~tokens.special].max() == len("the film is good")

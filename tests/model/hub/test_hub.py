@@ -118,7 +118,6 @@ IMPOSSIBLE: tuple[tuple[Spoil, str], ...] = (
     (holding("[" * 100_000), "model_type"),
     (holding(" " * 5_000_000), "over 4,000,000 bytes"),
     (renaming("tokenizer.json", "no.json"), "tokenizer.json"),
-    (renaming("tokenizer.json", "spm.model"), "spm.model.*choose one with a tokenizer.json"),
     (refusing("/api/", 401, "RepoNotFound"), "no public model of that name: check its spelling"),
     (refusing("/api/", 404), "no public model of that name"),
     (refusing("/api/", 404, "RevisionNotFound"), "pinned revision"),
