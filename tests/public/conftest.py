@@ -15,7 +15,7 @@ from tests.public.asking import client_of
 from tests.public.image import ENVIRONMENT, PORT, below, copied
 from tests.serving import RATE, ROOT, served
 
-WAITING = 60  # questions
+WAITING = 120  # questions, more than the pages of test_streams ask at once
 GRANTED = {"idle": False, "nvidiaIndex": 0, "nvidiaUUID": "GPU-0", "allowToken": "granted"}
 Call = tuple[str, dict[str, list[str]]]  # the path of a request to the service, and its query
 
