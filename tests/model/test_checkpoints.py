@@ -64,12 +64,22 @@ def test_probabilities_follow_the_problem_type(
     assert analysis.predicted == chosen
 
 
+SIGMOID = "torch.nn.modules.activation.Sigmoid"
 FOLDERS: dict[str, tuple[dict[str, Any], str]] = {  # a folder's files are changed so -> what is said
     "a head for tokens": (
         {"config.json": {"architectures": ["BertForTokenClassification"]}},
         "Its config says",
     ),
     "the same head": ({"config.json": {"architectures": ["OtherForSequenceClassification"]}}, ""),
+    "an activation": (
+        {"config.json": {"sentence_transformers": {"activation_fn": SIGMOID}}},
+        "puts a Sigmoid",
+    ),
+    "an older activation": (
+        {"config.json": {"sbert_ce_default_activation_function": SIGMOID}},
+        "puts a Sigmoid",
+    ),
+    "no activation": ({"config.json": {"sentence_transformers": {"activation_fn": "torch.nn.Identity"}}}, ""),
     "an adapter beside": ({"adapter_config.json": {"peft_type": "LORA"}}, "An adapter lies beside"),
     "an adapter alone": ({"adapter_config.json": {}, "config.json": None}, "holds an adapter alone"),
     "no config": ({"config.json": None}, "its files are not on this machine"),

@@ -18,6 +18,9 @@ from components.model.query import counted_from_zero
 from components.texts import Sentence
 from components.types import Analysis, Centring, Floats, Ints, Reads
 
+OLDER = "sbert_ce_default_activation_function"  # the config's name for what `predict` puts behind the logits
+ACTIVATIONS = {"Sigmoid": torch.sigmoid, "Tanh": torch.tanh}  # of torch.nn, by their classes' names
+
 
 def analyse(examined: Examined) -> Analysis:
     """Tell what a visitor sees of it, in NumPy."""
@@ -45,7 +48,12 @@ def analyse(examined: Examined) -> Analysis:
         reads=reads,
         head_trained=outputs.trained,
         body_trained=outputs.body_trained,
-        warnings=(*examined.encoded.warnings, *outputs.warnings, *_beside_encode(examined)),
+        warnings=(
+            *examined.encoded.warnings,
+            *outputs.warnings,
+            *_beside_encode(examined),
+            *_beside_predict(examined),
+        ),
         milliseconds=examined.watch.laps,
     )
 
@@ -65,6 +73,17 @@ def _beside_encode(examined: Examined) -> Iterator[Sentence]:
     ids = [backbone.tokenizer(each, verbose=False)["input_ids"] for each in (*texts, *lower)]
     if says.lowercases and ids[:2] != ids[2:]:
         yield Sentence("warnings.encode_lowercases")
+
+
+def _beside_predict(examined: Examined) -> Iterator[Sentence]:
+    """Scores that sentence-transformers' CrossEncoder makes of these logits, where the config says so."""
+    config = examined.backbone.model.config
+    stated = getattr(config, "sentence_transformers", None)  # of today; the other name is from before
+    path = stated.get("activation_fn") if isinstance(stated, dict) else None
+    name = str(path or getattr(config, OLDER, "")).rpartition(".")[2]
+    if examined.query.head == "own" and (function := ACTIVATIONS.get(name)):
+        scores = tuple(f"{score:.4f}" for score in function(examined.outputs.logits[0]).tolist())
+        yield Sentence("warnings.predict", name=name, scores=scores)
 
 
 def _wins(states: States, vector: Tensor) -> Ints | None:
