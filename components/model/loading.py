@@ -253,13 +253,19 @@ def assembled(
 
 
 def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
-    """Refuse a tokenizer with an id for which the model's plain table of embeddings, if any, has none."""
+    """Refuse a tokenizer with an id for which the model's plain table of embeddings, if any, has none.
+
+    Tokens that were added behind the others may lack theirs: a text without them is read as ever.
+    """
     table = None
     with suppress(NotImplementedError):  # transformers' way to say that it does not know where the table is
         table = model.get_input_embeddings()
-    largest = max(tokenizer.get_vocab().values(), default=0)
-    if isinstance(table, nn.Embedding) and largest >= table.num_embeddings:
-        raise RefusalError("refusals.ids", largest=largest, last=table.num_embeddings - 1)
+    if not isinstance(table, nn.Embedding):
+        return
+    last, added = table.num_embeddings - 1, tokenizer.get_added_vocab()
+    for token, number in tokenizer.get_vocab().items():
+        if number > last + (len(added) if token in added else 0):
+            raise RefusalError("refusals.ids", largest=number, last=last)
 
 
 def _tried(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, torch.Tensor]:

@@ -163,6 +163,18 @@ def test_a_text_that_the_model_cannot_take(tiny_family: Callable[..., BackboneSp
     assert examine(backbone, Query("canine", "not good")).kept.logits.shape == (1, 2)
 
 
+def test_an_added_token_without_an_embedding_costs_the_texts_that_have_it(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "odd")
+    before = examine(load(spec), QUESTION).kept.logits
+    longer = tokenizer()
+    longer.add_tokens(["<ent>"])
+    longer.save_pretrained(tmp_path / "odd")
+    backbone = load(spec)
+    assert torch.equal(examine(backbone, QUESTION).kept.logits, before)
+    with pytest.raises(PoolscopeError, match="text: '4 tokens' was given; the model fails on them"):
+        examine(backbone, Query("odd", "good <ent>"))
+
+
 def test_a_text_whose_numbers_overflow(tmp_path: Path) -> None:
     spec = checkpoint(tmp_path / "x")
     file = tmp_path / "x" / "model.safetensors"

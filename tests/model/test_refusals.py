@@ -153,7 +153,6 @@ def numbers(name: str, place: Any, number: float, dtype: torch.dtype) -> Spoil:
     return spoil
 
 
-FAR = {"id": 2_000_000_000, "content": "far"}
 UNTRIED = "bert.embeddings.word_embeddings.weight", (17, 3)  # of a word that a short text does not try
 FAULTS: tuple[tuple[Spoil, str], ...] = (
     (stating(quantization_config={"quant_method": "bitsandbytes", "load_in_8bit": True}), "quantised"),
@@ -179,7 +178,6 @@ FAULTS: tuple[tuple[Spoil, str], ...] = (
     (holding(b'{"hidden_size": 1' + b"0" * 5000 + b"}"), "its config.json cannot be read"),
     (holding(b"{}"), "its config.json cannot be understood"),
     (tokenizer(lambda read: read["model"]["vocab"].update(beyond=19)), "has ids up to 19, and there are"),
-    (tokenizer(lambda read: read["added_tokens"].append(read["added_tokens"][0] | FAR)), "its tokenizer"),
     (tokenizer(lambda read: read["model"].update(unk_token="[NONE]")), "fails on a short text"),
     (tokenizer(lambda read: read["model"].pop("vocab")), "its tokenizer"),
     (templated("single", *["[CLS]"] * 1000), "its tokenizer makes 1,005 tokens of three letters"),
