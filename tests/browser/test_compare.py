@@ -123,13 +123,16 @@ def test_swaps_are_marked_and_a_cell_opens_what_it_says(visitor: Visitor) -> Non
     expect(visitor.page.locator("#compare-agreement")).to_contain_text("All 5 combinations say negative.")
     expect(visitor.page.locator("#compare-agreement")).to_contain_text("Not counted: 18 swaps")
     assert visitor.violations() == []
+    visitor.waits_for_the_server()  # who goes away before cuts an answer off
     said = cells(visitor, ".swap").first.locator(".label").inner_text()
     cells(visitor, ".swap").first.get_by_role("link").focus()
     visitor.page.keyboard.press("Enter")
     expect(visitor.verdict).to_contain_text("given the lasttoken vector", timeout=PATIENCE)
     expect(visitor.verdict.locator(".says")).to_contain_text(said)
+    visitor.waits_for_the_server()
     visitor.page.go_back()
     expect(cells(visitor, ".swap")).to_have_count(18, timeout=PATIENCE)
+    visitor.waits_for_the_server()
 
 
 def test_cancelling_keeps_what_has_come(fake: Open, gate: Gate) -> None:
