@@ -1,4 +1,4 @@
-"""What the user interface may ask, whoever answers: the engine, or a fake one in tests; in any language."""
+"""Questions that the user interface may ask, whoever answers: the engine, or a fake one in tests."""
 
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future

@@ -465,7 +465,7 @@ def _of_steps(evidence: Evidence) -> Mapping[str, Sequence[Row]]:
 
 
 def _steps_told(evidence: Evidence, found: Mapping[str, Sequence[Row]], say: Texts) -> Markup:
-    """What each step does to the vectors of each backbone, and whether whitening helps over all of them."""
+    """Say what each step does to each backbone's vectors, and whether whitening helps over all of them."""
     findings = []
     for key, known in found.items():
         (_, before), (_, after) = (

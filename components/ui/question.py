@@ -1,4 +1,4 @@
-"""What a visitor asks: texts, backbone, pooling, head and examples; and backbones brought from the hub."""
+"""Questions of a visitor: texts, backbone, pooling, head and examples; and backbones brought from the hub."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ SHOWN = "() => document.getElementById('code')?.showModal()"
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """What is served: the page in every language, and by language the ``links``, which make its reports.
+    """All that is served: the page in every language, and by language the ``links``, which make its reports.
 
     ``scripts``: the talks in each language; none where there are no talks.
     """

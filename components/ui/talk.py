@@ -201,7 +201,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Position:
-    """Where a talk is: its name, the slide counted from 1, and whether its question stands there alone."""
+    """Place of a talk: its name, the slide counted from 1, and whether its question stands there alone."""
 
     talk: str = ""
     step: int = 0  # before the talk
