@@ -74,7 +74,7 @@ class Declaration:
 
     ``width``: of a hidden state, D. ``longest``: after how many tokens ``encode`` cuts a text, where the
     files say so. ``prompt``: what it puts before every text; "": nothing. ``lowercases``: whether it makes
-    the text lower case.
+    the text lower case. ``includes_prompt``: whether the poolings take the tokens of a prompt.
     """
 
     poolings: tuple[str, ...]
@@ -83,6 +83,7 @@ class Declaration:
     longest: int | None = None
     prompt: str = ""
     lowercases: bool = False
+    includes_prompt: bool = True
 
     @property
     def size(self) -> int:

@@ -22,7 +22,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from components.errors import PoolscopeError
 from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run
 from components.model.declared import Declared, read_declared
-from components.model.encoding import encode_batch
+from components.model.encoding import encode_batch, prompted
 from components.model.files import PROBLEMS, RefusalError, failing
 from components.model.files import folder as here
 from components.model.internals import repeatable
@@ -246,13 +246,20 @@ def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> S
         instead = torch.where(read.sum(dim=1) == 1, read.int().argmax(dim=1), mask.int().argmax(dim=1))
         cls = torch.where(cls < 0, instead, cls)
     pooler = None if backbone.pooler is None else partial(backbone.pooler, kept)
-    return States(kept.hidden, mask, special, cls, reading, pooler, declared=partial(_declared, backbone))
+    declared = partial(_declared, backbone, kept.inputs["input_ids"], mask)
+    return States(kept.hidden, mask, special, cls, reading, pooler, declared=declared)
 
 
-def _declared(backbone: Backbone, states: States) -> Tensor | None:
-    """The vectors (B, D') that the checkpoint's files declare, None where they declare none."""
+def _declared(backbone: Backbone, ids: Tensor, mask: Tensor, states: States) -> Tensor | None:
+    """The vectors (B, D') that the checkpoint's files declare of ``ids`` (B, T), None without declaration."""
     try:
-        return None if backbone.declared is None else backbone.declared(states)
+        declared = backbone.declared
+        if declared is None:
+            return None
+        typed = torch.zeros(1, dtype=torch.long)
+        if backbone.per_token and not declared.says.includes_prompt:
+            typed = prompted(backbone.tokenizer, declared.says.prompt, ids, mask)
+        return declared(states, typed)
     except RefusalError as refusal:
         raise PoolscopeError("pooling", "declared", "errors.declared", reason=refusal.sentence) from refusal
 

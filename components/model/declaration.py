@@ -91,7 +91,8 @@ def read_declaration(folder: Path) -> Declaration | None:
     first, (pooling, pooled), *rest = _modules(folder)
     if first != ("Transformer", folder) or pooling != "Pooling":
         raise RefusalError("refusals.declared_order", file=MODULES)
-    width, poolings = _pooling(_read(pooled, CONFIG))
+    pooling_config = _read(pooled, CONFIG)
+    width, poolings = _pooling(pooling_config)
     steps, size = list[DeclaredStep](), width * len(poolings)
     for kind, place in rest:
         if kind not in ("Dense", "Normalize"):
@@ -113,6 +114,7 @@ def read_declaration(folder: Path) -> Declaration | None:
         longest=length.number("max_seq_length"),
         prompt=_prompt(encoding),
         lowercases=bool(length.says.get("do_lower_case", False)),
+        includes_prompt=bool(pooling_config.says.get("include_prompt", True)),
     )
 
 
@@ -176,10 +178,11 @@ def _dense(config: _Config, place: Path, size: int) -> Dense:
 
 def _prompt(encoding: _Config) -> str:
     """Return what stands before a text where no other prompt is asked for."""
-    named, prompts = encoding.says.get("default_prompt_name"), encoding.says.get("prompts", {})
+    named, stated = encoding.says.get("default_prompt_name"), encoding.says.get("prompts", {})
     if named is None:
         return ""
-    prompt = prompts.get(named) if isinstance(prompts, dict) and isinstance(named, str) else None
+    prompts = {"query": "", "document": "", **(stated if isinstance(stated, dict) else {})}
+    prompt = prompts.get(named) if isinstance(named, str) else None
     if not isinstance(prompt, str) or len(prompt) > LONGEST_PROMPT:
         raise encoding.refusal("default_prompt_name")
     return prompt

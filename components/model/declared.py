@@ -6,7 +6,7 @@ Weights are read from safetensors alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -47,19 +47,24 @@ class Layer:
 class Declared:
     """Declared steps: called with States they give (B, D'), as ``encode`` does of these tokens.
 
-    ``says``: the same as plain data; its prompt, and after how many tokens it cuts a text, are not applied.
-    ``steps``: what comes behind the poolings.
+    ``says``: the same as plain data; its prompt, lower case, and after how many tokens it cuts a text, are
+    not applied. ``steps``: what comes behind the poolings.
     """
 
     says: Declaration
     steps: tuple[Step, ...]
 
-    def __call__(self, states: States) -> Tensor:
-        """Pool one batch. RefusalError where the hidden states have another width than is declared."""
+    def __call__(self, states: States, prompted: Tensor) -> Tensor:
+        """Pool one batch of which the first ``prompted`` tokens, (B,) or (1,), are a prompt's.
+
+        RefusalError where the hidden states have another width than is declared.
+        """
         found = states.hidden.shape[2]
         if found != self.says.width:
             raise RefusalError("refusals.declared_width", file=MODULES, stated=self.says.width, found=found)
-        return self._behind([POOLINGS[key](states) for key in self.says.poolings])
+        if self.says.includes_prompt or not prompted.any():
+            return self._behind([POOLINGS[key](states) for key in self.says.poolings])
+        return self._behind([_behind_prompt(key, states, prompted) for key in self.says.poolings])
 
     def alone(self, hidden: Tensor) -> Tensor:
         """Run it on each hidden state as if that were the only one: (N, D) -> (N, D')."""
@@ -70,6 +75,16 @@ class Declared:
         for step in self.steps:
             vectors = step(vectors)
         return vectors
+
+
+def _behind_prompt(key: str, states: States, prompted: Tensor) -> Tensor:
+    """One pooling of all tokens but the first ``prompted``: (B, D); the others keep their places."""
+    left = states.mask & (states.mask.cumsum(dim=1) > prompted[:, None])
+    if key != "weightedmean":
+        return POOLINGS[key](replace(states, mask=left))
+    kept = left[:, :, None].expand_as(states.hidden).to(states.hidden)
+    total, weight = (POOLINGS[key](states.ending(each)) for each in (states.hidden * kept, kept))
+    return total / weight
 
 
 def read_declared(folder: Path) -> Declared | None:

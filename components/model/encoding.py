@@ -7,11 +7,13 @@ of their tokens only what follows from the ids is known.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from tokenizers import normalizers
 from torch import Tensor
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
@@ -71,6 +73,36 @@ def _own(tokens: Tokens, segment: int) -> list[tuple[Any, ...]]:
     """The tokens of one text, with their places where these are known."""
     mine = np.flatnonzero((tokens.segment == segment) & ~tokens.special)
     return [(tokens.text[index], *tokens.span[index]) for index in mine]
+
+
+def lowering(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
+    """A copy that makes texts lower case first, but for special tokens that were typed.
+
+    As sentence-transformers sets it where a checkpoint says ``do_lower_case``.
+    """
+    copy = deepcopy(tokenizer)
+    if copy.is_fast:
+        backend = copy.backend_tokenizer
+        rest = [backend.normalizer] if backend.normalizer is not None else []
+        backend.normalizer = normalizers.Sequence([normalizers.Lowercase(), *rest])
+    else:
+        copy.do_lower_case = True
+    return copy
+
+
+def prompted(tokenizer: PreTrainedTokenizerBase, prompt: str, ids: Tensor, mask: Tensor) -> Tensor:
+    """Count the first tokens of B inputs that are a prompt's: (B, T), (B, T) -> (B,), 0 without it.
+
+    As sentence-transformers counts them: all that the tokenizer makes of the prompt alone, but for a special
+    one at its end. What stands for a space there may have become one with the text's first word.
+    """
+    own: list[int] = tokenizer(prompt, verbose=False)["input_ids"] if prompt else []
+    special = set(tokenizer.all_special_ids)
+    count = len(own) - (bool(own) and own[-1] in special)
+    while own and (own[-1] in special or not str(tokenizer.decode(own[-1:])).strip()):
+        own.pop()
+    rows = (row[kept].tolist() for row, kept in zip(ids, mask, strict=True))
+    return torch.tensor([count if row[: len(own)] == own else 0 for row in rows])
 
 
 def numbered(encoded: Encoded, states: int) -> Encoded:

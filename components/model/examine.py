@@ -382,6 +382,7 @@ def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
         layers=layers,
         reads=Reading(own, layers[-1]),
         query=examined.states.query,
+        declared=examined.states.declared,  # knows which tokens were a prompt's
     )
     return behind_pooling(examined, states, own)(layers[-1])
 

@@ -24,6 +24,7 @@ from components.inference.engine import Engine
 from components.model.backbone import Backbone, batch_states
 from components.model.files import ENCODING
 from components.model.loading import load
+from components.model.pooling import POOLINGS
 from components.types import BackboneSpec, Query
 from tests.families.cases import FACTS, ByHand, boundless
 from tests.model.test_declared import saved
@@ -281,8 +282,7 @@ def asked_of(backbone: Backbone, vector: np.ndarray) -> Detected:
 
 
 def test_what_is_declared_stands_beside_what_is_found(declaring: Backbone) -> None:
-    assert declaring.declared is not None
-    vector = declaring.declared(batch_states(declaring, [TEXT]))[0].double().numpy()
+    vector = POOLINGS["declared"](batch_states(declaring, [TEXT]))[0].double().numpy()
     found = asked_of(declaring, vector)
     assert replace(found.match.way, pooling="mean") == Way("mean", 4, normalised=True, dense=True)
     assert (found.prompts, found.declared.longest) == ((("query", "find: "),), 20)

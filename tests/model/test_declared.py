@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -254,33 +255,48 @@ def test_what_is_declared_anew_is_read_anew(folder: Path, tmp_path: Path) -> Non
     assert after.backbone.declared.poolings == ("max",)
 
 
-PROMPT = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
-LENGTHS = "sentence_bert_config.json"
-
-
-@pytest.mark.parametrize(
-    ("body", "file", "said", "message"),
-    [
-        (KEY, ENCODING, PROMPT, "puts its prompt, “query: ”"),
-        (KEY, LENGTHS, {"max_seq_length": 6}, "reads the first 6 tokens"),
-        ("roberta-sentiment", LENGTHS, {"do_lower_case": True}, "makes every text lower case"),
-    ],
+LENGTHS, CASED, SPACED = "sentence_bert_config.json", "roberta-sentiment", "xlnet-sentiment"
+PROMPT = {ENCODING: {"prompts": {"query": "query: "}, "default_prompt_name": "query"}}
+PUT, OUT, LOWER = (
+    "puts its prompt, “query: ”",
+    "leaves the prompt's tokens out",
+    "makes every text lower case",
 )
-def test_what_encode_does_to_the_text_is_said(
-    tmp_path: Path, body: str, file: str, said: dict[str, object], message: str
-) -> None:
-    saved(tmp_path / "own", Pooling(WIDTH, "mean"), Normalize(), body=SPECS[body])
-    spoil(tmp_path / "own", file, **said)
+TREATED: dict[str, tuple[str, dict[str, dict[str, Any]], bool, Callable[[str], str], str]] = {
+    # body, settings, whether poolings take a prompt's tokens, what to type for encode's vector, what is said
+    "a prompt": (KEY, PROMPT, True, "query: {}".format, PUT),
+    "a prompt that is left out": (KEY, PROMPT, False, "query: {}".format, OUT),
+    "one that ends within a token": (SPACED, PROMPT, False, "query: {}".format, OUT),
+    "none by default": (KEY, {ENCODING: {"default_prompt_name": "query"}}, False, str, ""),
+    "a length": (
+        KEY,
+        {LENGTHS: {"max_seq_length": 6}},
+        True,
+        lambda _: "The plot is thin",
+        "the first 6 tokens",
+    ),
+    "lower case": (CASED, {LENGTHS: {"do_lower_case": True}}, True, str.lower, LOWER),
+    "lower case of what has no other": (KEY, {LENGTHS: {"do_lower_case": True}}, True, str, ""),
+}
+
+
+@pytest.mark.parametrize("kind", TREATED)
+def test_what_encode_does_to_the_text_is_said_and_can_be_typed(tmp_path: Path, kind: str) -> None:
+    body, files, includes, typed, said = TREATED[kind]
+    steps = Pooling(WIDTH, list(METHODS), include_prompt=includes), Dense(len(METHODS) * WIDTH, WIDTH)
+    saved(tmp_path / "own", *steps, body=SPECS[body])
+    for file, values in files.items():
+        spoil(tmp_path / "own", file, **values)
     engine, expected = engine_of(tmp_path, "own"), encode(tmp_path / "own", TEXTS[1])
-    analysis, other = (
-        engine.ask("analyze", Query("own", TEXTS[1], pooling=pooling)) for pooling in ("declared", "mean")
+    analysis, other, again = (
+        engine.ask("analyze", Query("own", text, pooling=pooling))
+        for text, pooling in ((TEXTS[1], "declared"), (TEXTS[1], "mean"), (typed(TEXTS[1]), "declared"))
     )
-    assert [one for one in analysis.warnings if message in str(one)]
-    assert not [one for one in other.warnings if message in str(one)]
-    assert np.abs(analysis.pooled - expected).max() > 1e-4
-    if said is PROMPT:  # typed, it gives the vector of encode
-        typed = engine.ask("analyze", Query("own", f"query: {TEXTS[1]}", pooling="declared"))
-        np.testing.assert_allclose(typed.pooled, expected, atol=1e-6)
+    beside = [str(one) for one in analysis.warnings if one.key.startswith("warnings.encode")]
+    assert [said in one for one in beside] == ([True] if said else [])
+    assert not [one for one in other.warnings if one.key.startswith("warnings.encode")]
+    assert (np.abs(analysis.pooled - expected).max() > 1e-4) == bool(said)
+    np.testing.assert_allclose(again.pooled, expected, atol=1e-6)
 
 
 def test_the_lens_makes_of_each_state_what_is_declared(declaring: Engine) -> None:

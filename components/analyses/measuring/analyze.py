@@ -12,6 +12,7 @@ from torch import Tensor
 
 from components.errors import PoolscopeError
 from components.model.backbone import Numbers
+from components.model.encoding import encode, lowering
 from components.model.examine import DECLARED, Examined, probabilities
 from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
@@ -65,14 +66,14 @@ def _beside_encode(examined: Examined) -> Iterator[Sentence]:
         return
     says, length = backbone.declared.says, len(examined.encoded.tokens.text)
     if says.prompt:
-        yield Sentence("warnings.encode_prompt", prompt=says.prompt)
+        key = "encode_prompt" if says.includes_prompt else "encode_prompt_out"
+        yield Sentence(f"warnings.{key}", prompt=says.prompt)
     if says.longest is not None and length > says.longest:
         yield Sentence("warnings.encode_cuts", longest=says.longest, length=length)
-    texts = (query.text, query.text_pair)
-    lower = [text.lower() for text in texts]
-    ids = [backbone.tokenizer(each, verbose=False)["input_ids"] for each in (*texts, *lower)]
-    if says.lowercases and ids[:2] != ids[2:]:
-        yield Sentence("warnings.encode_lowercases")
+    if says.lowercases:
+        low = encode(lowering(backbone.tokenizer), backbone.limit, query.text, query.text_pair)
+        if low.tokens.text != examined.encoded.tokens.text:
+            yield Sentence("warnings.encode_lowercases")
 
 
 def _beside_predict(examined: Examined) -> Iterator[Sentence]:
