@@ -65,7 +65,7 @@ def test_it_is_marked_wherever_it_is_told(engine: Engine, key: str, head: str) -
     said = SAY("compare.swap")
     rows = {pooling: row for row in numbers for pooling in row["pooling"].split(" = ")}
     assert len(numbers) == len(given.distinct) + sum(cell.analysis is None for cell in given.cells)
-    texts, sentence = Table(grid.html).rows[1][1:], "Not what this head was trained for"
+    texts, sentence = Table(grid.html).rows[1][1:], "A swap: this model's own code"
     for cell, mark, kind, text_of in zip(given.cells, marks[1:], kinds[1:], texts, strict=True):
         row = rows[cell.query.pooling]
         swapped = cell.analysis is not None and cell.analysis.swapped

@@ -105,8 +105,7 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
         return unanswered("lens.none", anatomy.lens, say)
     analysis, aim = anatomy.analysis, aim_at(anatomy.analysis, anatomy.lens, LABEL.of(state))
     view, norm, last = View(analysis, analysis.layers), anatomy.lens.norm, aim.tokens[-1]
-    trained = not (analysis.random or analysis.backbone.live)
-    hints = [say("lens.hint"), *([say("lens.trained")] if trained else [])]
+    hints = [say("lens.hint"), say("lens.alone")]
     hints += [say("lens.norm", norm=visible(norm))] if norm else []
     found: dict[str, object] = {"label": aim.label, "total": len(last)}
     for end, place in (("low", int(last.argmin())), ("high", int(last.argmax()))):

@@ -93,15 +93,16 @@ Name = Callable[[int], str]  # index of a token -> what it is called
 
 
 def largest_share(reads: Reads, name: Name, say: Texts) -> str:
-    """Name the token that is most of what is read; "" where only one is read, or none."""
-    read = reads.indices
-    if len(read) < 2:
+    """Name the token that the logits are most sensitive to; "" where fewer than two have a slope."""
+    shares = [percent(share) for share in reads.share if share]
+    if len(shares) < 2:
         return ""
-    shares = {percent(reads.share[index]) for index in read}
-    if len(shares) == 1:
-        return say("reads.equal", share=shares.pop())
-    most = max(read, key=lambda index: float(reads.share[index]))
-    return say("reads.largest", token=name(most), share=percent(reads.share[most]))
+    if len(set(shares)) == 1 and len(shares) == len(reads.indices):
+        return say("reads.equal", share=shares[0])
+    most = int(reads.share.argmax())
+    share = percent(reads.share[most])
+    key = "reads.largest" if shares.count(share) == 1 else "reads.largest_several"
+    return say(key, token=name(most), share=share, count=shares.count(share))
 
 
 def share_text(reads: Reads, index: int, say: Texts) -> str:
@@ -115,7 +116,7 @@ def share_text(reads: Reads, index: int, say: Texts) -> str:
 
 
 def beside_bars(reads: Reads) -> list[str]:
-    """For each token, how much of what is read it is; or, under a maximum, how many dimensions it wins.
+    """For each token, its share of the sensitivity; or, under a maximum, how many dimensions it wins.
 
     Empty where only one is read or all are read alike: then the verdict says it all.
     """

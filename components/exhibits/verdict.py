@@ -155,6 +155,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         task=say.name(analysis.query.task),
         unread=unread,
         named=NAMED,
+        only=shorten(visible(analysis.labels[0]), 40) if len(analysis.labels) == 1 else "",
         most=Markup(largest_share(reads, lambda index: token_html(view.labels[index], True), say)),
         chosen=[
             (shorten(visible(analysis.labels[index]), 40), output_text(analysis, index))

@@ -87,12 +87,14 @@ VECTORS = comparison(
         (
             SWAPS,
             "2 of 3 combinations say negative; 1 says positive: B under p2."
-            "Not counted: 3 swaps, in which a head is given a vector that it was not trained on; "
+            "Not counted: 3 swaps, in which a head is given another vector than its model's own code "
+            "gives it; "
             "2 say negative, 1 says positive.",
         ),
         (
             comparison([[swap(HIGH)]]),
-            "Not counted: 1 swap, in which a head is given a vector that it was not trained on; "
+            "Not counted: 1 swap, in which a head is given another vector than its model's own code "
+            "gives it; "
             "1 gives a value.",
         ),
         (
@@ -199,7 +201,7 @@ def test_what_every_answer_warns_of_is_said_once_with_their_backbones() -> None:
     assert plain(legend).count("trained on one text at a time") == 1
     assert "means little. (B0, B1)" in plain(legend)
     assert "[SEP] &lt;b&gt;" in legend
-    assert "Not what this head was trained for" not in legend
+    assert "A swap: this model's own code" not in legend
     assert "notices" not in grid(comparison([[NO, YES]]), {}, SAY).legend
     lost = replace(YES, warnings=(Sentence("warnings.unreadable", count=3, total=4, token="[UNK]"),))
     hovered = grid(comparison([[lost, YES]]), {}, SAY).html

@@ -189,4 +189,4 @@ def test_the_numbers_of_a_stream_are_tokens_steps_and_classes() -> None:
     assert [int(row[4]) for row in steps] == [step.parameters for step in given.steps]
     assert steps[0][2:4] == ["6 × 8", "8"]
     assert classes[0][1] == given.analysis.predicted[0]
-    assert "what the head reads: [CLS] 100 %." in shown.words
+    assert "share of the sensitivity: [CLS] 100 %." in shown.words

@@ -88,7 +88,7 @@ def test_every_cell_is_what_its_combination_says_alone(page: ComparePage, head: 
                 assert cell.endswith(alone.said(SAY))
                 assert name == "absent"
                 continue
-            swap = "; a swap: not the vector that this head was trained on"
+            swap = "; a swap: not the vector that this model's own code gives its head"
             assert cell.count(swap) == alone.swapped == ("swap" in name.split())
             if alone.problem_type == "regression":
                 assert cell == number(alone.probabilities[0]) + swap * alone.swapped

@@ -1,0 +1,129 @@
+"""Findings of one answer: what the head reads and says, and how similar its tokens are."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from components.exhibits.verdict import VERDICT
+from components.texts import Sentence, Texts
+from components.types import Analysis, Reads
+from tests.exhibits.findings.row import Row, Told, Values, nothing, told
+from tests.exhibits.showing import analysis
+
+TOKENS = ["[CLS]", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "[SEP]"]
+HEAD, LAST = "FirstForSequenceClassification", "LastForSequenceClassification"
+
+
+def reading(*positions: int, given: Analysis | None = None) -> Analysis:
+    """An answer of twelve tokens, if no other is given, of which these are read alike."""
+    one = given or analysis(text=" ".join(TOKENS[1:-1]))
+    read = np.isin(np.arange(len(one.tokens.text)), positions)
+    return replace(one, reads=Reads(read, (read / max(1, read.sum())).astype(np.float32)))
+
+
+def verdict(given: Analysis) -> Told:
+    return told(VERDICT, given)
+
+
+def saying(backbone: str, *probabilities: float, text: str = "not good", **more: Any) -> Told:
+    given = replace(analysis(backbone, text), probabilities=np.array(probabilities, dtype=np.float32))
+    return verdict(replace(given, **more))
+
+
+def lower(*positions: int) -> Told:
+    """The same of a layer below the last."""
+    given = analysis(text=" ".join(TOKENS[1:-1]), pooling="mean")
+    return verdict(reading(*positions, given=replace(given, query=replace(given.query, pool_layer=1))))
+
+
+def named(say: Texts, *positions: int) -> str:
+    """Tokens of the twelve by their names and places."""
+    where = {0: "first", len(TOKENS) - 1: "last"}
+    return say.listed(
+        say(f"verdict.{where.get(at, 'nth')}", token=TOKENS[at], number=at + 1) for at in positions
+    )
+
+
+def sharing(*share: float, wins: list[int] | None = None) -> Told:
+    """An answer to "[CLS] not good [SEP]" whose first tokens are read, with these shares."""
+    read = np.arange(4) < len(share)
+    shares = np.array([*share, *[0.0] * (4 - len(share))], dtype=np.float32)
+    counts = None if wins is None else np.array(wins)
+    return verdict(replace(analysis(), reads=Reads(read, shares, counts)))
+
+
+ALL, NONE, SOME = (verdict(reading(*which)) for which in (range(12), (), (1, 2)))
+ONE = verdict(analysis())  # [CLS] of four
+UNSURE = saying("emotions", 0.4, 0.1, 0.5, 0.2)
+UNREAD = Sentence("warnings.unreadable", count=3, total=4, token="[UNK]")
+BODY = verdict(replace(analysis(), body_trained=False))
+
+
+def counted(read: int, *positions: int) -> Values:
+    return lambda say: {
+        "reader": HEAD,
+        "count": say("verdict.count", read=read, total=12),
+        "tokens": named(say, *positions),
+    }
+
+
+def answered(*answers: tuple[str, str]) -> Values:
+    """Labels and what they are said with."""
+    return lambda say: {
+        "answer": say.listed(say("verdict.answer", label=label, value=value) for label, value in answers)
+    }
+
+
+ROWS = {
+    "verdict.reads_some": Row(SOME, counted(2, 1, 2), verdict(reading(*range(5)))),
+    "verdict.reads_many": Row(verdict(reading(*range(6))), counted(6), SOME),
+    "verdict.reads_but": Row(verdict(reading(*range(1, 12))), counted(11, 0), SOME),
+    "verdict.count_all": Row(ALL, lambda _: {"total": 12}, verdict(reading(*range(1, 12)))),
+    "verdict.reads_none": Row(NONE, lambda _: {"reader": HEAD}, SOME),
+    "verdict.reads_alone": Row(
+        saying("last", 0.1, 0.9, text="good"), lambda _: {"reader": LAST, "token": "good"}, ONE
+    ),
+    "verdict.rest_one": Row(ONE, nothing, NONE),
+    "verdict.rest_all": Row(ALL, nothing, verdict(reading(*range(1, 12)))),
+    "verdict.rest_none": Row(NONE, nothing, ONE),
+    "verdict.rest_one_lower": Row(lower(0), lambda _: {"layer": 1}, ONE),
+    "verdict.rest_all_lower": Row(lower(*range(12)), lambda _: {"layer": 1}, lower(0)),
+    "verdict.rest_none_lower": Row(lower(), lambda _: {"layer": 1}, lower(0)),
+    "verdict.says": Row(
+        saying("first", 0.07, 0.93), answered(("positive", "93 %")), verdict(analysis("untrained"))
+    ),
+    "verdict.says_unread": Row(
+        saying("first", 0.07, 0.93, warnings=(UNREAD,)),
+        answered(("positive", "93 %")),
+        saying("first", 0.07, 0.93),
+    ),
+    "verdict.says_none": Row(UNSURE, lambda _: {"total": 4}, saying("emotions", 0.4, 0.1, 0.51, 0.2)),
+    "verdict.says_not": Row(
+        saying("emotions", 0.4, labels=("joy",)),
+        lambda _: {"label": "joy"},
+        saying("emotions", 0.6, labels=("joy",)),
+    ),
+    "verdict.untrained": Row(verdict(analysis("untrained")), nothing, BODY),
+    "verdict.untrained_body": Row(BODY, nothing, verdict(analysis("untrained"))),
+    "reads.largest": Row(
+        sharing(0.7, 0.2, 0.1), lambda _: {"token": "[CLS]", "share": "70 %"}, sharing(0.4, 0.4, 0.2)
+    ),
+    "reads.largest_several": Row(
+        sharing(0.4, 0.4, 0.2), lambda _: {"count": 2, "share": "40 %"}, sharing(0.7, 0.2, 0.1)
+    ),
+    "reads.equal": Row(sharing(0.25, 0.25, 0.25, 0.25), lambda _: {"share": "25 %"}, sharing(1.0)),
+    "reads.flat": Row(sharing(1.0, 0.0, 0.0), lambda _: {"count": 2}, sharing(0.7, 0.2, 0.1)),
+    "reads.flat_one": Row(sharing(1.0, 0.0), lambda _: {"count": 1}, sharing(0.7, 0.2, 0.1)),
+    "reads.maximum": Row(
+        sharing(0.5, 0.5, wins=[5, 3, 0, 0]),
+        lambda say: {
+            "total": 8,
+            "tokens": say.listed(
+                say("reads.wins", token=name, count=count)
+                for name, count in (("[CLS]", 5), (say("similarity.stand_in", token="not"), 3))
+            ),
+        },
+        sharing(0.5, 0.5),
+    ),
+}

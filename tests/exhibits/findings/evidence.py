@@ -1,0 +1,5 @@
+"""Findings of the evidence."""
+
+from tests.exhibits.findings.row import Row
+
+ROWS: dict[str, Row] = {}

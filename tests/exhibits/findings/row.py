@@ -1,0 +1,44 @@
+"""A row of the table of findings: a sentence, an answer of which it is true, and one of which it is not."""
+
+import re
+import string
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from components.exhibits.exhibit import Exhibit, heading_html
+from components.texts import Texts
+from tests.exhibits.showing import plain
+
+Told = Callable[[Texts], str]  # all that a reader is told of an answer, in a language
+Values = Callable[[Texts], Mapping[str, object]]  # what fills the placeholders, in a language
+
+
+class Row(NamedTuple):
+    """``said``: where the sentence stands; ``values``: what it says there, found in another way than the code
+    that says it finds it. ``unsaid``: where it would be false, and must not stand."""
+
+    said: Told
+    values: Values
+    unsaid: Told
+
+
+def told(exhibit: Exhibit[Any], given: Any, **state: Any) -> Told:
+    """What an exhibit tells of an answer, to readers and to screen readers."""
+
+    def tell(say: Texts) -> str:
+        shown = exhibit.shown(given, state, say)
+        return plain(f"{heading_html(shown, exhibit.name, say)}{shown.html}{shown.legend}")
+
+    return tell
+
+
+def nothing(_: Texts) -> Mapping[str, object]:
+    """The values of a sentence without placeholders."""
+    return {}
+
+
+def anything(sentence: str) -> re.Pattern[str]:
+    """A pattern of the sentence, whatever fills its placeholders, but for other sentences."""
+    filled = r"(?:(?![:.] |[：。]).)+?"
+    parts = string.Formatter().parse(sentence)
+    return re.compile("".join(re.escape(text) + (filled if name else "") for text, name, *_ in parts))

@@ -1,0 +1,26 @@
+"""Each sentence that states a finding: said where it is true, and never where it is false."""
+
+import tomllib
+
+import pytest
+
+from components.texts import ASSETS, languages, load_texts
+from tests.exhibits.findings import answer, evidence, lab
+from tests.exhibits.findings.row import Row, anything
+
+ROWS: dict[str, Row] = {**answer.ROWS, **evidence.ROWS, **lab.ROWS}
+
+
+def test_every_sentence_that_states_a_finding_has_a_row() -> None:
+    texts = tomllib.loads((ASSETS / "texts" / "en.toml").read_text("utf-8"))
+    assert sorted(texts["findings"]) == sorted(ROWS)
+
+
+@pytest.mark.parametrize("tag", languages())
+@pytest.mark.parametrize("key", ROWS)
+def test_it_is_said_where_it_is_true_and_not_where_it_is_false(key: str, tag: str) -> None:
+    say, row = load_texts(tag), ROWS[key]
+    sentence = anything(say.entries[key])
+    assert say(key, **row.values(say)) in row.said(say)
+    assert sentence.search(row.said(say))
+    assert not sentence.search(row.unsaid(say))
