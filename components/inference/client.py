@@ -16,7 +16,6 @@ from components.settings import Settings
 
 CONNECT = 5.0  # seconds until somebody answers at the address
 LATE, DIED, NOBODY = "errors.late", "errors.died", "errors.no_replica"
-STATUS = {408: LATE, 500: DIED}  # Serve's: 500 where a replica died with the question
 
 logger = logging.getLogger(__name__)
 
@@ -26,13 +25,9 @@ class Client:
 
     def __init__(self, settings: Settings) -> None:
         self._seconds, self._answers = settings.seconds, Answers(settings.answers)
-        self._http = httpx2.AsyncClient(
-            base_url=settings.cluster or "",
-            timeout=httpx2.Timeout(settings.seconds + 1, connect=CONNECT),  # the cluster itself says so first
-            limits=httpx2.Limits(max_connections=None),
-            headers={"x-request-timeout-seconds": str(settings.seconds)},
-        )
-        self._there, self._closed = threading.Event(), threading.Event()
+        timeout = httpx2.Timeout(settings.seconds, connect=CONNECT)
+        self._http = httpx2.AsyncClient(base_url=settings.cluster or "", timeout=timeout)
+        self._there = self._closed = False
         self._under_way: set[Future[bytes]] = set()
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="cluster", daemon=True).start()
@@ -43,11 +38,11 @@ class Client:
 
     def ready(self) -> bool:
         """Tell whether the cluster can be asked."""
-        return self._there.is_set() and not self._closed.is_set()
+        return self._there and not self._closed
 
     def close(self, seconds: float = 0) -> None:
         """Let the answers under way come: so many ``seconds`` later at most."""
-        self._closed.set()
+        self._closed = True
         for left in wait(tuple(self._under_way), seconds).not_done:
             left.cancel()
         asyncio.run_coroutine_threadsafe(self._http.aclose(), self._loop).result()
@@ -56,7 +51,7 @@ class Client:
         """The answer; PoolscopeError is the job's, or says why the cluster has none."""
 
         def asked(token: Future[None]) -> bytes:
-            if not self._closed.is_set():
+            if not self._closed:
                 answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
                 self._under_way.add(answer)
                 answer.add_done_callback(self._under_way.discard)
@@ -72,36 +67,36 @@ class Client:
 
     async def _posted(self, job: Job) -> bytes:
         """The answer, packed. Where a replica dies with the question, another one is asked once."""
-        headers = {"serve_multiplexed_model_id": quote(job.spec.key)}
-        for what_follows in ("asked once more", "given up"):
-            key, said = NOBODY, ""
+        headers, died = {"serve_multiplexed_model_id": quote(job.spec.key)}, False
+        while True:
             try:
                 response = await self._http.post("/", content=pack(job), headers=headers)
-                if response.is_success:
-                    return answer_of(response.content)
-                key, said = STATUS.get(response.status_code, NOBODY), response.text
-            except httpx2.TransportError as error:
-                if not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
-                    key, said = LATE if isinstance(error, httpx2.TimeoutException) else DIED, repr(error)
-            if key != DIED:
-                break
-            logger.warning("the cluster had no answer, the question is %s: %s", what_follows, said)
-        raise PoolscopeError("backbone", job.spec.key, key, seconds=self._seconds)
+                return answer_of(response.raise_for_status().content)
+            except httpx2.HTTPError as error:
+                key = _key(error)
+                if key != DIED or died:
+                    raise PoolscopeError("backbone", job.spec.key, key, seconds=self._seconds) from error
+                logger.warning("the cluster had no answer, the question is asked once more: %r", error)
+                died = True
 
     async def _watch(self, first: Job | None) -> None:
-        """Note whether the cluster is there, here and in the log, until the end."""
-        said = ""
-        while not self._closed.is_set():
+        """Note whether the cluster is there, until the end; the log says that it is not."""
+        while not self._closed:
             try:
                 (await self._http.get("/-/healthz", timeout=CONNECT)).raise_for_status()
-                if first is not None and not self._there.is_set():
+                if first is not None and not self._there:
                     await self._posted(first)
-                self._there.set()
-                now = "the cluster answers"
+                self._there = True
             except (httpx2.HTTPError, PoolscopeError, ElsewhereError) as error:
-                self._there.clear()
-                now = f"the cluster does not answer: {error}"
-            if now != said:
-                said = now
-                logger.info(said)
+                self._there = False
+                logger.warning("the cluster does not answer: %r", error)
             await asyncio.sleep(1)
+
+
+def _key(error: httpx2.HTTPError) -> str:
+    """Name the sentence that says why nothing came; Serve says 500 where a replica died with the question."""
+    if isinstance(error, httpx2.HTTPStatusError):
+        return DIED if error.response.status_code == 500 else NOBODY
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+        return NOBODY
+    return LATE if isinstance(error, httpx2.TimeoutException) else DIED

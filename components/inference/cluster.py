@@ -24,13 +24,7 @@ def app(_arguments: dict[str, str]) -> serve.Application:
     settings, root = Settings(), str(Path(__file__).resolve().parents[2])
     deployment = serve.deployment(
         ray_actor_options={"num_cpus": 1, "runtime_env": {"env_vars": {"PYTHONPATH": root}}},
-        autoscaling_config={
-            "min_replicas": settings.replicas_least,
-            "max_replicas": settings.replicas_most,
-            "target_ongoing_requests": 3.0,  # beyond which, on average, there should be another replica
-        },
-        max_ongoing_requests=8,  # of which one is at work, and the others need not come first
-        health_check_period_s=1,
+        autoscaling_config={"min_replicas": settings.replicas_least, "max_replicas": settings.replicas_most},
         graceful_shutdown_timeout_s=settings.seconds,
         logging_config={"enable_access_log": False},
     )
