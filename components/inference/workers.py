@@ -170,7 +170,7 @@ def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
         os.nice(BEHIND)  # before torch is loaded, where it is not yet: that alone is seconds of work
     from components.inference.measurer import Measurer
 
-    gc.freeze()  # to look for garbage in what all copies share would make it each one's own, tens of megabytes
+    gc.freeze()  # to look for garbage in what copies share would make tens of megabytes each one's own
     measurer = Measurer(limits.memory, limits.sharers)
     if limits.working is not None:
         _limit(measurer.checkpoints.budget + limits.working)

@@ -73,7 +73,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
 
-    server, thread = _started(served)
+    server, thread = _started(served, [str(network) for network in settings.proxies])
 
     def stop(seconds: float) -> None:
         until = time.monotonic() + seconds
@@ -126,12 +126,14 @@ def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints)
     return RoomMiddleware(guard, Room(site.scripts)) if settings.room and site.scripts else guard
 
 
-def _started(app: ASGIApp) -> tuple[uvicorn.Server, threading.Thread]:
-    """Begin a server in a thread, where GRADIO_SERVER_NAME and GRADIO_SERVER_PORT say, and wait for it."""
+def _started(app: ASGIApp, proxies: list[str]) -> tuple[uvicorn.Server, threading.Thread]:
+    """Begin a server in a thread, where GRADIO_SERVER_NAME and GRADIO_SERVER_PORT say, and wait for it.
+
+    Whom the ``proxies``, networks of those that are believed, name as the visitor is the client of a request.
+    """
     name = os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1")
     listening = _listening(name.strip("[]"))
-    # No proxy is believed here, or a header's address would be taken for the peer's.
-    config = uvicorn.Config(app, log_level="warning", proxy_headers=False, ws="none")
+    config = uvicorn.Config(app, log_level="warning", forwarded_allow_ips=proxies, ws="none")
     config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=[[listening]], name="server", daemon=True)

@@ -131,7 +131,7 @@ class GuardMiddleware:
         try:
             self._check_head(scope, say)
             if scope["method"] == "POST":
-                address = requests.client_address(scope, self._settings.proxies)
+                address = requests.client_network(scope)
                 asker = Asker(Headers(scope=scope), address, asyncio.get_running_loop().time())
                 self._spend_address(OTHER, asker)
                 receive = await self._with_checked_body(asker, scope, receive)

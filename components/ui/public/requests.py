@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,8 +24,6 @@ RANGE = re.compile(r"([a-z]{1,8})(?:-[a-z0-9]{1,8})*(?:;q=(1(?:\.0{0,3})?|0(?:\.
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
-
-Networks = Sequence[IPv4Network | IPv6Network]
 
 
 def request_texts(headers: Headers, address: str | None = None) -> Texts:
@@ -65,32 +63,15 @@ def negotiate_locale(address: str, accept_language: str, supported: Sequence[str
     return named[0] if named else preferred if weights.get(preferred) else ENGLISH
 
 
-def client_address(scope: Scope, proxies: Networks) -> str:
-    """Find who sent a request, as a network: its peer, or the one whom that names, if it is of ``proxies``.
-
-    Every proxy appends the address that it was called from to X-Forwarded-For, so the last one in it that is
-    no proxy is one that nobody can make up. Addresses of IPv6 count by their /48: one visitor may have all.
-    """
+def client_network(scope: Scope) -> str:
+    """Find who sent a request, as a network: one visitor may have all addresses of IPv6 in a /48."""
     peer: str = (scope.get("client") or ("",))[0]
-    forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
-    last = _address(peer)
-    if last is None:
-        return peer
-    for given in reversed(forwarded.split(",")):
-        before = _address(given.strip())
-        if before is None or not any(last in network for network in proxies):
-            break
-        last = before
-    return str(ip_network((last, 48 if last.version == 6 else 32), strict=False))
-
-
-def _address(given: str) -> IPv4Address | IPv6Address | None:
-    """Read an address, of version 4 also where it is written as one of version 6; None if it is none."""
     try:
-        known = ip_address(given.partition("%")[0])
-    except ValueError:
-        return None
-    return getattr(known, "ipv4_mapped", None) or known
+        known = ip_address(peer.partition("%")[0])
+    except ValueError:  # a socket's, or what a proxy made up
+        return ""
+    known = getattr(known, "ipv4_mapped", None) or known
+    return str(ip_network((known, 48 if known.version == 6 else 32), strict=False))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from components.settings import Settings
 from components.ui.public.guard import PIECE, QUESTION, GuardMiddleware, RateLimiter, guarded, price
@@ -16,7 +17,7 @@ from tests.ui.public.asgi import CASES, HTTP, answers, never, sent
 
 ENDPOINTS: Endpoints = {name: Endpoint(("text",), ("text",), name) for name in ("analyze", "trace", "fit")}
 pytestmark = pytest.mark.anyio
-WIDE: dict[str, Any] = {"rate": 99, "address_rate": 99, "proxies": "10.0.0.0/8"}
+WIDE: dict[str, Any] = {"rate": 99, "address_rate": 99}
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,7 +79,8 @@ async def test_visitors_and_addresses_have_a_rate(
         }
         for address, session in asked
     ]
-    assert [one.status_code for one in await answers(guarding, *requests, client="10.0.0.1")] == statuses
+    told = await answers(ProxyHeadersMiddleware(guarding, ["10.0.0.0/8"]), *requests, client="10.0.0.1")
+    assert [one.status_code for one in told] == statuses
 
 
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(0, 30)), max_size=60))
