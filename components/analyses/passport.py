@@ -81,7 +81,9 @@ class Passport:
     input, in tokens. ``samples``: what its head reads. ``equal``: poolings that give the very vector that its
     head reads, of every text that is no pair. ``padding``: the verdict on a batch padded as its tokenizer
     pads, and ``ways``: of each way to pad. ``ordinary``: (L + 1, 3) how similar [CLS] is to unrelated tokens,
-    low, median and high. ``weights``: those of its head; ``unused``: what else its files hold.
+    low, median and high. ``complete``: whether its files hold every tensor; ``constant``: names of those that
+    they lack and that are one and the same number instead. ``weights``: those of its head; ``unused``: what of
+    its files is not loaded.
     """
 
     backbone: BackboneSpec
@@ -97,6 +99,8 @@ class Passport:
     ordinary: Floats
     head_trained: bool
     body_trained: bool
+    complete: bool
+    constant: tuple[str, ...]
     weights: tuple[Weight, ...]
     unused: tuple[Weight, ...]
     scripts: tuple[Unread, ...]
@@ -131,7 +135,9 @@ class Passport:
             said.append(Sentence("passport.head_random", drawn=f"{drawn:,}", total=f"{total:,}"))
         if not self.body_trained:
             said.append(Sentence("passport.body_random"))
-        if self.head_trained and self.body_trained:
+        if self.constant:
+            said.append(Sentence("warnings.constant", names=self.constant))
+        if self.complete:
             said.append(Sentence("passport.trained"))
         return (*said, Sentence("passport.says_ordinary", low=low, median=median, high=high), *self._lost())
 
@@ -229,6 +235,8 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         ordinary=backbone.ordinary.bands.plain,
         head_trained=backbone.head_trained,
         body_trained=backbone.body_trained,
+        complete=not (backbone.provenance.missing or backbone.provenance.mismatched),
+        constant=backbone.provenance.constant,
         weights=anatomy.weights,
         unused=anatomy.unused,
         scripts=tuple(_unread(backbone, *script) for script in scripts.items()),

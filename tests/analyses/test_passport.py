@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from safetensors.numpy import load_file, save_file
 from sentence_transformers.base.modules import Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -67,6 +68,25 @@ def test_what_is_untrained_and_what_is_not_used_is_told(engine: Engine) -> None:
     assert not found.head_trained
     assert "256 of its 256 numbers" in " ".join(map(str, found.says))
     assert engine.ask("passport", Query("gpt2-sentiment", "")).head_trained
+
+
+LACKING = {  # a tensor that is not there -> the sentence about its weights
+    "": "passport.trained",
+    "classifier.bias": "warnings.constant",
+    "bert.encoder.layer.0.output.dense.bias": "warnings.constant",
+    "bert.encoder.layer.0.output.dense.weight": "passport.body_random",
+    "classifier.weight": "passport.head_random",
+}
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_weights_come_from_its_files_where_none_is_lacking(name: str, tmp_path: Path) -> None:
+    spec, file = checkpoint(tmp_path / "x"), tmp_path / "x" / "model.safetensors"
+    save_file({key: one for key, one in load_file(file).items() if key != name}, file, {"format": "pt"})
+    backbone = load(spec)
+    with repeatable(backbone.model):
+        said = {sentence.key for sentence in passport.function(backbone, ()).says}
+    assert said & {*LACKING.values()} == {LACKING[name]}
 
 
 def test_what_is_declared_stands_beside_what_is_measured(tmp_path: Path) -> None:
