@@ -49,7 +49,7 @@ WRAPPERS = {  # what holds the model in a wrapper -> what its holder passes inst
     "get_base_model": ("model.get_base_model()", "errors.adapted"),
     "module": ("model.module", "errors.wrapped"),
 }
-FOUND = {"missing_keys": (), "unexpected_keys": (), "mismatched_keys": ()}  # an object lacks nothing
+FOUND = {"missing_keys": (), "mismatched_keys": (), "unused": {}}  # an object lacks nothing
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,7 +98,7 @@ class Anatomy:
     """All that happened between the final hidden states and the logits of an analysis.
 
     ``steps``: in the order in which they ran, the last gives the logits. ``weights``: every tensor that they
-    used. ``unused``: what the checkpoint holds and this model does not use. ``declared``: what
+    used. ``unused``: what the files hold and loading puts nowhere into the model. ``declared``: what
     ``print(model)`` says of the head, in its order. ``program``: Python that prints the same probabilities
     without Poolscope. ``module``: Python for an ``nn.Module`` with this pooling and head, ready for training.
     Both are "" for a model object, which no program can load.
@@ -125,8 +125,8 @@ class Anatomy:
 def anatomy(examined: Examined) -> Anatomy:
     """Take a head apart: the steps that it executes for a text or a pair, in order, and its weights.
 
-    ``weights`` says of each tensor whether it was read from the checkpoint, ``unused`` what else that
-    holds. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
+    ``weights`` says of each tensor whether it was read from the checkpoint, ``unused`` what of that is
+    not loaded. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
     ``module`` an nn.Module to train. What cannot be answered comes back as a message that says why.
     """
     from components.analyses.measuring.anatomy import dissect

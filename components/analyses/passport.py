@@ -82,8 +82,8 @@ class Passport:
     head reads, of every text that is no pair. ``padding``: the verdict on a batch padded as its tokenizer
     pads, and ``ways``: of each way to pad. ``ordinary``: (L + 1, 3) how similar [CLS] is to unrelated tokens,
     low, median and high. ``complete``: whether its files hold every tensor; ``constant``: names of those that
-    they lack and that are one and the same number instead. ``weights``: those of its head; ``unused``: what of
-    its files is not loaded.
+    they lack and that are one and the same number instead. ``weights``: those of its head; ``unused``: what
+    of its files is not loaded.
     """
 
     backbone: BackboneSpec

@@ -8,7 +8,7 @@ decide most of it (Timkey and van Schijndel 2021). That is measured on a few doz
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, get_args
@@ -120,15 +120,16 @@ def _unit(vectors: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Names of tensors that the checkpoint lacks, holds unused, or holds in another shape.
+    """Names of tensors that the checkpoint lacks or holds in another shape.
 
+    ``unused``: those of its files that the model takes no part of, by their names there, with their shapes.
     What stands in the place of those that it lacks or holds in another shape: ``constant`` ones were set to
     one and the same number, all others drawn at random. Of these ``random_head`` are the head's, and
     ``random_body`` those of the body that its logits depend on.
     """
 
     missing: tuple[str, ...]
-    unexpected: tuple[str, ...]
+    unused: Mapping[str, tuple[int, ...]]
     mismatched: tuple[str, ...]
     constant: tuple[str, ...]
     random_head: tuple[str, ...]

@@ -13,6 +13,13 @@ import transformers
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 from transformers import PreTrainedConfig, PreTrainedModel
+from transformers.conversion_mapping import get_model_conversion_mapping
+from transformers.core_model_loading import (
+    WeightConverter,
+    WeightRenaming,
+    dot_natural_key,
+    rename_source_key,
+)
 from transformers.initialization import meta_device_safe_creation_ops, no_init_weights
 
 HOOKS = "_hooks"  # stands in the name of each of a module's tables of hooks
@@ -156,7 +163,9 @@ def without_weights() -> Iterator[None]:
 
 
 def filled(empty: PreTrainedModel, tensors: Mapping[str, Any]) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """A model like ``empty`` with these weights, and which it lacks, holds unused or in another shape.
+    """A model like ``empty`` with these weights, and what the loader says of both.
+
+    ``unused``: those that the model takes no part of, by their names in the files, with their shapes.
 
     ``from_pretrained`` documents neither None for a folder nor ``state_dict``; given a folder, it would look
     in there for pickles and adapters. What the weights lack is drawn from torch's generator.
@@ -170,7 +179,29 @@ def filled(empty: PreTrainedModel, tensors: Mapping[str, Any]) -> tuple[PreTrain
         ignore_mismatched_sizes=True,
     )
     model, info = made
-    return model, info
+    other = {name for name, *_ in info["mismatched_keys"]}
+    unused = {name: tuple(tensors[name].get_shape()) for name in _untaken(model, tensors, other)}
+    return model, {**info, "unused": unused}
+
+
+def _untaken(model: PreTrainedModel, names: Collection[str], mismatched: Collection[str]) -> Iterator[str]:
+    """Yield those of the ``names`` in files of which nothing gets into the model.
+
+    transformers renames and fuses tensors while it loads them, and reports names of its own: so each is given
+    the name that it has in the model, by the same rules. Of two with the same name there the first is taken.
+    """
+    rules, own = get_model_conversion_mapping(model), model.state_dict()
+    renaming = [rule for rule in rules if isinstance(rule, WeightRenaming)]
+    fusing = [rule for rule in rules if isinstance(rule, WeightConverter)]
+    taken = set[str]()
+    for name in sorted(names, key=dot_natural_key):
+        within, part = rename_source_key(name, renaming, fusing, model.base_model_prefix, own)
+        if within not in own and name in own:
+            within, part = name, None
+        if within not in own or within in taken or (part is None and within in mismatched):
+            yield name
+        elif part is None:
+            taken.add(within)
 
 
 def forget_capturing(model: nn.Module) -> None:

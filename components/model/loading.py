@@ -219,11 +219,12 @@ def assembled(
     spec: BackboneSpec,
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
-    info: Mapping[str, Collection[Any]],
+    info: Mapping[str, Any],
 ) -> Backbone:
     """A backbone of both, which are its own from then on: what questions need is set in them.
 
-    ``info``: what the loader says of tensors that it did not find, did not use, or found in another shape.
+    ``info``: what the loader says of tensors that it did not find, did not use, or found in another shape;
+    see `internals.filled`.
     RefusalError says why nothing can be asked of them.
     """
     if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
@@ -298,9 +299,7 @@ def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
     return min(min((limit for limit in stated if 0 < limit < UNLIMITED), default=LONGEST), SHOWN)
 
 
-def provenance(
-    model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Mapping[str, Collection[Any]]
-) -> Provenance:
+def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Mapping[str, Any]) -> Provenance:
     """Origin of the tensors of a ``model``, by what its loader says of them.
 
     ``cut``: the module behind which the head begins. ``inputs``: any small batch. transformers draws most
@@ -320,7 +319,7 @@ def provenance(
     rest = {name: tensor for name, tensor in drawn.items() if name not in head}
     return Provenance(
         missing=missing,
-        unexpected=tuple(sorted(info["unexpected_keys"])),
+        unused=info["unused"],
         mismatched=mismatched,
         constant=constant,
         random_head=tuple(sorted(drawn.keys() & head)),

@@ -1,7 +1,9 @@
 """A head taken apart: its steps, weights, print(model) and source are those of the files and the library."""
 
 import linecache
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,15 +11,16 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
+from transformers import AutoModelForSequenceClassification
 
 from components.analyses.anatomy import Anatomy
-from components.analyses.measuring.anatomy import dissect, head_calls
+from components.analyses.measuring.anatomy import dissect, head_calls, unused
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.loading import load
-from components.types import Query
+from components.types import BackboneSpec, Query
 from tests.plain import INPUTS, SPECS, load_plain, rerun
 from tests.tiny import checkpoint
 
@@ -124,3 +127,38 @@ def test_a_probe_has_two_steps(engine: Engine, pooling: str) -> None:
     np.testing.assert_array_equal(found.steps[-1].given, found.analysis.logits)
     np.testing.assert_array_equal(found.steps[0].given, found.analysis.pooled)
     assert found.sources[0].title == pooling
+
+
+MORE = {  # beside what transformers writes of a family, or in its place: shapes by names
+    "gemma3": {"lm_head.weight": (2, 3)},  # renamed, as those that follow
+    "nomic_bert": {"cls.predictions.bias": (4,)},
+    "jina_embeddings_v3": {},
+    "gte": {"classifier.weight": (5, 32), "lm_head.bias": (4,)},  # in another shape
+    "t5gemma2": {},
+    "mixtral": {},  # fused
+    "hunyuan_v1_moe": {"lm_head.weight": (2, 3)},
+    "bert": {"bert.embeddings.LayerNorm.gamma": (32,), "embeddings.LayerNorm.bias": (32,)},  # named twice
+    "xlnet": {"model.mask_emb": (1, 1, 32), "lm_loss.weight": (3, 3)},
+    "t5": {},  # tied
+}
+
+
+@pytest.mark.parametrize("family", MORE)
+def test_what_is_called_unused_is_what_loading_leaves_alone(
+    family: str, tiny_family: Callable[..., BackboneSpec], tmp_path: Path
+) -> None:
+    """Each tensor of the file has a number of its own: those that are in transformers' model are used."""
+    folder = tmp_path / family
+    shutil.copytree(tiny_family(family).location, folder)
+    shapes = {name: tensor.shape for name, tensor in load_file(folder / "model.safetensors").items()}
+    numbers = {name: (1 + index) / 4096 for index, name in enumerate(shapes | MORE[family])}
+    tensors = {
+        name: np.full((shapes | MORE[family])[name], number, np.float32) for name, number in numbers.items()
+    }
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    plain = AutoModelForSequenceClassification.from_pretrained(folder, ignore_mismatched_sizes=True)
+    there = {float(number) for tensor in plain.state_dict().values() for number in tensor.unique()}
+    backbone = load(replace(tiny_family(family), location=str(folder)))
+    called = {weight.name: weight.shape for weight in unused(backbone)}
+    assert called.keys() == {name for name, number in numbers.items() if number not in there}
+    assert called == {name: tensors[name].shape for name in called}

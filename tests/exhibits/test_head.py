@@ -85,8 +85,8 @@ def test_random_weights_are_named_and_a_constant_is_not_called_random() -> None:
 def test_weights_with_their_origin_and_those_that_are_not_used() -> None:
     trained, untrained = html(WEIGHTS, anatomy()), html(WEIGHTS, anatomy("untrained"))
     assert trained.count("read from the checkpoint</td>") == 4
-    assert "The checkpoint holds nothing that this model does not use." in plain(trained)
-    assert "one tensor:lm_head.weight 30 × 8" in plain(untrained)
+    assert "Every tensor that the checkpoint holds is loaded into this model." in plain(trained)
+    assert "another shape):lm_head.weight 30 × 8" in plain(untrained)
 
 
 def test_lines_that_ran_and_the_one_that_picks_are_marked() -> None:

@@ -31,7 +31,7 @@ def test_a_whole_checkpoint_is_trained_and_in_single_precision(tmp_path: Path) -
     backbone = load(spec)
     assert backbone.architecture == "BertForSequenceClassification"
     assert backbone.head_trained
-    assert backbone.provenance.unexpected == ()
+    assert backbone.provenance.unused == {}
     assert backbone.labels == ("LABEL_0", "LABEL_1")
     assert backbone.limit == 24
     assert next(backbone.model.parameters()).dtype == torch.float32

@@ -19,7 +19,6 @@ from types import CodeType
 from typing import Any, get_args
 
 import torch
-from safetensors import safe_open
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
@@ -31,12 +30,10 @@ from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
 from components.model.cut import Pass, replay
 from components.model.examine import DECLARED, POOLER, Examined, behind_pooling, linear, probabilities, swaps
-from components.model.files import folder, weights_in
 from components.model.pooling import POOLINGS
 from components.model.reads import Head
 from components.model.tracing import LIBRARY, Call, trace
 from components.texts import Sentence
-from components.types import BackboneSpec
 
 Answer = Callable[[Pass, Tensor], Tensor]  # a pass of B inputs, final hidden states (B, T, D) -> (B, N)
 SHORT = 16  # lines of a function that is shown whole; of a longer one only what ran, and what lies between
@@ -192,38 +189,9 @@ def origin(backbone: Backbone, name: str) -> Origin:
 
 
 def unused(backbone: Backbone) -> tuple[Weight, ...]:
-    """List what the checkpoint holds and the model does not use, by name, with the shapes in the file.
-
-    That includes what it could not use, for it has another shape here.
-    """
-    own = backbone.model.state_dict().keys() - set(backbone.provenance.mismatched)
-    prefix = f"{backbone.model.base_model_prefix}."
-    reported = set(backbone.provenance.unexpected)
-    return tuple(
-        Weight(name, shape, "checkpoint")
-        for name, shape in sorted(held(backbone.spec).items())
-        if name in reported or not _names(name, prefix) & own
-    )
-
-
-def held(spec: BackboneSpec) -> Mapping[str, tuple[int, ...]]:
-    """Read names and shapes of all tensors in the checkpoint's files, from their headers alone."""
-    found: dict[str, tuple[int, ...]] = {}
-    local = folder(spec)
-    for file in weights_in(local) if local else ():
-        with safe_open(file, framework="numpy") as tensors:
-            for name in tensors.keys():  # noqa: SIM118 - not a mapping
-                found[name] = tuple(tensors.get_slice(name).get_shape())
-    return found
-
-
-def _names(name: str, prefix: str) -> set[str]:
-    """Return what the loader may call the tensor ``name`` of a file: with and without the body's prefix.
-
-    Old checkpoints say gamma and beta for the weight and bias of a layer norm.
-    """
-    today = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-    return {today, prefix + today, today.removeprefix(prefix)}
+    """List what the files hold and the model takes no part of, by name, with the shapes there."""
+    held = sorted(backbone.provenance.unused.items())
+    return tuple(Weight(name, shape, "checkpoint") for name, shape in held)
 
 
 def source(
