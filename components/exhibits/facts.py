@@ -26,7 +26,15 @@ from components.exhibits.evidence import (
 )
 from components.exhibits.head import UNTRAINED, counted, parameters_of
 from components.exhibits.hidden_states import aim_at
-from components.exhibits.importance import explained, explained_value, goes, methods_of
+from components.exhibits.importance import (
+    explained,
+    explained_value,
+    falls,
+    goes,
+    methods_of,
+    rho_text,
+    sized,
+)
 from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import indices, labels_of, number, shorten, visible, word
 from components.results import Row
@@ -40,7 +48,7 @@ ARROW = " → "
 CONFIDENCE = "95 %"  # of the intervals in the results
 IMPORTANCE_FACTS = (
     *("similar", "similar_after", "erased", "erased_after", "eraser"),
-    *("explained", "before", "rho", "rhos"),
+    *("explained", "before", "rho", "sized", "rhos"),
 )
 PADDING_FACTS = ("side", "largest", "why", "unsafe")
 WORDED = {"getitem": "questions.getitem", "pooling": "questions.pooling", "swap": "questions.swap"}
@@ -273,13 +281,12 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
     methods, labels = methods_of(given, say), labels_of(given.analysis)
     similarity, *_, erasure = methods
     few = len(erasure.ranked) < 2
-    most, first = (None if few else method.ranked[0] for method in (similarity, erasure))
-    rhos = (say("matters.rho_of", name=method.title, rho=method.rho_text) for method in methods[:-1])
+    most, first = (None if few else method.top for method in (similarity, erasure))
+    rhos = (say("matters.rho_of", name=method.title, rho=rho_text(method.rho)) for method in methods[:-1])
     (similar, similar_after), (erased, erased_after) = (
         ("", "") if index is None else (labels[index], explained_value(given, index))
         for index in (most, first)
     )
-    falls = first is not None and given.erasure[first] > 0
     return {
         "similar": shorten(word(similar), 24),  # the token of the text most similar to [CLS]
         "similar_after": similar_after,  # what the output is without it
@@ -288,10 +295,11 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
         "eraser": visible(given.eraser),  # what takes the place of a token that is erased
         "explained": explained(given),  # the label whose output that is
         "before": explained_value(given),  # the output as it is
-        "rho": similarity.rho_text,  # Spearman's rho between similarity and erasure
+        "rho": rho_text(similarity.rho),  # Spearman's rho between similarity and erasure
+        "sized": sized(similarity, erasure),  # the same with the size of what erasure changes, up or down
         "rhos": say.listed(rhos),  # the same of each answer
         "goes": goes(given, similarity, erasure),
-        "named": "none" if not falls else "same" if most == first else "other",
+        "named": "none" if most is None or not falls(given, first) else "same" if most == first else "other",
     }
 
 

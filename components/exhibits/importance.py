@@ -1,7 +1,7 @@
 """Answers to "which token matters": as bars, held against erasure, in words, and attention by layer."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from components.analyses.importance import Importance
+from components.analyses.importance import Importance, spearman
 from components.exhibits import draw
 from components.exhibits.control import Control, State, Switch, Whole
 from components.exhibits.exhibit import (
@@ -46,6 +46,7 @@ from components.texts import Sentence, Texts
 from components.types import Floats
 
 CHANCE = 1.96  # deviations that two unrelated orders stay within 95 times in 100
+SAME = 1e-6  # values no further apart are the same but for rounding
 INTEGRATED = Control("integrated", Switch(), False, "matters.integrated", "matters.integrated_info")
 ATTENTION_HEAD = Control("attention_head", Whole(0, 1000), 0, "matters.head")  # 0: the mean over heads
 
@@ -64,9 +65,18 @@ class Method:
     rho: float | None
 
     @property
-    def rho_text(self) -> str:
-        """Rho as a reader sees it; a dash where there is none."""
-        return "–" if self.rho is None else number(self.rho)
+    def places(self) -> dict[int, int]:
+        """The places of tokens in its order, from 1, of those that share theirs with no other."""
+        found, ranked = {}, self.values[self.ranked]
+        for place, (index, value) in enumerate(zip(self.ranked, ranked, strict=True), start=1):
+            if np.count_nonzero(np.abs(ranked - value) <= SAME) == 1:
+                found[index] = place
+        return found
+
+    @property
+    def top(self) -> int | None:
+        """The token that matters most; None where several do alike, or there is none."""
+        return next((index for index, place in self.places.items() if place == 1), None)
 
     @property
     def least(self) -> float:
@@ -120,14 +130,36 @@ def chance_of(total: int) -> float:
 
 
 def goes(given: Importance, similarity: Method, erasure: Method) -> str:
-    """Tell how similarity and erasure order the tokens: alike, opposed, as by chance, none or random."""
+    """Tell how similarity and erasure order the tokens: alike, opposed, as by chance, none or random.
+
+    Few: no order of so many tokens, with as many of one value, is further from 0 than chance goes.
+    """
     if given.analysis.random:
         return "random"
     if similarity.rho is None:
         return "none"
-    if abs(similarity.rho) <= chance_of(len(erasure.ranked)):
-        return "chance"
-    return "alike" if similarity.rho > 0 else "opposed"
+    one, other = (np.sort(method.values[similarity.ranked]) for method in (similarity, erasure))
+    chance, reached = chance_of(len(one)), (spearman(one, other), spearman(one, other[::-1]))
+    if abs(similarity.rho) > chance:
+        return "alike" if similarity.rho > 0 else "opposed"
+    return "chance" if max(abs(rho or 0.0) for rho in reached) > chance else "few"
+
+
+def rho_text(rho: float | None) -> str:
+    """Rho as a reader sees it; a dash where there is none."""
+    return "–" if rho is None else number(rho)
+
+
+def sized(similarity: Method, erasure: Method) -> str:
+    """Rho of similarity with the size of what erasure changes, whether the output falls or rises."""
+    own = similarity.ranked
+    return rho_text(spearman(similarity.values[own], np.abs(erasure.values[own])))
+
+
+def falls(given: Importance, token: int | None) -> bool:
+    """Tell whether the output is seen to fall where this token is replaced."""
+    shown = token is not None and explained_value(given, token) != explained_value(given)
+    return shown and bool(given.erasure[token] > 0)
 
 
 TOP = 66  # pixels, for three lines above each column
@@ -156,8 +188,8 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
     }
     ranks = []
     for method in methods:
-        first = say.listed(view.labels[index] for index in method.ranked[:FIRST])
-        ranks.append(say("matters.first", name=method.title, tokens=first))
+        first = say.listed(view.labels[index] for index, place in method.places.items() if place <= FIRST)
+        ranks.append(say("matters.first", name=method.title, tokens=first or say("matters.no_first")))
     told = say("list.semicolon").join(ranks)
     return Shown(
         heading=_heading(given, methods, view, say),
@@ -192,7 +224,7 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
         axis = draw.axis(**ends, showticklabels=False, **draw.ZERO_LINE)
         axes[f"xaxis{draw.axis_number(place)}"] = axis
         erasure = place == total - 1
-        last = say("matters.yardstick") if erasure else say("matters.rho", rho=method.rho_text)
+        last = say("matters.yardstick") if erasure else say("matters.rho", rho=rho_text(method.rho))
         lines = [*(f"<b>{escape(line)}</b>" for line in _lines(method.title)), escape(last)]
         title = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
         titles.append({**title, "align": "left", "text": "<br>".join(lines), "showarrow": False})
@@ -202,8 +234,9 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
 
 
 def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Trace:
-    """The bars of one method; all but the first three are pale."""
-    first, total = method.ranked[:FIRST], range(len(colours))
+    """The bars of one method; all but the first three, which share their place with no other, are pale."""
+    first = {index: place for index, place in method.places.items() if place <= FIRST}
+    total = range(len(colours))
     return draw.bars(
         [None if isnan(value) else float(f"{value:.3g}") for value in method.values],
         colours,
@@ -212,7 +245,7 @@ def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Tr
         y0=0,
         dy=1,
         marker={"opacity": [1 if index in first else PALE for index in total]},
-        text=[f"<b>{first.index(index) + 1}</b>" if index in first else "" for index in total],
+        text=[f"<b>{first[index]}</b>" if index in first else "" for index in total],
         width=0.74,
         **draw.BESIDE,
     )
@@ -229,16 +262,19 @@ def _lines(name: str) -> list[str]:
 
 
 def _heading(given: Importance, methods: list[Method], view: View, say: Texts) -> str:
-    """Count the answers that name different tokens."""
+    """Count the answers that name different tokens; those in which several share the place name none."""
     if given.analysis.random:
         return say("matters.heading_random")
     if len(methods[-1].ranked) < 2:
         return say("matters.heading_short")
-    firsts = {method.ranked[0] for method in methods}
-    found = {"count": len(methods), "label": explained(given)}
-    if len(firsts) == 1:
-        return say("matters.heading_same", token=shorten(word(view.labels[firsts.pop()]), 24), **found)
-    return say("matters.heading", different=len(firsts), **found)
+    tops = [method.top for method in methods if method.top is not None]
+    found = {"count": len(tops), "total": len(methods), "label": explained(given)}
+    if len(set(tops)) > 1:
+        return say("matters.heading", different=len(set(tops)), **found)
+    if not tops:
+        return say("matters.heading_tied", **found)
+    key = "matters.heading_same" if len(tops) == len(methods) else "matters.heading_some"
+    return say(key, token=shorten(word(view.labels[tops[0]]), 24), **found)
 
 
 def _legend(given: Importance, methods: list[Method], view: View, say: Texts) -> str:
@@ -271,10 +307,12 @@ def agreements(given: Importance, _: State, say: Texts) -> Shown:
     *others, erasure = methods_of(given, say)
     total = len(erasure.ranked)
     chance, told = chance_of(total), [method.rho for method in others if method.rho is not None]
-    rhos = (say("matters.rho_of", name=method.title, rho=method.rho_text) for method in others)
+    rhos = (say("matters.rho_of", name=method.title, rho=rho_text(method.rho)) for method in others)
     heading = say("matters.rho_heading_none")
     if given.analysis.random:
         heading = say("matters.rho_heading_random")
+    elif told and chance == 1:
+        heading = say("matters.rho_heading_few", total=total)
     elif told:
         alike = sum(rho > chance for rho in told)
         heading = say("matters.rho_heading", count=alike, total=len(others))
@@ -339,27 +377,43 @@ def _found(given: Importance, say: Texts) -> Markup:
     similarity, *_, erasure = methods_of(given, say)
     if not erasure.ranked:
         return say.html("matters.no_text")
-    view, first = View(given.analysis, given.analysis.layers), erasure.ranked[0]
+    view = View(given.analysis, given.analysis.layers)
+    reference = shorten(reference_name(view, say), 24)
 
     def token(index: int) -> Markup:
         return token_html(view.labels[index], bool(given.analysis.reads.positions[index]))
 
-    alone = len(erasure.ranked) < 2
-    found = {"eraser": visible(given.eraser), "label": strong_html(explained(given))}
-    if given.erasure[first] <= 0:
-        erased = say.html("matters.none_falls", **found)
-    else:
-        before, after = (strong_html(explained_value(given, index)) for index in (None, first))
-        key = "matters.erasing_one" if alone else "matters.erasing"
-        erased = say.html(key, token=token(first), before=before, after=after, **found)
-    if alone:
-        return erased
-    most, reference = similarity.ranked[0], shorten(reference_name(view, say), 24)
-    places = {"place": erasure.ranked.index(most) + 1, "total": len(erasure.ranked)}
-    near = say.html("matters.near", token=token(most), reference=reference, **places)
-    going = goes(given, similarity, erasure)
-    key = "matters.no_rho" if going == "none" else f"matters.rho_{going}"
-    return Markup(say.together((erased, near, say.html(key, rho=strong_html(similarity.rho_text)))))
+    parts, alone = [_erased(given, erasure, token, say)], len(erasure.ranked) < 2
+    most, going = similarity.top, goes(given, similarity, erasure)
+    if most is not None and most in erasure.places and not alone:
+        places = {"place": erasure.places[most], "total": len(erasure.ranked)}
+        parts.append(say.html("matters.near", token=token(most), reference=reference, **places))
+    if not alone:
+        key = "matters.no_rho" if going == "none" else f"matters.rho_{going}"
+        rho, size = (strong_html(one) for one in (rho_text(similarity.rho), sized(similarity, erasure)))
+        parts.append(say.html(key, rho=rho, size=size, reference=reference))
+    return Markup(say.together(parts))
+
+
+def _erased(given: Importance, erasure: Method, token: Callable[[int], Markup], say: Texts) -> Markup:
+    """Tell how far the output falls without the token that matters most, and whether others do as much."""
+    first = erasure.ranked[0]
+    before, after = (explained_value(given, index) for index in (None, first))
+    count = np.count_nonzero(given.erasure[first] - given.erasure[erasure.ranked] <= SAME)
+    key = "erasing" if count == 1 else "erasing_several"
+    if len(erasure.ranked) == 1:
+        key = "erasing_one"
+    if not falls(given, first):
+        key = "none_falls" if given.erasure[first] <= 0 else "hardly_falls"
+    return say.html(
+        f"matters.{key}",
+        token=token(first),
+        before=strong_html(before),
+        after=strong_html(after),
+        count=count,
+        eraser=visible(given.eraser),
+        label=strong_html(explained(given)),
+    )
 
 
 SCALE = [[2 * (float(str(stop)) - 0.5), colour] for stop, colour in draw.DIVERGING if float(str(stop)) >= 0.5]
@@ -374,9 +428,11 @@ def attentions(given: Importance, state: State, say: Texts) -> Shown:
         return Shown(heading=say("attention.heading_none"), words=none, above=hint_html(none))
     head, count = head_of(given, state), given.attention.shape[1]
     weights = given.attention[:, head - 1] if head else given.attention.mean(axis=1)  # (L, T)
-    which = say("attention.head", head=head) if head else say("attention.mean", count=count)
+    mean = "attention.mean" if count > 1 else "attention.only"
+    which = say("attention.head", head=head) if head else say(mean, count=count)
     most = [(labels[int(row.argmax())], percent(float(row.max()))) for row in weights]
-    last, share = most[-1]
+    (last, share), tied = most[-1], int((weights[-1].max() - weights[-1] <= SAME).sum())
+    heading = "attention.heading" if tied == 1 else "attention.heading_several"
     told = (
         say("attention.most", layer=layer, token=token, share=part)
         for layer, (token, part) in enumerate(most, start=1)
@@ -386,7 +442,7 @@ def attentions(given: Importance, state: State, say: Texts) -> Shown:
     layers = {say("away.layer", layer=layer): row for layer, row in enumerate(weights, start=1)}
     scale = scale_html(colour, SCALE, (percent(0), percent(highest)))
     return Shown(
-        heading=say("attention.heading", reference=name, token=shorten(word(last), 24), share=share),
+        heading=say(heading, reference=name, token=shorten(word(last), 24), share=share, count=tied),
         words=say.together((which, say("attention.description", most=say.listed(told)))),
         data=titled_frame({"table.index": range(len(labels)), "table.token": labels}, say, layers),
         figure=draw.heat_map(view, weights, hover, say, colorscale=SCALE, zmin=0, zmax=highest),

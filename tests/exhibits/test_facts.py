@@ -234,7 +234,8 @@ def given(backbone: str = "first", text: str = "a b c d e f") -> Importance:
 def test_every_case_of_importance_is_reached() -> None:
     one, falls = given(), [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
     others = (falls, falls[::-1], [0.3, 0.0, 0.1, 0.2, 0.4, 0.05])
-    asked = (given(text="one"), given("untrained"), Sentence("errors.died"))
+    few = alike(given(text="a b c d"), falls[:4], falls[:4])
+    asked = (few, given(text="one"), given("untrained"), Sentence("errors.died"))
     every = (*(alike(one, falls, other) for other in others), *asked)
     reaches("importance", [importance_facts(each, EN) for each in every])
 

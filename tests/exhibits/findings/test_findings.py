@@ -5,10 +5,10 @@ import tomllib
 import pytest
 
 from components.texts import ASSETS, languages, load_texts
-from tests.exhibits.findings import answer, evidence, lab
+from tests.exhibits.findings import answer, evidence, importance, lab
 from tests.exhibits.findings.row import Row, anything
 
-ROWS: dict[str, Row] = {**answer.ROWS, **evidence.ROWS, **lab.ROWS}
+ROWS: dict[str, Row] = {**answer.ROWS, **importance.ROWS, **evidence.ROWS, **lab.ROWS}
 
 
 def test_every_sentence_that_states_a_finding_has_a_row() -> None:
