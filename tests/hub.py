@@ -112,7 +112,7 @@ class Hub:
         return {"HF_ENDPOINT": self.address, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0", "HF_TOKEN": ""}
 
     def has(self, model: str) -> bool:
-        return (self.folder / model / "config.json").is_file()
+        return any((self.folder / model).glob("*.json"))
 
     def commit(self, model: str) -> str:
         """Where the branch of a model stands now."""

@@ -20,6 +20,7 @@ from components.model.files import (
     INDEX,
     TOKENIZER_FILES,
     RefusalError,
+    body,
     declaring_files,
     folder,
     weights_in,
@@ -256,8 +257,9 @@ def fingerprint(spec: BackboneSpec) -> str:
     """
     whole, place = sha256(), folder(spec)
     if place is not None:
-        named = {place / name for name in (CONFIG, INDEX, *TOKENIZER_FILES)}
-        for file in sorted({*named, *weights_in(place), *declaring_files(place)}):
+        own = body(place)
+        named = {own / name for name in (CONFIG, INDEX, *TOKENIZER_FILES)}
+        for file in sorted({*named, *weights_in(own), *declaring_files(place)}):
             if file.is_file():
                 with file.open("rb") as opened:
                     content = file_digest(opened, "sha256").hexdigest()

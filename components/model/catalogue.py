@@ -87,7 +87,7 @@ class Configs:
             return replace(spec, **GONE)
 
     def _of(self, found: Path) -> Mapping[str, Any]:
-        stats = [file.stat() for file in (found / files.CONFIG, *files.declaring_files(found))]
+        stats = [file.stat() for file in (files.body(found) / files.CONFIG, *files.declaring_files(found))]
         version = tuple((now.st_mtime_ns, now.st_size, now.st_ino) for now in stats)
         known = self._stated.get(found)
         if known is None or known[0] != version:
@@ -97,7 +97,7 @@ class Configs:
 
 def _stated(found: Path) -> dict[str, Any]:
     """The fields of a spec that a checkpoint's own JSON files fill, as far as these make sense."""
-    config = files.read_object(found / files.CONFIG)
+    config = files.read_object(files.body(found) / files.CONFIG)
     classes, names = config.get("architectures"), config.get("id2label")
     architecture = str(classes[0]) if isinstance(classes, list) and classes else ""
     labels: tuple[str, ...] = ()

@@ -88,9 +88,11 @@ def read_declaration(folder: Path) -> Declaration | None:
     """
     if not (folder / MODULES).exists():
         return None
-    first, (pooling, pooled), *rest = _modules(folder)
-    if first != ("Transformer", folder) or pooling != "Pooling":
+    (first, body), (pooling, pooled), *rest = _modules(folder)
+    if (first, pooling) != ("Transformer", "Pooling"):
         raise RefusalError("refusals.declared_order", file=MODULES)
+    if body != files.body(folder):
+        raise RefusalError("refusals.declared_place", file=MODULES, name=body.name)
     pooling_config = _read(pooled, CONFIG)
     width, poolings = _pooling(pooling_config)
     steps, size = list[DeclaredStep](), width * len(poolings)
@@ -104,8 +106,7 @@ def read_declaration(folder: Path) -> Declaration | None:
         steps.append(layer := _dense(config, place, size) if kind == "Dense" else Normalize())
         size = layer.given if isinstance(layer, Dense) else size
     encoding = _read(folder, ENCODING, needed=False)
-    names = sorted(file.name for file in folder.iterdir())
-    length = _read(folder, next((name for name in names if files.LENGTH.fullmatch(name)), ""), needed=False)
+    length = _read(body, _settings(body), needed=False)
     kept = encoding.number("truncate_dim")
     return Declaration(
         poolings=poolings,
@@ -135,16 +136,24 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
         raise RefusalError("refusals.json", file=MODULES) from error
     if not isinstance(listed, list) or not 2 <= len(listed) <= files.MOST_MODULES:
         raise RefusalError("refusals.declared_list", file=MODULES, most=files.MOST_MODULES)
-    found = []
+    found: list[tuple[str, Path]] = []
     for said in (each if isinstance(each, dict) else {} for each in listed):
-        kind, place = said.get("type"), said.get("path")
+        kind, path = said.get("type"), files.module_path(said.get("path"))
         name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARY) else ""
+        if name and not found and path is not None and _settings(folder / path):
+            name = "Transformer"  # older versions have a class for each family
         if name not in KINDS:
             raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:80])
-        if not isinstance(place, str) or (place and not files.MODULE.fullmatch(place)):
+        if path is None:
             raise RefusalError("refusals.part", file=MODULES)
-        found.append((name, folder / place if place else folder))
+        found.append((name, folder / path))
     return found
+
+
+def _settings(place: Path) -> str:
+    """Name of the file in a transformer's folder that says how it takes a text; "" without one."""
+    there = (file.name for file in place.iterdir()) if place.is_dir() else ()
+    return min((name for name in there if files.LENGTH.fullmatch(name)), key=len, default="")
 
 
 def _pooling(config: _Config) -> tuple[int, tuple[str, ...]]:

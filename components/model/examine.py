@@ -25,7 +25,7 @@ from components.model.backbone import (
 )
 from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
-from components.model.files import ADAPTER, failing
+from components.model.files import ADAPTER, body, failing
 from components.model.files import folder as here
 from components.model.pooling import POOLINGS, Pooling, States
 from components.model.probes import Probe, read_probe
@@ -143,7 +143,7 @@ def _of_files(backbone: Backbone) -> Iterator[Sentence]:
     if trained and declared.partition("For")[2] != backbone.architecture.partition("For")[2]:
         yield Sentence("warnings.other_head", declared=declared, used=backbone.architecture)
     folder = here(backbone.spec)
-    if folder is not None and (folder / ADAPTER).exists():
+    if folder is not None and (body(folder) / ADAPTER).exists():
         yield Sentence("warnings.adapter", file=ADAPTER)
 
 

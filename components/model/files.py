@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from traceback import clear_frames, format_tb
 from types import MappingProxyType
 from typing import Any
@@ -39,7 +39,9 @@ TOKENIZER_FILES = (*VOCABULARIES, TOKENIZER_CONFIG, *ADDED)  # it may read these
 MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
 ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set
 LENGTH = re.compile(r"sentence_[\w-]{1,40}_config\.json")  # and how long a text may be
-MODULE = re.compile(r"\w[\w.-]{0,80}")  # of a module: a plain name in the checkpoint's own folder
+MODULE = re.compile(
+    r"\w[\w.-]{0,80}(/\w[\w.-]{0,80}){0,3}"
+)  # of a module: plain names from the checkpoint's folder
 MOST_MODULES = 16  # checkpoints have two to five
 PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
 LARGEST = 4_000_000  # bytes of a config, and of an index
@@ -95,6 +97,32 @@ def folder(spec: BackboneSpec) -> Path | None:
     return Path(spec.location) if Path(spec.location).is_dir() else None
 
 
+def body(folder: Path) -> Path:
+    """The folder of a checkpoint's model: its own, or one inside as `model_place` says."""
+    listed = read_json(folder / MODULES)
+    return folder / model_place(listed, lambda name: (folder / name).is_file())
+
+
+def model_place(listed: object, is_there: Callable[[str], bool]) -> str:
+    """Path from a checkpoint's folder to its model: "", or as in "0_Transformer/".
+
+    ``listed``: what stands in its modules.json. Older checkpoints of sentence-transformers have the model in
+    the folder of the first module, and no weights beside.
+    """
+    first = listed[0] if isinstance(listed, list) and listed else None
+    path = module_path(first.get("path")) if isinstance(first, dict) else None
+    inside = path and is_there(f"{path}/{CONFIG}") and not (is_there(WEIGHTS) or is_there(INDEX))
+    return f"{path}/" if inside else ""
+
+
+def module_path(stated: object) -> str | None:
+    """The path of a module in plain names, "" for the checkpoint itself; None where it leads elsewhere."""
+    path = PurePosixPath(stated).as_posix() if isinstance(stated, str) else ".."
+    if path == ".":
+        return ""
+    return path if MODULE.fullmatch(path) else None
+
+
 def packaged(package: str) -> Path | None:
     """Folder of the whole checkpoint that an installed Python package carries, or None.
 
@@ -113,8 +141,8 @@ def cached(model: str, commit: str, name: str) -> Path | None:
 
 def snapshot(model: str, commit: str) -> Path | None:
     """Folder of a model's checkpoint that is wholly in huggingface_hub's cache, or None."""
-    config = cached(model, commit, CONFIG)
-    return config.parent if config and is_complete(config.parent) else None
+    file = cached(model, commit, CONFIG) or cached(model, commit, MODULES)
+    return file.parent if file and is_complete(file.parent) else None
 
 
 def newest_snapshot(model: str) -> Path | None:
@@ -137,8 +165,8 @@ def version(spec: BackboneSpec) -> Version:
     place = folder(spec)
     if place is None:
         return ()
-    files = sorted(file for file in place.iterdir() if file.is_file())
-    files += [file for file in declaring_files(place) if file.parent != place]
+    own = (file for at in (place, body(place)) for file in at.iterdir() if file.is_file())
+    files = sorted({*own, *declaring_files(place)})
     files += [Path(spec.probes)] if spec.probes and files else []
     names = [file.name if file.parent == place else f"{file.parent.name}/{file.name}" for file in files]
     stats = [file.stat() for file in files]
@@ -174,31 +202,42 @@ def weight_files(is_there: Callable[[str], bool], index: Callable[[], JsonObject
 
 
 def weights_in(folder: Path) -> tuple[Path, ...]:
-    """The files of weights in a checkpoint's folder; () where they are not all there."""
+    """The files of weights in a model's folder; () where they are not all there."""
     names = weight_files(lambda name: (folder / name).is_file(), lambda: read_object(folder / INDEX))
     return tuple(folder / name for name in names)
 
 
-def module_files(listed: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of ``names`` beside modules.json that a checkpoint of sentence-transformers is read from.
+def module_folders(listed: object) -> tuple[str, ...]:
+    """The folders of a checkpoint of sentence-transformers, "" for its own: those that plain names lead to.
 
-    ``listed``: what stands in its modules.json, of which no folders but plain names are followed.
+    ``listed``: what stands in its modules.json.
     """
     each = listed[:MOST_MODULES] if isinstance(listed, list) else []
-    paths = [one.get("path") for one in each if isinstance(one, dict)]
-    folders = {path for path in paths if isinstance(path, str) and MODULE.fullmatch(path)}
-    wanted = {ENCODING, *(f"{folder}/{name}" for folder in folders for name in (CONFIG, WEIGHTS))}
-    return tuple(name for name in names if name in wanted or LENGTH.fullmatch(name))
+    paths = [module_path(one.get("path")) for one in each if isinstance(one, dict)]
+    return tuple(sorted({"", *(path for path in paths if path is not None)}))
+
+
+def module_files(listed: object, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of ``names`` beside modules.json that say how a vector is made; ``listed`` stands in there."""
+    folders = module_folders(listed)
+
+    def counts(name: str) -> bool:
+        place, _slash, file = name.rpartition("/")
+        known = (CONFIG, WEIGHTS) if place else (ENCODING,)
+        return place in folders and (file in known or bool(LENGTH.fullmatch(file)))
+
+    return tuple(filter(counts, names))
 
 
 def declaring_files(folder: Path) -> tuple[Path, ...]:
     """The files of ``folder`` that say how sentence-transformers makes a vector; () without modules.json."""
     if not (folder / MODULES).is_file():
         return ()
-    there = (each for pattern in ("*.json", f"*/{CONFIG}", f"*/{WEIGHTS}") for each in folder.glob(pattern))
-    names = sorted(each.relative_to(folder).as_posix() for each in there if each.is_file())
-    found = module_files(read_json(folder / MODULES), names)
-    return (folder / MODULES, *(folder / name for name in found))
+    listed = read_json(folder / MODULES)
+    places = (folder / name for name in module_folders(listed))
+    there = (file for place in places if place.is_dir() for file in place.iterdir() if file.is_file())
+    names = sorted(file.relative_to(folder).as_posix() for file in there)
+    return (folder / MODULES, *(folder / name for name in module_files(listed, names)))
 
 
 def is_complete(folder: Path) -> bool:
@@ -206,9 +245,10 @@ def is_complete(folder: Path) -> bool:
 
     A download brings the weights last, so what it left half done never is.
     """
-    if not (folder / CONFIG).is_file():  # looked for first: of most models that are listed nothing is here
+    place = body(folder)
+    if not (place / CONFIG).is_file():  # looked for first: of most models that are listed nothing is here
         return False
-    return any((folder / name).is_file() for name in VOCABULARIES) and bool(weights_in(folder))
+    return any((place / name).is_file() for name in VOCABULARIES) and bool(weights_in(place))
 
 
 class RefusalError(Exception):

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,7 +35,8 @@ from components.texts import in_bytes
 from components.types import BackboneSpec, Progress
 
 SECONDS = 10.0  # without any news from the hub
-STATED = (files.CONFIG, files.TOKENIZER_CONFIG, files.INDEX, files.MODULES)  # what is read before a download
+Parts = tuple[tuple[RepoSibling, ...], tuple[RepoSibling, ...]]
+STATED = (files.CONFIG, files.TOKENIZER_CONFIG, files.INDEX)  # what is read of a model before a download
 OFFLINE, SLOW, UNKNOWN = "errors.hub_offline", "errors.hub_slow", "errors.hub_unknown"
 UNREADABLE, TROUBLE, OFTEN = "errors.hub_unreadable", "errors.hub_trouble", "errors.hub_often"
 PASSING = (OFFLINE, SLOW, TROUBLE, OFTEN)  # which say nothing of the model
@@ -73,7 +74,7 @@ class Listing:
 
     model: str
     commit: str
-    parts: tuple[tuple[RepoSibling, ...], tuple[RepoSibling, ...]]
+    parts: Parts
     licence: str
     private: bool
 
@@ -154,36 +155,53 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
     """
     with hub_errors(model), TemporaryDirectory() as place:
         info = HfApi().model_info(model, revision=revision, files_metadata=True, timeout=SECONDS)
-        commit, there = str(info.sha), _files(model, info)
-        for name in (each for each in STATED if each in there):
-            if (there[name].size or 0) > files.LARGEST:
-                raise PoolscopeError("backbone", model, "errors.hub_long", most=files.LARGEST)
-            hf_hub_download(model, name, revision=commit, local_dir=place)
-        weights = files.weight_files(there.__contains__, lambda: files.read_object(Path(place) / files.INDEX))
-        if not weights:
-            key = "errors.no_parts" if files.INDEX in there else "errors.no_weights"
-            raise PoolscopeError("backbone", model, key, file=files.INDEX)
-        small = [files.CONFIG, *(name for name in files.TOKENIZER_FILES if name in there)]
-        small += [files.INDEX] if weights != (files.WEIGHTS,) else []
-        if files.MODULES in there:
-            small += [files.MODULES, *files.module_files(files.read_json(Path(place) / files.MODULES), there)]
+        there = _files(model, info)
+        parts = _parts(model, str(info.sha), there, Path(place))
         check_config(model, Path(place), known)  # may have to wait for transformers, no fault of the hub
-    if not any(name in there for name in files.VOCABULARIES):
+    if not any(file.rfilename.rpartition("/")[2] in files.VOCABULARIES for file in parts[0]):
         raise PoolscopeError("backbone", model, "errors.no_tokenizer")
     stated: Any = info.card_data.license if info.card_data else None
     licence = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "")
     licence = licence if len(licence) <= LICENCE else f"{licence[: LICENCE - 1]}…"
-    parts = tuple(there[name] for name in small), tuple(there[name] for name in weights)
-    found = Listing(model, commit, parts, licence, bool(info.private))
+    found = Listing(model, str(info.sha), parts, licence, bool(info.private))
     if found.size > largest:
         size, most = in_bytes(found.size), in_bytes(largest)
         raise PoolscopeError("backbone", model, "errors.large", size=size, largest=most)
     return found
 
 
+def _parts(model: str, commit: str, there: Mapping[str, RepoSibling], place: Path) -> Parts:
+    """What is to be had of the files that are ``there``; the config is read into ``place``, with its kind."""
+
+    def read(name: str) -> Path:
+        if name in there:
+            if (there[name].size or 0) > files.LARGEST:
+                raise PoolscopeError("backbone", model, "errors.hub_long", most=files.LARGEST)
+            hf_hub_download(model, name, revision=commit, local_dir=place)
+        return place / name
+
+    listed = files.read_json(read(files.MODULES))
+    inside = files.model_place(listed, there.__contains__)
+    own = {name.removeprefix(inside): name for name in there if name.startswith(inside)}
+    if files.CONFIG not in own:
+        raise PoolscopeError("backbone", model, "errors.no_config", file=files.CONFIG)
+    *_, index = [read(f"{inside}{name}") for name in STATED]
+    weights = files.weight_files(own.__contains__, lambda: files.read_object(index))
+    if not weights:
+        key = "errors.no_parts" if files.INDEX in own else "errors.no_weights"
+        raise PoolscopeError("backbone", model, key, file=files.INDEX)
+    small = [files.CONFIG, *files.TOKENIZER_FILES, *([files.INDEX] if weights != (files.WEIGHTS,) else [])]
+    wanted = dict.fromkeys(own[name] for name in small if name in own)
+    if files.MODULES in there:
+        wanted |= dict.fromkeys((files.MODULES, *files.module_files(listed, there)))
+    large = tuple(there[own[name]] for name in weights)
+    return tuple(there[name] for name in wanted if there[name] not in large), large
+
+
 def check_config(model: str, folder: Path, known: Classifies) -> None:
     """Refuse what the small files in ``folder`` show to be impossible, or would be refused when loaded."""
-    config, tokenizer = (files.read_object(folder / name) for name in (files.CONFIG, files.TOKENIZER_CONFIG))
+    place = files.body(folder)
+    config, tokenizer = (files.read_object(place / name) for name in (files.CONFIG, files.TOKENIZER_CONFIG))
     try:
         files.check_stated(config)
         files.check_keys(files.TOKENIZER_CONFIG, tokenizer)
@@ -201,8 +219,6 @@ def _files(model: str, info: ModelInfo) -> dict[str, RepoSibling]:
     there = {each.rfilename: each for each in info.siblings or ()}
     if files.COMMIT.fullmatch(str(info.sha)) is None or any(each.size is None for each in there.values()):
         raise PoolscopeError("backbone", model, UNREADABLE)
-    if files.CONFIG not in there:
-        raise PoolscopeError("backbone", model, "errors.no_config", file=files.CONFIG)
     return there
 
 

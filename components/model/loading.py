@@ -65,7 +65,8 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     ``make_room`` is told how many bytes its weights will take before any of them is allocated, and may
     raise RefusalError.
     """
-    folder = files.folder(spec)
+    whole = files.folder(spec)
+    folder = None if whole is None else files.body(whole)
     if folder is not None and (folder / files.ADAPTER).exists() and not (folder / files.CONFIG).exists():
         raise PoolscopeError("backbone", spec.key, "errors.adapter", file=files.ADAPTER)
     if folder is None or not (spec.available or (folder / files.CONFIG).exists()):

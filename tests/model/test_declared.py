@@ -33,6 +33,7 @@ KEY, WIDTH = "bert-sentiment", 128  # the width of all bundled bodies
 ENTRY = '[{0}]\ntitle = "{0}"\npath = "{0}"\ntask = ""\n'
 TEXTS = ("good", "The plot is thin, but the actors are a delight.", "not good, not good at all")
 POOLING, DENSE, ENCODING = "1_Pooling", "2_Dense", "config_sentence_transformers.json"
+MODULES, LENGTHS = "modules.json", "sentence_bert_config.json"
 
 
 def saved(folder: Path, *modules: nn.Module, body: BackboneSpec = SPECS[KEY]) -> Path:
@@ -91,6 +92,47 @@ def test_other_bodies_give_the_numbers_that_encode_keeps(tmp_path: Path, key: st
     folder = saved(tmp_path / "checkpoint", *modules, body=SPECS[f"{key}-sentiment"])
     spoil(folder, ENCODING, truncate_dim=9)
     equals_encode(folder)
+
+
+OLD = {"__version__": "0.4.0"}
+LAYOUTS: dict[
+    str, tuple[str, str, dict[str, str] | None]
+] = {  # path and class of the transformer, root config
+    "a class for each family": ("0_BERT", "BERT", OLD),
+    "another family": ("0_RoBERTa", "RoBERTa", OLD),
+    "one class": ("0_Transformer", "Transformer", OLD),
+    "no config beside": ("0_Transformer", "Transformer", None),
+    "another path": ("./encoder/best/", "Transformer", None),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_model_may_lie_in_a_folder_of_its_own(tmp_path: Path, layout: str) -> None:
+    path, kind, config = LAYOUTS[layout]
+    folder = saved(tmp_path / "checkpoint", Pooling(WIDTH, "mean"), Dense(WIDTH, 8))
+    (folder / path).mkdir(parents=True)
+    for file in Path(SPECS[KEY].location).iterdir():
+        (folder / file.name).rename(folder / path / file.name)
+    (folder / LENGTHS).rename(folder / path / f"sentence_{kind.lower()}_config.json")
+    spoil(folder, f"{path}/sentence_{kind.lower()}_config.json", max_seq_length=50)
+    if config:
+        spoil(folder, "config.json", **config)
+    first, *rest = json.loads((folder / MODULES).read_text())
+
+    def name(kind: str) -> None:
+        said = {**first, "path": path, "type": f"sentence_transformers.models.{kind}"}
+        (folder / MODULES).write_text(json.dumps([said, *rest]))
+
+    name("Transformer")
+    expected = [encode(folder, text) for text in TEXTS]  # today's library has one class
+    name(kind)
+    engine = engine_of(tmp_path, "checkpoint")
+    found = features(engine, "checkpoint", TEXTS, ["declared"])["declared"]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    plain = load_plain(SPECS[KEY].location)(TEXTS[0])
+    answer = engine.ask("analyze", Query("checkpoint", TEXTS[0]))
+    np.testing.assert_allclose(answer.logits, plain.logits[0], atol=1e-5)
+    assert answer.backbone.declared.longest == 50
 
 
 @pytest.mark.parametrize("task", ["sentiment", "topic"])
@@ -255,7 +297,7 @@ def test_what_is_declared_anew_is_read_anew(folder: Path, tmp_path: Path) -> Non
     assert after.backbone.declared.poolings == ("max",)
 
 
-LENGTHS, CASED, SPACED = "sentence_bert_config.json", "roberta-sentiment", "xlnet-sentiment"
+CASED, SPACED = "roberta-sentiment", "xlnet-sentiment"
 PROMPT = {ENCODING: {"prompts": {"query": "query: "}, "default_prompt_name": "query"}}
 PUT, OUT, LOWER = (
     "puts its prompt, “query: ”",

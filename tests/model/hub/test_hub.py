@@ -54,8 +54,8 @@ def test_what_is_read_is_listed_but_no_pickle_and_nothing_elsewhere(model: Path)
     named = ["", "1_Pooling", "2_Dense", "../outside", "/etc", "a/b", 3]
     (model / "modules.json").write_text(json.dumps([{"type": "x", "path": path} for path in named]))
     wanted = ["modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"]
-    wanted += ["1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors"]
-    others = ("2_Dense/pytorch_model.bin", "a/b/config.json", "model.fp16.safetensors", "onnx/tokenizer.json")
+    wanted += ["1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors", "a/b/config.json"]
+    others = ("2_Dense/pytorch_model.bin", "c/config.json", "model.fp16.safetensors", "onnx/tokenizer.json")
     for other in (*wanted[1:], *others, "modeling_own.py"):
         (model / other).parent.mkdir(exist_ok=True, parents=True)
         (model / other).write_bytes(b"other")
@@ -66,6 +66,18 @@ def test_what_is_read_is_listed_but_no_pickle_and_nothing_elsewhere(model: Path)
         (model / "modules.json").write_text(none)
         found = listed(MODEL, None, LIMIT, CLASSIFIES).files
         assert {file.rfilename for file in found} == {*NEEDED, "modules.json", *wanted[1:3]}
+
+
+def test_a_model_in_a_folder_of_its_own(there: Server, model: Path) -> None:
+    (model / "0_BERT").mkdir()
+    for name in NEEDED:
+        (model / name).rename(model / "0_BERT" / name)
+    (model / "modules.json").write_text(json.dumps([{"type": "x", "path": "0_BERT"}]))
+    files = [file.rfilename for file in listed(MODEL, None, LIMIT, CLASSIFIES).files]
+    assert sorted(files) == sorted(["modules.json", *(f"0_BERT/{name}" for name in NEEDED)])
+    assert files[-1] == "0_BERT/model.safetensors"
+    (model / "modules.json").write_text("[]")
+    refused(there, "has no config.json")
 
 
 def test_a_checkpoint_in_parts(there: Server, model: Path) -> None:
