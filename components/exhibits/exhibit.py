@@ -244,6 +244,11 @@ def or_why(ask: Callable[[], A]) -> A | Sentence:
         return error.sentence
 
 
+def asked(name: str) -> Callable[[Any], Any]:
+    """Make what takes the analysis ``name`` out of an answer: of its question, or why it cannot be had."""
+    return lambda answered: or_why(lambda: answered.analyst.ask(name, answered.analysis.query))
+
+
 def unanswered(heading: str, why: Sentence, say: Texts) -> Shown:
     """An exhibit of what cannot be had, which says ``why``; ``heading`` is the key of a text."""
     said = visible(why.said(say))

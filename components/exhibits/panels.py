@@ -1,8 +1,14 @@
-"""Panels: every exhibit of every tab, in its place. A new exhibit is a line here."""
+"""Panels: every exhibit of every tab, in its place. A new exhibit is a line here.
+
+A view of an answer that shows one analysis may stand in the file of its exhibits, as ``VIEW``.
+"""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from importlib import import_module
 from operator import attrgetter
+from pkgutil import iter_modules
+from typing import Any
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.detect import Detected
@@ -108,6 +114,17 @@ IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
     rows=((BARS, AGREES), (ATTENTION,)),
     controls=(LABEL, INTEGRATED, ATTENTION_HEAD),
 )
+
+
+@cache  # what stands in the folder does not change while it runs
+def views() -> tuple[Panel[Answered, Any], ...]:
+    """List the views of an answer that show one analysis, as it comes: padding, and each file's ``VIEW``."""
+    package = import_module(__package__)
+    names = (one.name for one in iter_modules(package.__path__, f"{package.__name__}."))
+    found = (getattr(import_module(name), "VIEW", None) for name in names)
+    return (PADDING, *(panel for panel in found if panel is not None))
+
+
 READING: Panel[Answered, Analysis] = Panel(
     "reading", "away.reading", attrgetter("analysis"), rows=((HOW_TO_READ,),)
 )

@@ -25,25 +25,36 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits import panels
 from components.exhibits.control import Control, State, Value
-from components.exhibits.exhibit import Panel, Shown, heading_html, hint_html
+from components.exhibits.exhibit import Panel, Shown, heading_html, hint_html, or_why
 from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of
 from components.exhibits.verdict import mistake
 from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, shorten, visible
 from components.markup import render
-from components.texts import Texts
+from components.texts import Sentence, Texts
 from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import AT_ONCE, LAST_AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Place, Updates, on
+from components.ui.places import (
+    AT_ONCE,
+    LAST_AT_ONCE,
+    LAST_OF_MODEL,
+    NOTHING,
+    Given,
+    Place,
+    Updates,
+    changed,
+    on,
+)
 
 # Fires ``select`` when the value of an empty component changes that is in sight.
 WATCH = """watch("value", () => requestAnimationFrame(() => {
         if (element.parentElement.checkVisibility()) trigger("select");
     }))"""
 KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
+PANEL = "panel"  # the key of the control that says which view of the answer is open
 
 
 class AskedView:
-    """A view that is asked for when it is opened, and after each answer while it is open.
+    """A view of an answer that is filled when it is opened, and after each answer while it is open.
 
     ``shown`` holds the last answer; ``stored`` what stands in the view, or why there is none, None for
     nothing; ``watch`` fires after an answer if the view is in sight.
@@ -71,31 +82,44 @@ class AskedView:
         self.first = self.places.places[0].above
         self.parts: list[Any] = [self.stored, *self.places.parts]
 
+    def connect(
+        self,
+        fill: Callable[[Given], Any] | None = None,
+        outputs: Sequence[Any] = (),
+        inputs: Iterable[Any] = (),
+        events: Iterable[Any] = (),
+    ) -> Any:
+        """Have the view filled when it is opened, and at ``events``; gives the event.
+
+        ``fill``: what does so where the panel's subject depends on ``inputs``, or changes other ``outputs``.
+        """
+        asked, sent = [self.tab.select, self.watch.select, *events], {self.shown, self.stored, *inputs}
+        return on(
+            *(asked, fill or self.fill, sent, [*self.parts, *outputs], LAST_OF_MODEL),
+            show_progress_on=[self.first],
+        )
+
     def asked(self, given: Given) -> Query | None:
         """Give the query of the last answer; None where there was no answer, or the view shows it."""
         shown = given[self.shown]
         return None if shown is None or given[self.stored] == shown.analysis.query else shown.analysis.query
 
+    def fill(self, given: Given) -> Updates:
+        """Ask about the last answer what the panel shows, unless it stands there."""
+        if (query := self.asked(given)) is None:
+            return NOTHING
+        subject = self.places.panel.subject(panels.Answered(self.analyst, given[self.shown].analysis, {}))
+        return self.show(subject, subject if isinstance(subject, Sentence) else query, {})
+
     def show(self, subject: Any, stored: object, state: State) -> Updates:
         """Show what came."""
         return {self.stored: stored, **self.places.show(subject, state)}
-
-    def refuse(self, error: PoolscopeError) -> Updates:
-        """Say why there is nothing to show."""
-        return self.show(error.sentence, error.sentence, {})
 
     def empty(self, before: Given) -> Updates:
         """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
         if before.get(self.stored, "unknown") is None:
             return {}
         return {self.stored: None, **dict.fromkeys(self.places.parts, "")}
-
-    def connect(
-        self, ask: Callable[[Given], Any], outputs: list[Any], inputs: Iterable[Any] = (), events: Any = ()
-    ) -> Any:
-        """Have ``ask`` called when the view is to be filled, and at ``events``; gives the event."""
-        asked, sent = [self.tab.select, self.watch.select, *events], {self.shown, self.stored, *inputs}
-        return on(asked, ask, sent, outputs, LAST_OF_MODEL, show_progress_on=[self.first])
 
 
 # The label to explain is one control with two menus: one at the lens, which is drawn anew of what came, and
@@ -122,83 +146,66 @@ def awaited_label(state: State) -> Any:
 class HeadView:
     """The head taken apart.
 
-    The view stores the query whose head is shown. ``opened``: whether the view is. ``pointed``: what is seen
-    through its lens, None where nothing is. ``label``: the menu of the label to explain.
+    The view stores the query whose head is shown. ``pointed``: what is seen through its lens, None where
+    nothing is. ``label``: the menu of the label to explain.
     """
 
     def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
         self.say, self.view = say, AskedView(panels.HEAD, analyst, shown, say)
         with self.view.tab:
-            self.opened, self.pointed = gr.State(False), gr.State(None)
+            self.pointed = gr.State(None)
         self.label: Any = self.view.places.controls[LABEL]
         self.at_label = self.view.places.following(LABEL)  # what is drawn anew for another label
-        self.parts: list[Any] = [self.opened, self.pointed, self.label, *self.view.parts]
+        self.parts: list[Any] = [self.pointed, self.label, *self.view.parts]
 
-    def connect(self, others: Sequence[gr.Tab], twin: Any) -> None:
-        """Take the head apart when the view is opened; ``others``: the views that close it.
-
-        Keep its menu and the ``twin`` the same, and draw the lens of the label that is chosen.
-        """
+    def connect(self, twin: Any) -> None:
+        """Keep its menu and the ``twin`` the same, and draw the lens of the label that is chosen."""
         self.view.connect(self.dissect, self.parts, {self.label})
-        on([other.select for other in others], lambda: False, None, self.opened, AT_ONCE)
         drawn = [part for place in self.at_label for part in place.parts]
+        on([self.label.change], self.look, {self.pointed, self.label}, drawn, LAST_AT_ONCE)
         for one, other in ((self.label, twin), (twin, self.label)):
-            choose, sent = partial(self.choose, one, other), {self.pointed, one, other}
-            on([one.blur], choose, sent, [other, *drawn], LAST_AT_ONCE)  # a menu says "input" twice
+            on([one.change], None, one, other, on_page.PRIVATE, js="label => label")
 
     def show(self, anatomy: Anatomy, state: State) -> Updates:
         """Show a head, pointed at the label of ``state``."""
         seen = Looked(anatomy.analysis, anatomy.lens) if isinstance(anatomy.lens, Lens) else None
         labels = offered_labels(anatomy.analysis, state, self.say, seen is not None)
         shown = self.view.show(anatomy, anatomy.analysis.query, state)
-        return {self.opened: True, self.pointed: seen, self.label: labels, **shown}
+        return {self.pointed: seen, self.label: labels, **shown}
 
-    def renew(self, answered: panels.Answered, state: State, before: Given) -> Updates:
-        """Show the head of a new answer where somebody looks at it; else none of the answer before."""
-        if before.get(self.opened):
-            return self.show(answered.anatomy, state)
-        labels, emptied = offered_labels(answered.analysis, state, self.say), self.view.empty(before)
-        pointed = {self.pointed: None} if emptied else {}
-        return {self.opened: False, self.label: labels, **emptied, **pointed}
+    def empty(self, analysis: Analysis, state: State, before: Given) -> Updates:
+        """Prepare for a new answer whose head nobody looks at."""
+        emptied = self.view.empty(before)
+        labels = offered_labels(analysis, state, self.say)
+        return {self.pointed: None, self.label: labels, **emptied} if emptied else {}
 
-    def choose(self, one: Any, other: Any, given: Given) -> Updates:
-        """Look at the label that is chosen in ``one`` menu; nothing where it is the one that is looked at."""
+    def look(self, given: Given) -> Updates:
+        """Draw the lens of the label that is chosen."""
         pointed: Looked | None = given[self.pointed]
-        if pointed is None or given[one] == given[other]:
-            return NOTHING
-        state = {LABEL.key: given[one]}
-        return {other: LABEL.of(state), **self.view.places.show(pointed, state, self.at_label)}
+        state = {LABEL.key: given[self.label]}
+        return NOTHING if pointed is None else self.view.places.show(pointed, state, self.at_label)
 
     def dissect(self, given: Given) -> Updates:
         """Take the head of the last answer apart, unless that is shown by now."""
         if (query := self.view.asked(given)) is None:
-            return {self.opened: True}
+            return NOTHING
         try:
             return self.show(self.view.analyst.ask("anatomy", query), {LABEL.key: given[self.label]})
         except PoolscopeError as error:
-            refused = {self.view.first: str(mistake(error, self.say)), self.opened: True, self.pointed: None}
+            refused = {self.view.first: str(mistake(error, self.say)), self.pointed: None}
             return {**self.view.empty({}), **refused}
 
 
-class PaddingView:
-    """Serving: whether the model is safe in a batch, and, asked with a click, what made a pasted vector.
+class Detective:
+    """The search for what made a pasted vector, asked with a click, below what padding changes.
 
-    The view stores the query whose padding is shown. ``vector`` and what may stand before the text
-    (``prefix``) are asked of the text and the backbone shown; ``found`` shows what made it.
+    ``vector`` and what may stand before the text (``prefix``) are asked of the text and the backbone
+    ``shown``; ``found`` shows what made it.
     """
 
     def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
-        self.say = say
-        self.view = AskedView(panels.PADDING, analyst, shown, say, below=self._below)
-        self.parts: list[Any] = [*self.view.parts, *self.found.parts]
-        self.view.connect(self.audit, self.view.parts)
-        asked, sent = [self.button.click, self.vector.submit, self.prefix.submit], {self.vector, self.prefix}
-        how = {**LAST_OF_MODEL, "show_progress_on": [self.found.places[0].above]}
-        on(asked, self.detect_vector, {shown, *sent}, self.found.parts, how)
-
-    def _below(self) -> None:
-        say, box = self.say, on_page.text_box
-        hint = say("detective.hint")
+        self.analyst, self.shown = analyst, shown
+        hint, box = say("detective.hint"), on_page.text_box
         heading = heading_html(Shown(say("detective.heading"), hint), "detective-card", say)
         with gr.Column(elem_id="detective-card", elem_classes=["card", "numbers"]):
             gr.HTML(f"{heading}{hint_html(hint)}")
@@ -208,30 +215,20 @@ class PaddingView:
                 self.button = gr.Button(say("detective.ask"), elem_id="detect", variant="primary")
             self.found = on_page.build_places(panels.DETECTIVE, say)
 
-    def empty(self, before: Given) -> Updates:
-        """Prepare for a new answer: what was found is of another text. The vector stays."""
-        return {**self.view.empty(before), **dict.fromkeys(self.found.parts, "")}
-
-    def audit(self, given: Given) -> Updates:
-        """Ask what padding changes of the last answer, unless that is shown by now."""
-        if (query := self.view.asked(given)) is None:
-            return NOTHING
-        try:
-            return self.view.show(panels.padding_of(self.view.analyst, query), query, {})
-        except PoolscopeError as error:
-            return self.view.refuse(error)
+    def connect(self) -> None:
+        """Have the vector searched for at a click, or Enter in its boxes."""
+        asked, sent = [self.button.click, self.vector.submit, self.prefix.submit], {self.vector, self.prefix}
+        how = {**LAST_OF_MODEL, "show_progress_on": [self.found.places[0].above]}
+        on(asked, self.detect_vector, {self.shown, *sent}, self.found.parts, how)
 
     def detect_vector(self, given: Given) -> Updates:
         """Find what made the vector of the last answer's text."""
-        shown, options = given[self.view.shown], {"vector": given[self.vector], "prefix": given[self.prefix]}
+        shown, options = given[self.shown], {"vector": given[self.vector], "prefix": given[self.prefix]}
         if shown is None:  # the last question had no answer
             return NOTHING
         asked: Query = shown.analysis.query
         query = Query(asked.backbone, asked.text, asked.text_pair)
-        try:
-            return self.found.show(self.view.analyst.ask("detect", query, **options), {})
-        except PoolscopeError as error:
-            return self.found.show(error.sentence, {})
+        return self.found.show(or_why(lambda: self.analyst.ask("detect", query, **options)), {})
 
 
 class Seen(NamedTuple):
@@ -248,12 +245,6 @@ class ImportanceView:
         self.say = say
         self.view = AskedView(panels.IMPORTANCE, analyst, shown, say, self._beside)
         self.parts: list[Any] = [*self.bar.parts, *self.controls.values(), *self.view.parts]
-        events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
-        coming = self.view.connect(self.ask_importance, self.parts, self.controls.values(), events)
-        self.bar.connect(coming, self.stopped, self.parts)
-        head, self.at_head = self.controls[ATTENTION_HEAD], self.view.places.following(ATTENTION_HEAD)
-        drawn = [part for place in self.at_head for part in place.parts]  # of what came
-        on([head.input], self.look, {self.view.stored, head}, drawn, AT_ONCE)
 
     def _beside(self) -> None:
         with gr.Column(elem_id="importance-look", elem_classes="card"):
@@ -265,16 +256,24 @@ class ImportanceView:
             self.controls: dict[Control[Any], Any] = dict(every)
             self.bar = on_page.ProgressBar("importance", self.say)
 
-    def empty(self, analysis: Analysis, state: State, before: Given) -> Updates:
+    def connect(self) -> None:
+        """Ask for importance when it is looked at otherwise, and draw another head of what came."""
+        events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
+        coming = self.view.connect(self.ask_importance, self.parts, self.controls.values(), events)
+        self.bar.connect(coming, self.stopped, self.parts)
+        head, self.at_head = self.controls[ATTENTION_HEAD], self.view.places.following(ATTENTION_HEAD)
+        drawn = [part for place in self.at_head for part in place.parts]
+        on([head.input], self.look, {self.view.stored, head}, drawn, AT_ONCE)
+
+    def empty(self, before: Given) -> Updates:
         """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
-        labels = {self.controls[LABEL]: offered_labels(analysis, state, self.say)}
-        return {**self.view.empty(before), **self.bar.idle(), **self.await_next(state), **labels}
+        emptied = self.view.empty(before)
+        return {**emptied, **self.bar.idle()} if emptied else {}
 
     def await_next(self, state: State) -> Updates:
-        """Prepare for the next answer, which is asked as ``state`` says."""
+        """Prepare for what is asked as ``state`` says."""
         head = ATTENTION_HEAD.of(state)
         return {
-            self.controls[LABEL]: awaited_label(state),
             self.controls[ATTENTION_HEAD]: gr.update(value=head, maximum=max(head, 1)),
             self.controls[INTEGRATED]: INTEGRATED.of(state),
         }
@@ -295,21 +294,18 @@ class ImportanceView:
     def ask_importance(self, given: Given) -> Iterator[Updates]:
         """Ask about the last answer what is not shown by now: what is quick, then integrated gradients."""
         shown, seen = given[self.view.shown], given[self.view.stored]
-        if shown is None:  # the last question had no answer
-            yield NOTHING
-            return
-        query, state = shown.analysis.query, on_page.state_of(self.controls, given)
+        state = on_page.state_of(self.controls, given)
         label, integrated = LABEL.of(state), INTEGRATED.of(state)
-        asked = panels.asked_of(query), label
-        known = seen.importance if isinstance(seen, Seen) and seen.asked == asked else None
-        if known is not None and (known.integrated is not None) == integrated:
+        asked = None if shown is None else panels.asked_of(shown.analysis.query)
+        known = seen.importance if isinstance(seen, Seen) and seen.asked == (asked, label) else None
+        if asked is None or (known is not None and (known.integrated is not None) == integrated):
             yield NOTHING
             return
         try:
             if not integrated:
-                yield self.show(panels.importance_of(self.view.analyst, query, state), state)
+                yield self.show(panels.importance_of(self.view.analyst, asked, state), state)
                 return
-            with closing(self.view.analyst.ask_in_parts("importance", asked[0], label=label)) as steps:
+            with closing(self.view.analyst.ask_in_parts("importance", asked, label=label)) as steps:
                 for step in steps:
                     if isinstance(step, Progress):
                         line = self.say("matters.integrating", done=step.done, total=step.total)
@@ -317,7 +313,7 @@ class ImportanceView:
                     elif step.integrated is not None or known is None:
                         yield self.show(step, state)
         except PoolscopeError as error:
-            yield {**self.view.refuse(error), **self.bar.idle()}
+            yield {**self.view.show(error.sentence, error.sentence, {}), **self.bar.idle()}
 
     def look(self, given: Given) -> Updates:
         """Draw attention of another head."""
@@ -357,32 +353,21 @@ def frames_json(places: Sequence[Place], analysis: Analysis, state: State, say: 
     return json.dumps(found)
 
 
-class Frames:
-    """The frames of recent answers: many visitors of a room look at the same one. Several threads may ask."""
-
-    def __init__(self) -> None:
-        self.kept: LRUCache[Any, str] = LRUCache(KEPT, getsizeof=len)
-        self.lock = threading.Lock()
-
-    def of(self, places: Sequence[Place], analysis: Analysis, state: State, say: Texts) -> str:
-        """Return the frames of an answer; those of a visitor's own head, with their labels, are not kept."""
-        draw = partial(frames_json, places, analysis, state, say)
-        key = key_of(analysis), tuple(sorted(state.items()))
-        keep = cached(self.kept, key=lambda: key, lock=self.lock)
-        return draw() if analysis.query.mine else keep(draw)()
-
-
 class Answer:
     """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
 
     ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``frames``:
-    what it shows at each layer, as JSON. ``panels``: of the answer itself. ``looks``: how it is looked at,
-    but for the layer; ``set``: with all that else is asked of it.
+    what it shows at each layer, as JSON; ``kept``: those of recent answers, since many visitors of a room
+    look at the same one. ``panels``: of the answer itself. ``opened``: the key of the view that is looked at.
+    ``looks``: how it is looked at, but for the layer; ``lasting``: with the label to explain, which the next
+    answer keeps, too; ``set``: with all that else is asked of it.
     """
 
     def __init__(self, analyst: Analyst, say: Texts) -> None:
         """Lay the answer out; all but the verdict stays hidden until there is an analysis."""
-        self.say, self.shown, self.kept = say, gr.State(None), Frames()
+        self.say, self.shown, self.opened = say, gr.State(None), gr.State(panels.TOKENS.key)
+        self.kept: LRUCache[Any, str] = LRUCache(KEPT, getsizeof=len)
+        self.lock = threading.Lock()
         summary, token_view = on_page.build_places(panels.ANSWER, say), panels.TOKENS
         self.verdict = summary.places[0].above
         self.verdict.value = str(render("waiting", said=say("verdict.waiting")))
@@ -391,19 +376,21 @@ class Answer:
             with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
                 self.panels = summary, on_page.build_places(token_view, say, self._beside)
             self.head = HeadView(analyst, self.shown, say)
-            self.padding = PaddingView(analyst, self.shown, say)
+            self.plain = [self._plain_view(panel, analyst) for panel in panels.views()]
             self.importance = ImportanceView(analyst, self.shown, say)
         self.answered, self.frames = on_page.hidden_text("answered"), on_page.hidden_text("frames")
-        self.asked = self.head.view, self.padding.view, self.importance.view
+        self.asked = self.head.view, *self.plain, self.importance.view
         self.tabs = [tokens, *(view.tab for view in self.asked)]
         own = {control: part for panel in self.panels for control, part in panel.controls.items()}
         self.looks: Mapping[Control[Any], Any] = {CENTRED: self.centred, **own}
+        self.lasting = {**self.looks, LABEL: self.importance.controls[LABEL]}
         self.set: Mapping[Control[Any], Any] = {**self.looks, **self.importance.controls}
         self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
-        self.filled = {self.head.opened, *(view.stored for view in self.asked)}  # and which of them is open
-        fixed = [self.shown, self.answered, self.frames, self.area, self.layer, self.reference]
+        self.filled = {self.opened, *(view.stored for view in self.asked)}  # and which of them is open
+        fixed = [self.shown, self.opened, self.answered, self.area, self.layer, self.reference]
         filled = [part for panel in self.panels for part in panel.parts]
-        views = [*self.head.parts, *self.importance.parts, *self.padding.parts]
+        views = [*self.head.parts, *self.importance.parts, *self.detective.found.parts]
+        views += [part for view in self.plain for part in view.parts]
         self.all: list[Any] = [*fixed, *filled, *(view.watch for view in self.asked), *views]
 
     def _beside(self) -> None:  # the layers and tokens to choose from come with each answer
@@ -412,10 +399,22 @@ class Answer:
             self.reference = on_page.menu("reference", self.say("view.reference"), [("cls", "cls")], "cls")
             self.centred = on_page.build_control(CENTRED, self.say)
 
+    def _plain_view(self, panel: Panel[Any, Any], analyst: Analyst) -> AskedView:
+        def below() -> None:
+            if panel is panels.PADDING:
+                self.detective = Detective(analyst, self.shown, self.say)
+
+        return AskedView(panel, analyst, self.shown, self.say, below=below)
+
     def connect(self) -> None:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
-        others = [one for one in self.tabs if one is not self.head.view.tab]
-        self.head.connect(others, self.importance.controls[LABEL])
+        for tab in self.tabs:
+            on([tab.select], partial(lambda key: key, tab.id), None, self.opened, AT_ONCE)
+        self.head.connect(self.importance.controls[LABEL])
+        self.importance.connect()
+        self.detective.connect()
+        for view in self.plain:
+            view.connect()
         looks = {self.shown, *self.looks.values()}
         self.shown.change(self.send_frames, inputs=looks, outputs=self.frames, **AT_ONCE)
         drawn = [part for place in self.looked_at for part in place.parts]
@@ -427,43 +426,65 @@ class Answer:
     def show(self, answered: panels.Answered, state: State, before: Given) -> Updates:
         """Show a new answer, which is looked at as ``state`` says; the rest is asked later.
 
-        ``before``: what is known of what was shown: whether the view of the head is open, for one.
+        ``before``: what is known of what was shown; what stands there already is not sent again. The head
+        that somebody looks at comes with the answer.
         """
-        view, say = View.of(answered.analysis, state), self.say
-        last, key = view.analysis.layers, key_of(view.analysis)
-        chosen = str(view.analysis.query.reference)
-        updates: Updates = {
-            **{self.shown: view, self.answered: key, self.frames: "", self.area: gr.update(visible=True)},
-            self.layer: gr.update(maximum=last, value=view.layer, info=say("view.layer_info", last=last)),
-            self.reference: gr.update(choices=_references(view, say), value=chosen),
-        }
+        view, old, opened = View.of(answered.analysis, state), before.get(self.shown), before.get(self.opened)
+        key = key_of(view.analysis)
+        updates: Updates = {self.shown: view, self.answered: key}
+        updates |= changed(self._menus(view, state), self._menus(old, state) if old else {})
+        updates |= {} if old else {self.area: gr.update(visible=True)}
         for panel in self.panels:
             updates |= panel.show(panel.panel.subject(answered), state)
-        updates |= dict.fromkeys((view.watch for view in self.asked), key)
-        updates |= self.head.renew(answered, state, before)
-        return updates | self.importance.empty(view.analysis, state, before) | self.padding.empty(before)
+        updates |= {view.watch: key for view in self.asked if view.tab.id == opened}
+        for one in self.plain:
+            updates |= one.empty(before)
+        updates |= {**self.importance.empty(before), **dict.fromkeys(self.detective.found.parts, "")}
+        if opened == panels.HEAD.key:
+            return updates | self.head.show(answered.anatomy, state)
+        return updates | self.head.empty(view.analysis, state, before)
+
+    def _menus(self, view: View, state: State) -> Updates:
+        """Offer the layers, tokens and labels of an answer."""
+        last, chosen = view.analysis.layers, str(view.analysis.query.reference)
+        labels = offered_labels(view.analysis, state, self.say)
+        info = self.say("view.layer_info", last=last)
+        return {
+            self.layer: gr.update(maximum=last, value=view.layer, info=info),
+            self.reference: gr.update(choices=_references(view, self.say), value=chosen),
+            **dict.fromkeys((self.head.label, self.importance.controls[LABEL]), labels),
+        }
 
     def refuse(self, error: PoolscopeError) -> Updates:
         """Say why a query cannot be answered, and leave no half-drawn screen."""
         verdict = str(mistake(error, self.say))
         return {self.shown: None, self.verdict: verdict, self.area: gr.update(visible=False)}
 
+    def look(self, state: State) -> Updates:
+        """Set how the answer is looked at, but for what it brings with it, to what ``state`` says."""
+        looks = {part: control.of(state) for control, part in self.looks.items()}
+        return {self.opened: state.get(PANEL), **looks, **self.importance.await_next(state)}
+
     def await_next(self, reference: Reference, state: State) -> Updates:
         """Prepare what is hidden where there is no answer: the next one is looked at as ``state`` says."""
         offered = [("cls", "cls"), (self.say("view.reference_pooled"), "pooled")]
         kept = "cls" if isinstance(reference, int) else reference  # an index means nothing without tokens
-        looks: Updates = {part: control.of(state) for control, part in self.looks.items()}
-        looks |= {self.head.label: awaited_label(state)}
-        looks |= {self.reference: gr.update(choices=offered, value=kept)}
-        return {**looks, **self.importance.await_next(state)}
+        menus = dict.fromkeys((self.head.label, self.importance.controls[LABEL]), awaited_label(state))
+        return {self.reference: gr.update(choices=offered, value=kept), **menus, **self.look(state)}
 
     def send_frames(self, given: Given) -> Updates:
-        """Send the frames of the last answer."""
+        """Send the frames of the last answer; those of a visitor's own head, with their labels, are not kept.
+
+        Several threads may ask.
+        """
         shown: View | None = given[self.shown]
         if shown is None:  # the last question had no answer
             return NOTHING
-        looks = on_page.state_of(self.looks, given)
-        return {self.frames: self.kept.of(self.looked_at, shown.analysis, looks, self.say)}
+        analysis, looks = shown.analysis, on_page.state_of(self.looks, given)
+        draw = partial(frames_json, self.looked_at, analysis, looks, self.say)
+        key = key_of(analysis), tuple(sorted(looks.items()))
+        keep = cached(self.kept, key=lambda: key, lock=self.lock)
+        return {self.frames: draw() if analysis.query.mine else keep(draw)()}
 
     def layer_in(self, given: Given) -> int:
         """Read the layer that a browser looks at, -1 for the last; who looks at that one goes on doing so."""

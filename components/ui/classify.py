@@ -12,19 +12,18 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
-from components.exhibits.panels import HEAD, IMPORTANCE, PADDING, READING, Answered
+from components.exhibits.panels import HEAD, IMPORTANCE, READING, Answered, views
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, visible
 from components.fitting import MINE
 from components.markup import render
 from components.menus import HEADS, BackboneMenu, absent, load_examples, refusal, suited
 from components.types import BackboneSpec, Query
-from components.ui.answer import Answer
+from components.ui.answer import PANEL, Answer
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, OF_MODEL, Given, Updates, on, state_of
 from components.ui.question import Question, hub_queue, to_query
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
 FOUND = 20  # looked-up backbones that one visitor's menu keeps
-PANEL = "panel"  # the control that says which view of the answer is open
 REFERENCE = Control("reference", Text(), "cls")
 # What a question goes without where the rest of a link does not fit it.
 MENDED: Mapping[str, Any] = {
@@ -46,7 +45,7 @@ class Classify(Tab):
         self.answer = answer = Answer(self.analyst, self.say)
         self.download = download = question.download
         self.linked = self._linked()
-        looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.set.values()}
+        looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.lasting.values()}
         asked = {*question.inputs, question.found, question.mine, download.offered, download.coming}
         self.inputs: set[Any] = {*asked, *looked_at, *answer.filled}
         self.needs = {*self.inputs, download.arrived}
@@ -54,8 +53,8 @@ class Classify(Tab):
         asking = [*question.inputs, question.place, *download.outputs]
         self.outputs: list[Any] = [*own, *asking, *answer.all]
         self.waits = [answer.verdict]
-        # The verdict, tokens, the head, padding, what matters; and how to read them, for the report.
-        self.panels = [*(places.panel for places in answer.panels), HEAD, PADDING, IMPORTANCE, READING]
+        # The verdict, tokens, the head, what is plain, what matters; and how to read them, for the report.
+        self.panels = [*(places.panel for places in answer.panels), HEAD, *views(), IMPORTANCE, READING]
         self._connect()
 
     def _linked(self) -> list[Linked]:
@@ -125,7 +124,7 @@ class Classify(Tab):
             return self.arrive(given), []
         query, answered, faults = to_query({**state, MINE: given[self.question.mine]}), None, []
         found: tuple[BackboneSpec, ...] = ()
-        before = {**given, **self._opened(state)}
+        before = {**given, self.answer.opened: state.get(PANEL)}
         if self.question.models(found).get(query.backbone) is None:  # it may be an id of the hub
             try:
                 found = (self.analyst.find(query.backbone),)
@@ -155,7 +154,7 @@ class Classify(Tab):
     def fill(self, answer: Answered, state: State) -> Updates:
         """Ask what was answered, and show that."""
         asked = self.question.fill(answer.analysis.query, self.question.models(()), answer.analysis.layers)
-        return {**asked, **self._shown(answer, state, self._opened(state))}
+        return {**asked, **self._shown(answer, state, {self.answer.opened: state.get(PANEL)})}
 
     def ask(self, given: Given) -> Updates:
         """Answer the question as it stands on the page; offer its backbone where that is not here."""
@@ -215,15 +214,12 @@ class Classify(Tab):
         return self._respond(self.question.choices.fitted(query, models.get(key)), given, models)
 
     def _asked(self, given: Given) -> Query:
-        sent = {one.control.key: given[one.part] for one in self.linked if one.part is not None}
+        sent = {one.control.key: given[one.part] for one in self.linked if one.part in self.inputs}
         return to_query({**sent, MINE: given[self.question.mine]})
 
-    def _opened(self, state: State) -> Given:
-        return {self.answer.head.opened: state.get(PANEL) == HEAD.key}
-
     def _shown(self, answered: Answered, state: State, before: Given) -> Updates:
-        looks = {part: control.of(state) for control, part in self.answer.looks.items()}
-        return {**self.download.withdraw(), **self.answer.show(answered, state, before), **looks}
+        shown = self.answer.show(answered, state, before)
+        return {**self.download.withdraw(), **self.answer.look(state), **shown}
 
     def _answered(
         self, query: Query, state: State, before: Given, mended: Mapping[str, Any]
@@ -233,7 +229,7 @@ class Classify(Tab):
         What does not fit is ``mended``; gives the query that was asked, and what was given up for it. The
         engine fills in what was left to it.
         """
-        opened, faults = before.get(self.answer.head.opened), list[PoolscopeError]()
+        opened, faults = before.get(self.answer.opened) == HEAD.key, list[PoolscopeError]()
         while True:
             try:
                 head = self.analyst.ask("anatomy", query) if opened else None
@@ -254,19 +250,22 @@ class Classify(Tab):
 
         A banner stays where there is a refusal, and was one before.
         """
-        chosen, last = models.get(query.backbone), None
+        chosen, last, shown = models.get(query.backbone), None, given.get(self.answer.shown)
         if chosen is not None and absent(chosen):
             return {**self.question.fill(query, models, last, asked), **self._propose(chosen, given)}
-        looked_at = {**state_of(self.answer.set, given), LAYER.key: self.answer.layer_in(given)}
+        looked_at = {**state_of(self.answer.lasting, given), LAYER.key: self.answer.layer_in(given)}
         mended = {"reference": "cls"} if query.reference == "pooled" else {}  # whose menu a refusal hides
         query, answered, _ = self._answered(query, looked_at, given, mended)
         if isinstance(answered, PoolscopeError):
             answer = self.answer.refuse(answered)
         else:
             answer, last = self.answer.show(answered, looked_at, given), answered.analysis.layers
-        cleared = {self.banner: ""} if answer[self.answer.shown] or given.get(self.answer.shown) else {}
-        filled = self.question.fill(query, models, last, asked)
-        return {**filled, **cleared, **self.download.withdraw(), **answer}
+        cleared = {self.banner: ""} if answer[self.answer.shown] or shown else {}
+        offering = given[self.download.offered] is not None  # of another question than was answered
+        filled = self.question.fill(
+            query, models, last, asked, None if offering or not shown else shown.analysis
+        )
+        return {**filled, **cleared, **(self.download.withdraw() if offering else {}), **answer}
 
     def _propose(self, spec: BackboneSpec, given: Given) -> Updates:
         """Offer a backbone that has to be downloaded; what was answered before stays to be seen."""

@@ -27,6 +27,7 @@ from components.ui.gradio_internals import PLOTLY
 Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
 Widget = gr.Slider | gr.Checkbox | gr.Radio | gr.Dropdown  # what the card of an exhibit may hold
+OFFERED = {"choices", "info", "maximum", "visible"}  # what no visitor changes of a menu or a slider
 NOTHING: Updates = gr.skip()  # leaves every component as it is
 EMPTY = Shown()
 
@@ -44,6 +45,15 @@ def on(events: Any, answer: Any, inputs: Any, outputs: Any, how: Mapping[str, An
     ``how``: as one of the above says. Gives the event.
     """
     return gr.on(events, answer, inputs=inputs, outputs=outputs, **{**how, **more})
+
+
+def changed(now: Updates, before: Updates) -> Updates:
+    """Leave out the properties that ``before`` has, too; a value stays: a visitor may have chosen anew."""
+    left: Updates = {}
+    for part, update in now.items():
+        known = {name: one for name, one in before.get(part, {}).items() if name in OFFERED}
+        left[part] = {name: one for name, one in update.items() if name not in known or one != known[name]}
+    return {part: update for part, update in left.items() if len(update) > 1}
 
 
 def browser(name: str) -> str:

@@ -17,8 +17,19 @@ from components.fitting import MINE, TABLE
 from components.markup import render
 from components.menus import HEADS, BackboneMenu, Choices, Example, licence, refusal, suited, unlinked
 from components.texts import Texts, in_bytes
-from components.types import BackboneSpec, Progress, Query, Reference
-from components.ui.places import AT_ONCE, PRIVATE, Given, Updates, browser, menu, on, scripted_html, text_box
+from components.types import Analysis, BackboneSpec, Progress, Query, Reference
+from components.ui.places import (
+    AT_ONCE,
+    PRIVATE,
+    Given,
+    Updates,
+    browser,
+    changed,
+    menu,
+    on,
+    scripted_html,
+    text_box,
+)
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 LABELS = 6  # of a model that is offered
@@ -79,12 +90,18 @@ class Question:
         return BackboneMenu.of(self.analyst, found, self.say)
 
     def fill(
-        self, query: Query, models: BackboneMenu, last: int | None, asked: Query | None = None
+        self,
+        query: Query,
+        models: BackboneMenu,
+        last: int | None,
+        asked: Query | None = None,
+        before: Analysis | None = None,
     ) -> Updates:
         """Make the question ask ``query``: its menus offer what fits it, and say what it is.
 
         Where the page itself has ``asked``, only what differs from that is set: the visitor may have chosen
-        anew in the meantime. ``last``: of the layers of the answer, None where there is none.
+        anew in the meantime. What is offered as of the answer ``before``, if it is known, is not sent again.
+        ``last``: of the layers of the answer, None where there is none.
         """
         now = self._offers(query, models, last)
         if asked is None:
@@ -95,7 +112,11 @@ class Question:
         for name in now:
             if now[name]["value"] == was[name]["value"]:
                 del now[name]["value"]
-        return {getattr(self, name): gr.update(**offer) for name, offer in now.items()}
+        stands = self._offers(before.query, models, before.layers) if before else {}
+        offers = (
+            {getattr(self, name): gr.update(**one) for name, one in each.items()} for each in (now, stands)
+        )
+        return changed(*offers)
 
     def choose(self, key: str, models: BackboneMenu) -> Updates:
         """Choose a backbone, among those of its place."""

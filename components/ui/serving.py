@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 import tomllib
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import partial
@@ -65,7 +66,9 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     app.router.routes.extend(Route(path, answers, methods=["POST"]) for path, answers in plain.items())
     internals.widen(page, 2 * settings.waiting + sum(line.places for line in lines.values()), SESSIONS)
     page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)
-    gr.mount_gradio_app(app, page, "/", **page_options())
+    with warnings.catch_warnings():  # gradio tells each app of several pages so, also where it is off
+        warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
+        gr.mount_gradio_app(app, page, "/", **page_options())
     internals.share_configurations(page)
     internals.answer_in_json(page)
     guarded = monitored(_guarded(queue, site, settings, endpoints), monitor, ready, settings.metrics)

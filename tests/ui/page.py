@@ -139,6 +139,7 @@ class Page(Visited):
         self.tab: Classify = tab_alone(Classify, analyst)[0]
         question, head = self.tab.question, self.tab.answer.head
         more = [question.place, self.tab.download.arrived, head.pointed, head.label]
+        more += self.tab.answer.set.values()
         more += [question.lookup.box] if question.lookup else []
         self.values = {part: part.value for part in (*self.tab.inputs, *more)} | {self.tab.answer.layer: 1}
 

@@ -9,16 +9,15 @@ from unittest.mock import patch
 import pytest
 
 from components.errors import PoolscopeError
-from components.exhibits.control import to_link
 from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED
-from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER
+from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View
 from components.types import Query
 from components.ui import answer as answers
-from components.ui.answer import Answer, Frames, key_of
+from components.ui.answer import key_of
 from components.ui.places import NOTHING, Updates
 from tests.exhibits.answers import answered
 from tests.exhibits.showing import anatomy, plain
-from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake import LABELS, XSS, FakeAnalyst
 from tests.ui.fake_answers import HEADS
 from tests.ui.page import SAY, Counting, Page, drawn, place_of
 
@@ -59,21 +58,21 @@ def looked(page: Page) -> list[tuple[object, ...]]:
 @pytest.fixture
 def headed(page: Page) -> Page:
     """A page with the head of a model of four labels, which is looked at."""
-    page.values[page.tab.answer.head.opened] = True
+    page.values[page.tab.answer.opened] = "head"
     page.set(text="not good", backbone="emotions")
     return page
 
 
 def audited(page: Page) -> str:
-    padding = page.tab.answer.padding
-    updates = page.take(padding.audit(page.values))
-    return "" if updates is NOTHING else plain(updates[padding.view.first])
+    (padding,) = page.tab.answer.plain
+    updates = page.take(padding.fill(page.values))
+    return "" if updates is NOTHING else plain(updates[padding.first])
 
 
 def detected(page: Page, vector: object, prefix: object = "") -> str:
-    padding = page.tab.answer.padding
-    updates = padding.detect_vector({**page.values, padding.vector: vector, padding.prefix: prefix})
-    return plain(page.take(updates)[padding.found.places[0].above])
+    detective = page.tab.answer.detective
+    updates = detective.detect_vector({**page.values, detective.vector: vector, detective.prefix: prefix})
+    return plain(page.take(updates)[detective.found.places[0].above])
 
 
 def opened(page: Page, **controls: object) -> list[Updates]:
@@ -84,11 +83,10 @@ def opened(page: Page, **controls: object) -> list[Updates]:
     return [page.take(updates) for updates in matters.ask_importance(page.values)]
 
 
-def chosen(page: Page, label: str, place: str = "lens") -> Updates:
-    menus = page.tab.answer.head.label, page.tab.answer.importance.controls[LABEL]
-    menu, other = menus if place == "lens" else reversed(menus)
-    page.values[menu] = label
-    return page.take(page.tab.answer.head.choose(menu, other, page.values))
+def chosen(page: Page, label: str) -> Updates:
+    head = page.tab.answer.head
+    page.values |= {head.label: label, page.tab.answer.importance.controls[LABEL]: label}  # by the browser
+    return page.take(head.look(page.values))
 
 
 def plot_of(page: Page, name: str) -> Any:
@@ -138,9 +136,9 @@ def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> Non
     said = detected(page, "1 2", "query: ")
     assert str(found.says[0]) in said
     assert "behind the prefix “query: ”" in said
-    updates, padding = page.set(text="another"), page.tab.answer.padding
-    assert updates[padding.found.places[0].above] == ""
-    assert padding.vector not in updates
+    updates, detective = page.set(text="another"), page.tab.answer.detective
+    assert updates[detective.found.places[0].above] == ""
+    assert detective.vector not in updates
     for none in ("", "a film", "1 nan", "[[1, 2], [3, 4]]", None, {"a": 1}):
         said = detected(page, none)
         assert SAY("detective.none") in said
@@ -191,25 +189,20 @@ def test_the_lens_is_drawn_anew_and_no_model_is_asked(headed: Page) -> None:
     assert headed.tab.analyst.asked == []
 
 
-@pytest.mark.parametrize("place", ["lens", "matters"])
-def test_both_menus_and_a_link_have_the_label_that_is_chosen_in_one(headed: Page, place: str) -> None:
+def test_both_menus_have_the_label_that_is_chosen_as_long_as_there_is_one(headed: Page) -> None:
     page, answer = headed, headed.tab.answer
-    chosen(page, "fear", place)
+    chosen(page, "fear")
     both = answer.head.label, answer.importance.controls[LABEL]
-    assert [page.values[menu] for menu in both] == ["fear", "fear"]
-    state = {one.control.key: page.values[one.part] for one in page.tab.linked if one.control == LABEL}
-    assert to_link(state, [LABEL]) == "label=fear"
-    assert chosen(page, "fear", place) is NOTHING
     updates = page.set(text="so good")
     assert [updates[menu]["value"] for menu in both] == ["fear", "fear"]
-    assert [value for _, value in updates[both[1]]["choices"]] == ["", "joy", "anger", "trust", "fear"]
     updates = page.set(backbone="first")  # which has no such label
     assert [updates[menu]["value"] for menu in both] == ["", ""]
+    assert [value for _, value in updates[both[1]]["choices"]] == ["", *LABELS]
     updates = page.set(backbone="score")
     assert not any(updates[menu]["visible"] for menu in both)
     updates = page.set(pooling="attention", head="probe", backbone="first")  # of which there is no lens
     assert not updates[both[0]]["visible"]
-    assert chosen(page, "positive", "matters") is NOTHING
+    assert chosen(page, "positive") is NOTHING
 
 
 QUERIES = [
@@ -220,15 +213,16 @@ QUERIES = [
 ]
 
 
-def frames_of(answer: Answer, query: Query, kept: Frames) -> Any:
-    analysis = FakeAnalyst().ask("analyze", query)
-    return json.loads(kept.of(answer.looked_at, analysis, {}, answer.say))
+def frames_of(page: Page, query: Query) -> Any:
+    answer, analysis = page.tab.answer, FakeAnalyst().ask("analyze", query)
+    sent = answer.send_frames({**page.values, answer.shown: View.of(analysis, {})})
+    return json.loads(sent[answer.frames])
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=[query.backbone for query in QUERIES])
 def test_each_frame_is_what_the_server_draws(page: Page, query: Query) -> None:
     answer, whole = page.tab.answer, FakeAnalyst().ask("anatomy", query)
-    found, analysis = frames_of(answer, query, Frames()), whole.analysis
+    found, analysis = frames_of(page, query), whole.analysis
     assert (found["answered"], found["last"]) == (key_of(analysis), analysis.layers)
     for index, (centring, layer) in enumerate(product(CENTRINGS, range(analysis.layers + 1))):
         updates = answer.show(answered(whole), {LAYER.key: layer, CENTRED.key: centring}, {})
@@ -246,10 +240,10 @@ def test_an_answer_sends_its_frames_and_a_refusal_none(page: Page) -> None:
 
 
 def test_the_same_is_drawn_once_and_a_visitor_s_own_head_is_not_kept(page: Page) -> None:
-    kept, query = Frames(), QUERIES[0]
+    query = replace(QUERIES[0], text="not bad at all")
     first, again, other = (anatomy(pooling=one).analysis for one in ("native", "native", "mean"))
     assert key_of(first) == key_of(again) != key_of(other)
     with patch.object(answers, "frames_json", wraps=answers.frames_json) as draw:
         for one in (query, query, replace(query, mine="{}"), replace(query, mine="{}")):
-            frames_of(page.tab.answer, one, kept)
-    assert (draw.call_count, len(kept.kept)) == (3, 1)
+            frames_of(page, one)
+    assert draw.call_count == 3

@@ -39,13 +39,13 @@ def test_the_first_example_is_asked_on_arrival_and_the_same_question_not_twice(
 
 def test_a_head_that_is_looked_at_is_taken_apart_in_the_same_pass(page: Page, analyst: Counting) -> None:
     head = page.tab.answer.head
-    page.values[head.opened] = True
+    page.values[page.tab.answer.opened] = "head"
     updates = page.set(backbone="untrained")
     assert len(analyst.asked) == 1
     assert set(head.parts) <= set(updates) <= set(page.tab.outputs)
     assert "drawn at random" in updates[place_of([head.view.places], "head").above]
     assert updates[place_of([head.view.places], "takehome").codes[0]].startswith("import torch")
-    page.values[head.opened] = False  # nobody looks at it any longer
+    page.values[page.tab.answer.opened] = "tokens"  # nobody looks at it any longer
     updates = page.set(text="so good")
     assert {updates[part] for part in head.view.places.parts} == {""}
     assert not set(head.view.places.parts) & set(page.set(text="too good"))  # nothing stands there
@@ -68,7 +68,7 @@ def test_a_head_is_taken_apart_when_its_view_is_opened_or_it_is_said_why_not(
     assert set(updates) == set(head.parts)
     assert "drawn at random" in updates[place_of([head.view.places], "head").above]
     assert [query.backbone for query in analyst.asked] == ["untrained", "untrained"]
-    assert head.dissect(page.values) == {head.opened: True}  # it stands there
+    assert head.dissect(page.values) is NOTHING  # it stands there
     assert len(analyst.asked) == 2
 
 
@@ -158,7 +158,7 @@ def test_a_reference_that_no_longer_fits_is_given_up(page: Page, monkeypatch: py
     monkeypatch.setattr(Counting, "analyze", analyze)
     page.set(reference="pooled")
     updates = page.set(pooling="mean")
-    assert updates[page.tab.answer.area]["visible"]
+    assert page.values[page.tab.answer.shown].analysis.query.pooling == "mean"
     assert updates[page.tab.answer.reference]["value"] == "cls"
 
 
