@@ -72,8 +72,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
     for item in items:
         for mark in {marked[place] for place in (item.path, *item.path.parents) if place in marked}:
             item.add_marker(mark)
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.flaky(reruns=1))  # the summary names each that was run again, and why
     items.sort(key=lambda item: [item.get_closest_marker(mark) is None for mark in MARKS])
 
 
@@ -102,16 +100,6 @@ def pytest_collection() -> Generator[None, object, object]:
     gc.freeze()
     gc.enable()
     return collected
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say why which test of the browser was run again."""
-    for report in terminalreporter.stats.get("rerun", ()):
-        terminalreporter.section(f"run again: {report.nodeid}")
-        crash = getattr(report.longrepr, "reprcrash", None)
-        terminalreporter.line(
-            f"{crash.path}:{crash.lineno}: {crash.message}" if crash else str(report.longrepr)
-        )
 
 
 @pytest.fixture
