@@ -25,7 +25,7 @@ from components.model.backbone import (
 )
 from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
-from components.model.files import ADAPTER, body, failing
+from components.model.files import ADAPTER, OWN_CODE, body, failing
 from components.model.files import folder as here
 from components.model.pooling import POOLINGS, Pooling, States
 from components.model.probes import Probe, read_probe
@@ -142,6 +142,9 @@ def _of_files(backbone: Backbone) -> Iterator[Sentence]:
     trained = backbone.head_trained and not backbone.spec.live
     if trained and declared.partition("For")[2] != backbone.architecture.partition("For")[2]:
         yield Sentence("warnings.other_head", declared=declared, used=backbone.architecture)
+    stated = (vars(backbone.model.config), backbone.tokenizer.init_kwargs)
+    if any(each.get(OWN_CODE) for each in stated):
+        yield Sentence("warnings.own_code", used=backbone.architecture)
     folder = here(backbone.spec)
     if folder is not None and (body(folder) / ADAPTER).exists():
         yield Sentence("warnings.adapter", file=ADAPTER)
