@@ -98,11 +98,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     said = "make these and what they need; ship nothing"
     parser.add_argument("--only", nargs="+", choices=names, metavar="STEP", help=said)
     parser.add_argument("--jobs", type=int, default=1, help="how many steps to make at a time")
-    parser.add_argument("--device", default="cpu", help="torch device to train on")
     parser.add_argument("--smoke", action="store_true", help="go through every stage with a few rows")
     options = parser.parse_args(argv)
     recipes = load_recipes(options.smoke)
-    workspace = Workspace(recipes, options.data, options.work, options.device)
+    workspace = Workspace(recipes, options.data, options.work)
     if options.only:
         run_steps(workspace, options.only, options.jobs)
         return

@@ -44,8 +44,6 @@ class Record(BaseModel):
     """
 
     seconds: int = 0
-    threads: int = 0
-    device: str = ""
     parameters: int
     accuracy: float | None = None  # None for a checkpoint that is only pre-trained
     measured: int = 0
@@ -54,12 +52,11 @@ class Record(BaseModel):
 
 @dataclass(frozen=True)
 class Workspace:
-    """Surroundings of every step: the recipes, the folders of the data and of the steps, the torch device."""
+    """Surroundings of every step: the recipes, the folders of the data and of the steps."""
 
     recipes: Recipes
     data: Path
     folder: Path
-    device: str
 
     def record(self, key: str) -> Record:
         """Notes on how a checkpoint was made; pydantic.ValidationError names a field that is none of them."""
@@ -106,7 +103,7 @@ def make_teacher(workspace: Workspace, corpus: Corpus, folder: Path, report: Rep
     rng = random.Random(f"{recipes.seed} teacher")
     examples = workspace.learned(corpus).examples(teacher.stage.sources)
     tokenizer = training.teacher_tokenizer(teacher)
-    model = training.load(training.checkpoint(teacher.package)).to(workspace.device)
+    model = training.load(training.checkpoint(teacher.package))
     model = training.train(model, tokenizer, examples, teacher.stage, recipes.training, rng, report)
     model.save_pretrained(folder / MODEL)
 
@@ -115,9 +112,9 @@ def make_soft_labels(workspace: Workspace, corpus: Corpus, folder: Path, report:
     """The teacher's soft labels for every source that the recipe names, in one file."""
     teacher, learned = workspace.recipes.teacher, workspace.learned(corpus)
     pairs = {source: learned.training[source] for source in teacher.pairs}
-    found = training.pair_soft_labels(teacher, pairs, workspace.device)
+    found = training.pair_soft_labels(teacher, pairs)
     report(f"soft labels for {sum(map(len, found.values())):,} pairs")
-    model = training.load(workspace.model("teacher")).to(workspace.device)
+    model = training.load(workspace.model("teacher"))
     for source in teacher.texts:
         logits = training.logits_of(model, training.teacher_tokenizer(teacher), learned.training[source])
         found[source] = logits.softmax(-1)[:, 1].numpy()
@@ -138,14 +135,13 @@ def make_pretrained(key: str, workspace: Workspace, corpus: Corpus, folder: Path
     model, teacher = cast(Any, training.untrained(family, recipes, tokenizer)), None
     if family.teacher:
         teacher = training.load(workspace.model(f"{family.teacher}-{PRETRAINED}"), AutoModelForPreTraining)
-        weights = teacher.to(workspace.device).state_dict()
+        weights = teacher.state_dict()
         for own, weight in model.named_parameters():
             theirs = own
             for pattern, replacement in family.copies:
                 theirs = re.sub(f"^{pattern}$", replacement, theirs)
             if theirs != own and theirs in weights:
                 weight.data.copy_(weights[theirs])
-    model.to(workspace.device)
     examples, stage = learned.examples(family.pretraining.sources), family.pretraining
     model = training.train(model, tokenizer, examples, stage, recipes.training, rng, report, teacher)
     training.save(model, tokenizer, folder / MODEL)
@@ -164,11 +160,10 @@ def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path
     numbers = {label: number for number, label in labels.items()}
     kind = {"id2label": labels, "label2id": numbers, "problem_type": "single_label_classification"}
     model, tokenizer = training.load(start, **kind), training.load_tokenizer(start)
-    model.to(workspace.device)
     for stage in recipes.stages(key):
         examples = training.stage_examples(stage, learned, soft_labels)
         model = training.train(model, tokenizer, examples, stage, recipes.training, rng, report)
-    exact = training.logits_of(model.cpu(), tokenizer, held_out).argmax(-1)
+    exact = training.logits_of(model, tokenizer, held_out).argmax(-1)
     training.save(model, tokenizer, folder / MODEL)
     stored = training.logits_of(training.load(folder / MODEL), tokenizer, held_out).argmax(-1)
     right = float(np.mean(stored.numpy() == [example.label for example in held_out]))
@@ -236,9 +231,8 @@ def run_step(workspace: Workspace, name: str) -> None:
     with threadpool_limits(1):  # so that one seed gives the same numbers
         made = steps(workspace.recipes)[name][1](workspace, corpus, unfinished, report)
     if made:
-        spent, kind = round(time.perf_counter() - started), torch.device(workspace.device).type
-        surroundings = {"seconds": spent, "threads": torch.get_num_threads(), "device": kind}
-        (unfinished / RECORD).write_text(made.model_copy(update=surroundings).model_dump_json())
+        made.seconds = round(time.perf_counter() - started)
+        (unfinished / RECORD).write_text(made.model_dump_json())
     unfinished.rename(workspace.folder / name)
 
 

@@ -56,11 +56,11 @@ def mask_words(ids: Tensor, tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
 
     Of the chosen ones 80 % become the mask token, 10 % a random token, 10 % stay (Devlin et al. 2019).
     """
-    special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids, device=ids.device))
-    asked = (torch.rand(ids.shape, device=ids.device) < MASKED) & ~special
-    chance = torch.rand(ids.shape, device=ids.device)
+    special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
+    asked = (torch.rand(ids.shape) < MASKED) & ~special
+    chance = torch.rand(ids.shape)
     hidden = ids.masked_fill(asked & (chance < 0.8), cast(int, tokenizer.mask_token_id))
-    anything = torch.randint(len(tokenizer), ids.shape, device=ids.device)
+    anything = torch.randint(len(tokenizer), ids.shape)
     return torch.where(asked & (chance >= 0.9), anything, hidden), asked
 
 
@@ -99,7 +99,7 @@ def distilled_words(
     imitation = kl_div(student, goal, reduction="batchmean") * TEMPERATURE**2
     attended = inputs["attention_mask"].bool()
     states, targets = (o.hidden_states[-1][attended] for o in (ours, theirs))  # (N, D)
-    alignment = cosine_embedding_loss(states, targets, torch.ones(len(states), device=states.device))
+    alignment = cosine_embedding_loss(states, targets, torch.ones(len(states)))
     return 5 * imitation + 2 * cross_entropy(ours.logits, inputs["input_ids"][asked]) + alignment
 
 
@@ -115,10 +115,9 @@ def permuted_words(tokenizer: Tokenizer, model: Model, inputs: BatchEncoding, _l
     ids, attended = inputs["input_ids"], inputs["attention_mask"]  # (B, T)
     odd = (ids.shape[1] % 2, 0)  # the collator wants an even T
     ids, attended = pad(ids, odd, value=tokenizer.pad_token_id), pad(attended, odd)
-    collated = transformers.DataCollatorForPermutationLanguageModeling(tokenizer)(list(ids.cpu()))
-    wanted = collated.pop("labels").to(ids.device)  # (B, T), -100 where nothing is asked for
-    masks = {name: tensor.to(ids.device) for name, tensor in collated.items()}
-    logits = outputs_at(model, wanted >= 0, {**masks, "attention_mask": attended}).logits
+    collated = transformers.DataCollatorForPermutationLanguageModeling(tokenizer)(list(ids))
+    wanted = collated.pop("labels")  # (B, T), -100 where nothing is asked for
+    logits = outputs_at(model, wanted >= 0, {**collated, "attention_mask": attended}).logits
     return cross_entropy(logits, wanted[wanted >= 0])
 
 
@@ -276,7 +275,7 @@ def train(
         return torch.lerp(average, now, weight)
 
     loss_of = OBJECTIVES[stage.objective](model, tokenizer, teacher)
-    learned = [model, *([loss_of.to(model.device)] if isinstance(loss_of, nn.Module) else [])]
+    learned = [model, *([loss_of] if isinstance(loss_of, nn.Module) else [])]
     optimizer = _optimizer(nn.ModuleList(learned), stage.learning_rate, settings.weight_decay)
     warmup = max(1, round(settings.warmup_ratio * stage.steps))
     schedule = transformers.get_linear_schedule_with_warmup(optimizer, warmup, stage.steps)  # type: ignore[no-untyped-call]  # theirs
@@ -286,7 +285,7 @@ def train(
     batches = chain.from_iterable(training_batches(tokenizer, rows, stage.batch, rng) for rows in epochs)
     for done, (inputs, labels) in enumerate(islice(batches, stage.steps), start=1):
         seen = drop_tokens(inputs, tokenizer.all_special_ids, stage.token_dropout)
-        loss = loss_of(model, seen.to(model.device), labels.to(model.device))
+        loss = loss_of(model, seen, labels)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without types
         clip_grad_norm_(model.parameters(), settings.max_grad_norm)
@@ -304,7 +303,7 @@ def logits_of(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
     model.train(False)
     found = torch.empty(len(examples), cast(int, model.config.num_labels))
     for chosen, inputs in batches_by_length(tokenizer, [example.texts for example in examples]):
-        found[chosen] = model(**inputs.to(model.device)).logits.cpu()
+        found[chosen] = model(**inputs).logits
     return found
 
 
@@ -416,19 +415,19 @@ def teacher_tokenizer(teacher: Teacher) -> Tokenizer:
 
 
 @torch.inference_mode()
-def pair_soft_labels(teacher: Teacher, pairs: Mapping[str, Examples], device: str) -> dict[str, Floats]:
+def pair_soft_labels(teacher: Teacher, pairs: Mapping[str, Examples]) -> dict[str, Floats]:
     """The probability that each pair of each source matches: (N,).
 
     Logistic regression on the cosine of the two sentence vectors, the teacher's mean-pooled final hidden
     states, fitted to the labels of the calibration source (Platt scaling).
     """
     texts = list(dict.fromkeys(text for rows in pairs.values() for pair in rows for text in pair.texts))
-    model = load(checkpoint(teacher.package), transformers.AutoModel).to(device)
+    model = load(checkpoint(teacher.package), transformers.AutoModel)
     vectors = torch.zeros(len(texts), model.config.hidden_size)  # (N, D), of length 1
     for chosen, inputs in batches_by_length(teacher_tokenizer(teacher), [(text,) for text in texts]):
-        mask = inputs["attention_mask"].to(device)[:, :, None]  # (B, T, 1)
-        hidden = model(**inputs.to(device)).last_hidden_state
-        vectors[chosen] = nn.functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1).cpu()
+        mask = inputs["attention_mask"][:, :, None]  # (B, T, 1)
+        hidden = model(**inputs).last_hidden_state
+        vectors[chosen] = nn.functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1)
     at = {text: index for index, text in enumerate(texts)}
     cosines = {}
     for source, rows in pairs.items():

@@ -66,7 +66,7 @@ def test_a_student_starts_from_its_teacher(
     families = {**recipes.families, "distilbert": family.model_copy(update=still)}
     stilled = recipes.model_copy(update={"families": families})
     (tmp_path / "bert-pretrained").symlink_to(work / "bert-pretrained")
-    run_step(Workspace(stilled, data, tmp_path, "cpu"), "distilbert-pretrained")
+    run_step(Workspace(stilled, data, tmp_path), "distilbert-pretrained")
     ours = load_file(tmp_path / "distilbert-pretrained/model/model.safetensors")
     theirs = load_file(made / "models/bert-pretrained/model.safetensors")
     for one, other in {
@@ -107,7 +107,7 @@ def test_same_seed_same_classifier_and_probes(
     for step in NEEDED:
         (tmp_path / step).symlink_to(work / step)
     (tmp_path / ".xlnet-paraphrase/half").mkdir(parents=True)
-    run_steps(Workspace(recipes, data, tmp_path, "cpu"), ["xlnet-paraphrase-probes"], 1)
+    run_steps(Workspace(recipes, data, tmp_path), ["xlnet-paraphrase-probes"], 1)
     for file in ("xlnet-paraphrase/model/model.safetensors", "xlnet-paraphrase-probes/rows.csv"):
         assert (tmp_path / file).read_bytes() == (work / file).read_bytes()
     assert not [*tmp_path.glob("**/half"), *tmp_path.glob(".*")]
@@ -121,7 +121,7 @@ def test_nothing_that_is_reported_is_looked_at_before_all_is_made(
     for needed in NEEDED:
         (tmp_path / needed).symlink_to(work / needed)
     _needs, make = steps(recipes)[step]
-    make(Workspace(recipes, data, tmp_path, "cpu"), replace(corpus, evaluation={}), tmp_path / "blind", print)
+    make(Workspace(recipes, data, tmp_path), replace(corpus, evaluation={}), tmp_path / "blind", print)
     assert any((tmp_path / "blind").iterdir())
 
 
