@@ -15,9 +15,12 @@ By ``kind``:
   the vector; ``strength``: scikit-learn's C, chosen by cross-validation on the ``trained`` examples.
 - depth: the same on a ``layer`` below the last (0: the embeddings), held against the last.
 - swap: the own head, given the vector of another pooling, held against its own vector.
-- cosine: Spearman's rho between people's scores of pairs and the raw cosines of the pooled vectors.
-- postprocessed: the same after a ``step`` that was fitted to the vectors of ``fitted`` other texts; ``gain``:
-  this rho less that of the plain cosines, from ``gain_low`` to ``gain_high``.
+- pair: a backbone held against an ``other`` one that is fine-tuned for the same task, both with their own
+  heads, or both with probes on one ``pooling``.
+- cosine: Spearman's rho between people's scores of pairs and the raw cosines of the pooled vectors; ``gain``:
+  this rho less that of cls, from ``gain_low`` to ``gain_high``; ``p``: of the z test of it.
+- postprocessed: the same after a ``step`` that was fitted to the vectors of ``fitted`` other texts, held
+  against the plain cosines of the same vectors.
 - agreement: mean over texts of Spearman's rho between the tokens' order by erasure and by a ``method`` at a
   ``layer`` (none where all are used), held against similarity at the last layer by the exact sign test.
 - size: ``layers``, ``width`` and ``parameters`` of an encoder.
@@ -35,7 +38,7 @@ Row: TypeAlias = Any  # one measurement, with its columns as attributes
 Baseline = Literal["majority", "words", "overlap"]
 Postprocessing = Literal["centred", "standardised", "whitened"]
 
-TEXTS = ("kind", "backbone", "task", "pooling", "method", "step", "vector")  # "" where there is none
+TEXTS = ("kind", "backbone", "other", "task", "pooling", "method", "step", "vector")  # "" where there is none
 COUNTS = ("layer", "measured", "better", "worse", "width", "trained", "fitted", "layers", "parameters")
 NUMBERS = ("value", "low", "high", "p", "gain", "gain_low", "gain_high", "strength")
 ENDS, TEST, GAIN = ("measured", "value", "low", "high"), ("better", "worse", "p"), NUMBERS[4:7]
@@ -46,8 +49,9 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(  # the columns that eac
         "probe": ("backbone", "task", "pooling", "vector", "width", "strength", "trained", *ENDS, *TEST),
         "depth": ("backbone", "task", "pooling", "vector", "layer", *ENDS, *TEST),
         "swap": ("backbone", "task", "pooling", "vector", *ENDS, *TEST),
-        "cosine": ("backbone", "pooling", "vector", *ENDS),
-        "postprocessed": ("backbone", "pooling", "vector", "step", "fitted", *ENDS, *GAIN),
+        "pair": ("backbone", "other", "task", "pooling", "measured", *TEST),
+        "cosine": ("backbone", "pooling", "vector", *ENDS, *GAIN, "p"),
+        "postprocessed": ("backbone", "pooling", "vector", "step", "fitted", *ENDS, *GAIN, "p"),
         "agreement": ("backbone", "task", "method", "layer", *ENDS, *TEST),
         "size": ("backbone", "layers", "width", "parameters"),
     }
@@ -56,9 +60,9 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(  # the columns that eac
 
 def table(rows: Iterable[Mapping[str, object]] = ()) -> Table:
     """A table of ``rows``, each by the names of its columns; what a row lacks is "", None or NaN."""
-    columns = (*TEXTS, *COUNTS, *NUMBERS)
-    cells = [[row.get(column, "" if column in TEXTS else None) for column in columns] for row in rows]
-    return pd.DataFrame(cells, columns=columns, dtype=object).astype(dict.fromkeys(NUMBERS, "float64"))
+    found = pd.DataFrame(list(rows), columns=[*TEXTS, *COUNTS, *NUMBERS], dtype=object)
+    found = found.where(found.notna(), None)
+    return found.fillna(dict.fromkeys(TEXTS, "")).astype(dict.fromkeys(NUMBERS, "float64"))
 
 
 def of(results: Table, kind: str, **where: str | Sequence[str]) -> Table:
@@ -81,30 +85,11 @@ def beside(row: Row, **columns: object) -> Row:
 
 
 def read_results(path: Path) -> Table:
-    """The table of a CSV file; ValueError names the file, row and column that is not as declared."""
-    cells = pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False)
-    if set(cells) != {*TEXTS, *COUNTS, *NUMBERS}:
-        raise ValueError(f"{path}: columns {', '.join(cells)}")
-    lines = cells.fillna("").to_dict("records")
-    return table(_row(line, f"{path}, row {place}") for place, line in enumerate(lines, start=1))
-
-
-def _row(line: Mapping[Any, str], where: str) -> dict[str, object]:
-    """A line of the file as numbers and texts."""
-    row: dict[str, object] = {}
-    for column, text in line.items():
-        try:
-            if text:
-                row[column] = text if column in TEXTS else (int if column in COUNTS else float)(text)
-        except ValueError as error:
-            raise ValueError(f"{where}, {column}: {error}") from error
-    kind = str(row.get("kind", ""))
-    if kind not in KINDS:
-        raise ValueError(f"{where}, kind: {kind!r}, not one of {', '.join(KINDS)}")
-    for column in KINDS[kind]:
-        if column not in row and (kind, column) != ("agreement", "layer"):
-            raise ValueError(f"{where}, {column}: missing")
-    return row
+    """The table of a CSV file; ValueError says which columns are missing, or what is no number."""
+    columns = {**dict.fromkeys(TEXTS, str), **dict.fromkeys(COUNTS, int), **dict.fromkeys(NUMBERS, float)}
+    cells = pd.read_csv(path, dtype=str, keep_default_na=False, usecols=list(columns))
+    lines = cells.to_dict("records")
+    return table({name: columns[name](cell) for name, cell in line.items() if cell} for line in lines)
 
 
 def write_results(results: Table, path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -14,8 +15,17 @@ from transformers import AutoConfig
 from components.model.loading import load as load_backbone
 from components.results import KINDS, Table, each, of, read_results, table, write_results
 from components.results import Row as Measured
+from components.types import Bools
 from recipe.corpus import Corpus, load_corpus
-from recipe.evidence import Row, accuracy, baseline_answers, compared, swap_results
+from recipe.evidence import (
+    Row,
+    baseline_answers,
+    compared,
+    estimate,
+    last_answers,
+    pair_results,
+    swap_results,
+)
 from recipe.recipes import Recipes, load_recipes
 from recipe.steps import AGREEMENT, PROBES, ROWS, Record, Workspace, bundled, run_steps, steps
 from recipe.training import correct, load, load_tokenizer
@@ -55,18 +65,23 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
     heads: list[Row] = []
     others: list[Row] = []
     strongest = {}
+    right: dict[str, dict[str, dict[str, Bools]]] = {}
     for task, sources in recipes.baselines.items():
         training = corpus.examples(sources)
         answers = baseline_answers(training, corpus.evaluation[task], seed)
         of_task = {"kind": "baseline", "task": task, "trained": len(training)}
-        others += [{**of_task, "method": name, **accuracy(right, seed)} for name, right in answers.items()]
+        others += [{**of_task, "method": name, **estimate(right, seed)} for name, right in answers.items()]
         *_, strongest[task] = answers.values()
     for key, task in recipes.tuned.items():
         folder, examples = workspace.model(key), corpus.evaluation[task]
-        right = correct(load(folder), load_tokenizer(folder), examples).numpy()
-        tested = compared(right, strongest[task], seed)
+        backbone, probes = load_backbone(bundled(key, folder)), workspace.folder / f"{key}-{PROBES}"
+        own = correct(load(folder), load_tokenizer(folder), examples).numpy()
+        tested = compared(own, strongest[task], seed)
         heads.append({"kind": "head", "backbone": key, "task": task, **tested})
-        others += swap_results(load_backbone(bundled(key, folder)), task, examples, seed)
+        others += swap_results(backbone, task, examples, seed)
+        probed = last_answers(backbone, task, examples, probes / f"{key}.safetensors")
+        right.setdefault(task, {})[key] = {"": own, **probed}
+    others += chain.from_iterable(pair_results(task, answers) for task, answers in right.items())
     every = pd.concat([table([*heads, *others]), *found])
     return every.sort_values("kind", key=lambda kinds: kinds.map(list(KINDS).index), kind="stable")
 

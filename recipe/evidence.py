@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import bootstrap, rankdata
+from scipy.stats import bootstrap, norm
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
@@ -152,21 +153,33 @@ def fit_probes(
     return fitted
 
 
-def estimate(values: Numbers, seed: int, statistic: Any = np.mean, *others: Numbers) -> Row:
-    """A statistic of N numbers, or of pairs with ``others``, with its 95 % percentile interval.
+def estimate(right: NDArray[Any], seed: int) -> Row:
+    """The share of N answers that are ``right``, or the mean of N numbers, with a 95 % percentile interval.
 
     Not BCa: that is undefined where all are the same.
     """
-    data, settings = (values, *others), {"n_resamples": RESAMPLES, "method": "percentile", "rng": seed}
-    ends = bootstrap(data, statistic, paired=bool(others), **settings).confidence_interval
-    return {"value": float(statistic(*data)), "low": float(ends.low), "high": float(ends.high)}
+    values = right.astype(np.float64)
+    found = bootstrap((values,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=seed)
+    low, high = map(float, found.confidence_interval)
+    return {"measured": len(values), "value": float(values.mean()), "low": low, "high": high}
 
 
-def rho(one: Numbers, other: Numbers, axis: int = -1) -> Numbers:
-    """Spearman's rho along ``axis``, for many resamples at once: Pearson's of the ranks."""
-    ranks = [rankdata(values, axis=axis) for values in (one, other)]
-    x, y = (r - r.mean(axis=axis, keepdims=True) for r in ranks)
-    found: Numbers = (x * y).sum(axis=axis) / np.sqrt((x**2).sum(axis=axis) * (y**2).sum(axis=axis))
+def mean_ranks(values: Numbers, counts: Ints) -> Numbers:
+    """The ranks (B, N) of N values in B samples that hold each as often as ``counts`` (B, N) say."""
+    order = values.argsort()
+    equal, group = np.unique(values, return_inverse=True)
+    often = np.add.reduceat(counts[:, order], np.searchsorted(values[order], equal), axis=1)
+    ranks: Numbers = (often.cumsum(axis=1) - (often - 1) / 2)[:, group]  # the mean of those of equal values
+    return ranks
+
+
+def rho(one: Numbers, other: Numbers, counts: Ints) -> Numbers:
+    """Spearman's rho (B,) of N pairs in B samples, as in `mean_ranks`: Pearson's of the ranks."""
+    ranks = (mean_ranks(values, counts) for values in (one, other))
+    total = counts.sum(axis=1, keepdims=True)
+    x, y = (found - (counts * found).sum(axis=1, keepdims=True) / total for found in ranks)
+    covariance, *variances = ((counts * a * b).sum(axis=1) for a, b in ((x, y), (x, x), (y, y)))
+    found: Numbers = covariance / np.sqrt(variances[0] * variances[1])
     return found
 
 
@@ -180,34 +193,29 @@ def sign_test(values: NDArray[Any], others: NDArray[Any]) -> Row:
     return {"better": better, "worse": worse, "p": p}
 
 
-def accuracy(right: Bools, seed: int) -> Row:
-    """The share of N answers that are ``right``."""
-    return {"measured": len(right), **estimate(right.astype(np.float64), seed)}
-
-
 def compared(right: Bools, baseline: Bools, seed: int) -> Row:
     """The accuracy of N answers, held against another classifier of the same examples."""
-    return accuracy(right, seed) | sign_test(right, baseline)
+    return estimate(right, seed) | sign_test(right, baseline)
 
 
-def estimate_moved(scores: Numbers, before: Numbers, afters: Sequence[Numbers], seed: int) -> list[Row]:
-    """Spearman's rho of N ``scores`` and each of ``afters``, and its gain over that of ``before``.
+def rhos_against(scores: Numbers, base: Numbers, others: Sequence[Numbers], seed: int) -> list[Row]:
+    """Spearman's rho of N ``scores`` and each of ``others``, and its gain over that of ``base``.
 
-    The percentile intervals are of the same resampled pairs.
+    The percentile intervals are of the same resampled pairs, and so is the standard error of the gain, from
+    which its two-sided p comes: a share of the resamples could not be smaller than one of them.
     """
-    pairs = np.arange(len(scores))
-    counts = np.random.default_rng(seed).multinomial(
-        len(pairs), np.full(len(pairs), 1 / len(pairs)), RESAMPLES
-    )
-    drawn = np.array([pairs, *(np.repeat(pairs, often) for often in counts)])  # first as they are, each once
-    old, *new = (rho(scores[drawn], values[drawn]) for values in (before, *afters))
+    pairs = len(scores)
+    drawn = np.random.default_rng(seed).multinomial(pairs, np.full(pairs, 1 / pairs), RESAMPLES)
+    counts = np.vstack([np.ones(pairs, drawn.dtype), drawn])  # first as they are, each once
+    old, *new = (rho(scores, values, counts) for values in (base, *others))
     rows: list[Row] = []
-    for after in new:
-        row: Row = {}
-        for names, values in (("value low high", after), ("gain gain_low gain_high", after - old)):
+    for found in new:
+        row, gains = Row(), found - old
+        for names, values in (("value low high", found), ("gain gain_low gain_high", gains)):
             interval = values[0], *np.percentile(values[1:], [2.5, 97.5])
             row |= dict(zip(names.split(), map(float, interval), strict=True))
-        rows.append(row)
+        error = gains[1:].std(ddof=1)
+        rows.append({**row, "p": float(2 * norm.sf(abs(gains[0]) / error)) if error else 1.0})
     return rows
 
 
@@ -233,20 +241,46 @@ def probe_results(
     last: dict[str, Bools] = {}
     for layer in dict.fromkeys(layer for _pooling, layer in fitted):
         probes = {pooling: read_probe(file, task, pooling, layer) for pooling, at in fitted if at == layer}
-        given = at_layer(batches, layer)
-        found = {pooling: vectors(given, pooling, probe.query) for pooling, probe in probes.items()}
-        first, right = first_alike(found), dict[str, Bools]()
-        for pooling, probe in probes.items():
-            right[pooling] = (found[pooling] @ probe.weight.T + probe.bias).argmax(axis=1) == labels
+        right, first = probe_answers(at_layer(batches, layer), labels, probes)
         last = last or right
         for pooling, answers in right.items():
             row: Row = {"kind": "depth", "layer": layer, **compared(answers, last[pooling], seed)}
             if layer is None:
-                row = {"kind": "probe", "trained": trained, "width": found[pooling].shape[1]}
+                row = {"kind": "probe", "trained": trained, "width": probes[pooling].weight.shape[1]}
                 row |= {"strength": fitted[pooling, None][1], **compared(answers, right[BASELINE], seed)}
             of_pooling = {"backbone": backbone.spec.key, "task": task, "pooling": pooling}
             rows.append({**row, **of_pooling, "vector": first[pooling]})
     return rows
+
+
+def probe_answers(
+    batches: Sequence[Batch], labels: Ints, probes: Mapping[str, Probe]
+) -> tuple[dict[str, Bools], dict[str, str]]:
+    """Tell which of N ``labels`` each probe has right, (N,), by pooling; and the first of equal vectors."""
+    found = {pooling: vectors(batches, pooling, probe.query) for pooling, probe in probes.items()}
+    logits = {pooling: found[pooling] @ probe.weight.T + probe.bias for pooling, probe in probes.items()}
+    return {pooling: each.argmax(axis=1) == labels for pooling, each in logits.items()}, first_alike(found)
+
+
+def last_answers(backbone: Backbone, task: str, examples: Examples, file: Path) -> dict[str, Bools]:
+    """Tell which of N ``examples`` each probe of ``file`` on the last layer has right, (N,), by pooling."""
+    batches = embed(backbone, [example.texts for example in examples])
+    probes = {pooling: read_probe(file, task, pooling) for pooling in available(backbone)}
+    return probe_answers(batches, _labels(examples), probes)[0]
+
+
+def pair_results(task: str, right: Mapping[str, Mapping[str, Bools]]) -> list[Row]:
+    """A row for each two backbones, and each pooling of both: their answers to the same N examples.
+
+    ``right``: (N,) by backbone and pooling; those of "" are the own head's.
+    """
+    return [
+        {"kind": "pair", "backbone": one, "other": other, "task": task, "pooling": pooling}
+        | {"measured": len(answers), **sign_test(answers, right[other][pooling])}
+        for one, other in combinations(right, 2)
+        for pooling, answers in right[one].items()
+        if pooling in right[other]
+    ]
 
 
 def swap_results(backbone: Backbone, task: str, examples: Examples, seed: int) -> list[Row]:
@@ -293,21 +327,22 @@ def cosine_results(backbone: Backbone, texts: Sequence[str], scored: Examples, s
     scores = np.array([pair.label for pair in scored])
     plain = _pooled(backbone, sentences, [key for key in POOLINGS if key != "attention"])
     fitted = _pooled(backbone, texts, [key for key, pooling in POOLINGS.items() if not pooling.spec.learned])
-    first = first_alike(plain)
+    cosines = {pooling: _cosines(found[left], found[right]) for pooling, found in plain.items()}
+    first, raw = first_alike(plain), cosines[BASELINE]
+    plainly = dict(zip(cosines, rhos_against(scores, raw, [*cosines.values()], seed), strict=True))
     rows: list[Row] = []
     moved: dict[str, list[Row]] = {}
     for pooling, found in plain.items():
         vector: Row = {"pooling": pooling, "vector": first[pooling], "measured": len(scored)}
         vector |= {"backbone": backbone.spec.key}
-        cosines = _cosines(found[left], found[right])
-        rows.append({"kind": "cosine", **vector, **estimate(scores, seed, rho, cosines)})
+        rows.append({"kind": "cosine", **vector, **plainly[first[pooling]]})
         if pooling not in fitted:
             continue
         if first[pooling] == pooling:
             both = fitted[pooling].astype(np.float64), found.astype(np.float64)
             turned = (step(*both) for step in STEPS.values())
             others = [_cosines(each[left], each[right]) for each in turned]
-            moved[pooling] = estimate_moved(scores, cosines, others, seed)
+            moved[pooling] = rhos_against(scores, cosines[pooling], others, seed)
         for step, gained in zip(STEPS, moved[first[pooling]], strict=True):
             rows.append({"kind": "postprocessed", "step": step, "fitted": len(texts), **vector, **gained})
     return rows
@@ -361,9 +396,8 @@ def agreement_results(backbone: Backbone, task: str, examples: Examples, seed: i
     of_task = {"kind": "agreement", "backbone": backbone.spec.key, "task": task}
     rows: list[Row] = []
     for (name, layer), values in rhos.items():
-        known = values[~np.isnan(values)]
-        method = {"method": name, "layer": layer, "measured": len(known)}
-        rows.append({**of_task, **method, **estimate(known, seed), **sign_test(values, last)})
+        tested = estimate(values[~np.isnan(values)], seed) | sign_test(values, last)
+        rows.append({**of_task, "method": name, "layer": layer, **tested})
     return rows
 
 

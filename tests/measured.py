@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from statsmodels.stats.multitest import multipletests
+
 from components.results import KINDS, Row, Table, each, of, table
 
 
@@ -20,3 +22,17 @@ def having(results: Table, **others: Iterable[Row]) -> Table:
     """The results with ``others`` in the place of the rows of a kind."""
     kinds = {kind: measured(results, kind) for kind in KINDS} | others
     return table(vars(row) for found in kinds.values() for row in found)
+
+
+def counting(rows: Sequence[Row], above: bool = True) -> list[Row]:
+    """Those that are above, or below, by more than chance, as statsmodels corrects for their number."""
+    real = multipletests([row.p for row in rows], method="holm")[1] < 0.05
+    told = [row.gain if row.kind in ("cosine", "postprocessed") else row.better - row.worse for row in rows]
+    sides = [difference > 0 if above else difference < 0 for difference in told]
+    return [row for row, counts, side in zip(rows, real, sides, strict=True) if counts and side]
+
+
+def split(rows: Sequence[Row]) -> tuple[int, int, int, int]:
+    """How many of these are above, below, neither; and how many there are."""
+    above, below = (len(counting(rows, side)) for side in (True, False))
+    return above, below, len(rows) - above - below, len(rows)

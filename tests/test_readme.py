@@ -19,13 +19,13 @@ from gradio_client import Client
 
 from components.exhibits import panels
 from components.exhibits.control import to_link
-from components.exhibits.evidence import gains, select
+from components.exhibits.evidence import against_base, gains, select, vectors
 from components.exhibits.exhibit import Panel
 from components.exhibits.intervals import profiles
 from components.exhibits.questions import Answers, read_questions
 from components.inference.engine import Engine
 from components.model.pooling import pooling
-from components.results import of, read_results, table
+from components.results import each, of, read_results, table
 from components.settings import Settings
 from components.texts import ASSETS, load_texts
 from components.types import Query
@@ -35,7 +35,7 @@ from components.ui.tab import Surroundings
 from tests.exhibits.asking import RESULTS as MADE_UP
 from tests.exhibits.asking import shipped
 from tests.exhibits.showing import checked
-from tests.measured import measured
+from tests.measured import counting, measured, split
 from tests.readme import GROWN, LOCAL, PAGES, TABLE, block, run_block, saying
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
@@ -44,31 +44,45 @@ RESULTS = read_results(ASSETS / "results.csv")
 RECIPE = " ".join(PAGES["recipe.md"].split())
 
 
-CASES = tomllib.loads(Path(__file__).with_name("readme.toml").read_text("utf-8"))
+PRINTED = {  # by what an example contains
+    "gradio_client": r"BertForSequenceClassification reads \['\[CLS\]'\] and says .*\[CLS\] \+1\.000",
+    "/detect": r"cls, first, native are one vector here\..*TEI --pooling cls",
+    "read_sheet": r"embed: 210 of 210.*check: 6 of 6\n(cls|mean): 0\.\d\d, from 0\.\d\d to 0\.\d\d\n$",
+    "poolscope_show": "'negative': .*'positive': ",
+}
 
 
-@pytest.mark.parametrize(("containing", "prints"), CASES["printed"].items())
+@pytest.mark.parametrize("containing", PRINTED)
 def test_an_example_in_python_runs(
-    app_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], containing: str, prints: str
+    app_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], containing: str
 ) -> None:
     """Here, where torch and gradio's client are loaded already."""
     code = block("api.md", "python", containing).replace(LOCAL, app_url)
     code = code.replace("poolscope.html", str(tmp_path / "poolscope.html"))
     exec(compile(code, "api.md", "exec"), {})
     printed = capsys.readouterr().out
-    assert re.search(prints, printed, re.DOTALL), printed
+    assert re.search(PRINTED[containing], printed, re.DOTALL), printed
     for page in tmp_path.glob("*.html"):
         assert "<!doctype html>" in page.read_text(encoding="utf-8")
+
+
+KEYS = {  # of what one request answers
+    "analyze": "architecture",
+    "lens": "pooled",
+    "trace": "patched",
+    "importance": "erasure",
+    "padding": "verdict",
+}
 
 
 def ran(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize(("name", "key"), CASES["keys"].items())
-def test_the_example_in_one_request_runs(app_url: str, name: str, key: str) -> None:
+@pytest.mark.parametrize("name", KEYS)
+def test_the_example_in_one_request_runs(app_url: str, name: str) -> None:
     command = block("api.md", "bash", f"7860/{name}").replace(LOCAL, app_url)
-    assert key in json.loads(ran("bash", "-c", command))
+    assert KEYS[name] in json.loads(ran("bash", "-c", command))
 
 
 def test_the_curl_example_runs(app_url: str) -> None:
@@ -100,12 +114,23 @@ def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: s
     }
 
 
+QUESTION = ["bert-sentiment", "not good"]
+ASKED: dict[str, list[Any]] = {
+    **{name: [] for name in ("/backbones", "/poolings")},
+    **dict.fromkeys(("/fetch", "/passport"), QUESTION[:1]),
+    **dict.fromkeys(("/analyze", "/anatomy", "/lens", "/importance", "/padding"), QUESTION),
+    "/trace": [*QUESTION, "not bad"],
+    "/detect": [[1.0] * 128, *QUESTION],
+    "/compare": [["bert-sentiment"], ["mean"], "not good"],
+    "/fit": [TABLE, "text", "label", "", ["bert-sentiment"], ["mean"]],
+}
+
+
 def test_every_key_of_an_answer_stands_in_its_section(app_url: str) -> None:
     client, named = Client(app_url, verbose=False), endpoints()
     poolings = {spec["key"] for spec in client.predict(api_name="/poolings")}
-    for name, given in CASES["asked"].items():
-        asked = [TABLE if one == "TABLE" else [1.0] * 128 if one == "VECTOR" else one for one in given]
-        assert keys_of(client.predict(*asked, api_name=f"/{name}")) - poolings <= named[f"/{name}"][1], name
+    for name, asked in ASKED.items():
+        assert keys_of(client.predict(*asked, api_name=name)) - poolings <= named[name][1], name
 
 
 def keys_of(answer: Any) -> set[str]:
@@ -222,19 +247,39 @@ def test_the_accuracies_are_those_of_the_results(task: str) -> None:
     assert re.findall(r"([\d.]+) %", line)[: len(shown)] == shown
 
 
-def test_how_far_poolings_lie_apart_is_that_of_the_results() -> None:
-    def spans(kind: str, training: str = "", **where: str) -> Any:
-        found = of(RESULTS, kind, **where).groupby("backbone")["value"].agg(np.ptp)
-        return found[found.index.str.endswith(training)]
+def held(kind: str, training: str, task: str = "sentiment") -> tuple[int, int, int]:
+    """How many vectors are above cls, below it, and all, of the backbones whose keys end so."""
+    counts = np.zeros(3, int)
+    for key in of(RESULTS, "size")["backbone"]:
+        if key.endswith(training) and (training == GROWN or key != GROWN):
+            chosen = select(RESULTS, task, (key,), {})
+            rows = vectors(chosen.rhos(key) if kind == "cosine" else chosen.of(kind))
+            better, worse, _, total = split(against_base(rows))
+            counts += (better, worse, total)
+    return tuple(counts.tolist())
 
-    topic, tuned = 100 * spans("probe", task="topic"), 100 * spans("probe", "-sentiment", task="sentiment")
-    last = tuned.pop("gpt2-sentiment")
-    bare, after = (spans("cosine", training) for training in ("-pretrained", "-sentiment"))
-    assert f"lie {topic.min():.1f} to {topic.max():.1f} points apart" in RECIPE
-    assert f"four lie {tuned.min():.1f} to {tuned.max():.1f} points apart" in RECIPE
-    assert f"GPT-2 {last:.1f}:" in RECIPE
-    assert f"spans {bare.min():.2f} to {bare.max():.2f} in the pre-trained backbones" in RECIPE
-    assert f"and {after.min():.2f} to {after.max():.2f} in those fine-tuned for sentiment" in RECIPE
+
+def test_which_vectors_differ_from_cls_is_that_of_the_results() -> None:
+    better, worse, total = held("probe", "", "topic")
+    told = f"{better} of the miniatures' {total} other vectors are better than `cls` and {worse} are worse"
+    assert told in RECIPE
+    better, worse, total = held("probe", "-sentiment")
+    assert f"{better} of {total} are better and {worse} are worse" in RECIPE
+    higher, lower, total = held("cosine", "-pretrained")
+    assert f"higher than that of `cls` for {higher} of {total} other vectors of the pre-trained" in RECIPE
+    after = held("cosine", "-sentiment")
+    assert f"lower for {lower}, and for {after[0]} and {after[1]} of {after[2]} in those" in RECIPE
+    for task in ("sentiment", "subjectivity", "topic", "paraphrase"):
+        better, worse, total = held("probe", GROWN, task)
+        name = "topic of news" if task == "topic" else task
+        found = re.search(rf"{better} and {worse} of {total}( other vectors)? on \*{name}\*", RECIPE)
+        assert found, task
+    higher, lower, total = held("cosine", GROWN)
+    assert f"`cls` for {higher} and lower for {lower} of {total} other vectors." in RECIPE
+    topic = of(RESULTS, "probe", task="topic")
+    shown = (100 * topic[topic["backbone"] != GROWN].set_index("backbone")["value"]).round(1)
+    apart = shown.groupby("backbone").agg(np.ptp)
+    assert f"one backbone lie {apart.min():.1f} to {apart.max():.1f} points apart" in RECIPE
 
 
 def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
@@ -257,11 +302,13 @@ def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
 
 def test_what_whitening_does_is_that_of_the_results() -> None:
     every = of(RESULTS, "postprocessed")
+    tested = each(every[every["vector"] == every["pooling"]])
+    above, below = (counting(tested, side) for side in (True, False))  # all are corrected together
+    assert f"by Holm's method over all {len(tested)} of them" in RECIPE
 
-    def counted(step: str, grown: bool) -> tuple[int, int, int]:
-        rows = every[(every["step"] == step) & (every["vector"] == every["pooling"])]
-        rows = rows[(rows["backbone"] == GROWN) == grown]
-        return (rows["gain_low"] > 0).sum(), (rows["gain_high"] < 0).sum(), len(rows)
+    def counted(step: str, grown: bool) -> tuple[int, ...]:
+        asked = (above, below, tested)
+        return tuple(sum(r.step == step and (r.backbone == GROWN) == grown for r in rows) for rows in asked)
 
     up, down, total = counted("whitened", grown=False)
     assert f"whitening raises rho for {up} of {total} vectors and lowers it for {down}" in RECIPE

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from itertools import chain, combinations
-from math import erfc, sqrt
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -20,7 +19,8 @@ from components.texts import Texts
 
 LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
-OF_A_TASK = ("probe", "depth", "swap", "head")  # kinds of results of a backbone that are for one task
+OF_A_TASK = ("probe", "depth", "swap", "head", "pair")  # kinds of results of a backbone that are for one task
+OF_GAIN = ("cosine", "postprocessed")  # kinds that are held against others by a difference of rho
 OF_SOME = ("probe", "depth", "cosine")  # kinds that are shown of the chosen backbones alone
 
 # Columns of what is shown and saved. A result has its value as "value", whatever it is called here.
@@ -28,8 +28,8 @@ COUNTS, PS = ("better", "worse"), ("p", "corrected")
 ACCURACIES = ("accuracy", "accuracy_low", "accuracy_high")
 RHOS = ("rho", "rho_low", "rho_high")
 SIZES = ("width", "trained", "measured", "pairs")
-SAVED = ("backbone", "pooling", *ACCURACIES, *COUNTS, *PS, *RHOS, *SIZES)
-OWN = ("backbone", "task", *ACCURACIES, *COUNTS, "p", "measured")
+SAVED = ("backbone", "pooling", *ACCURACIES, *COUNTS, *PS, *RHOS, "rho_p", "rho_corrected", *SIZES)
+OWN = ("backbone", "task", *ACCURACIES, *COUNTS, *PS, "measured")
 SWAPPED = ("backbone", "task", "pooling", *ACCURACIES, *COUNTS, *PS, "measured")
 
 Format = Callable[[float], str]
@@ -121,7 +121,7 @@ def shared(found: Sequence[Row], order: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def against_base(found: Iterable[Row]) -> list[Row]:
-    """The vectors of a backbone but cls, their p against it ``corrected`` by Holm's method."""
+    """The vectors of a backbone but cls, their p against that ``corrected`` by Holm's method."""
     return corrected([row for row in found if BASE not in row.poolings])
 
 
@@ -130,39 +130,21 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
     return [beside(row, corrected=p) for row, p in zip(rows, holm([r.p for r in rows]), strict=True)]
 
 
-def gains(rows: Iterable[Row]) -> tuple[int, int]:
-    """Count the rows that are better than what they are held against by more than chance, and the worse."""
-    counted = [row.better > row.worse for row in rows if row.corrected is not None and row.corrected < LEVEL]
-    return counted.count(True), counted.count(False)
-
-
-def differing(accuracies: Iterable[Row]) -> int:
-    """Count the pairs that differ at p below `LEVEL`, corrected by Holm's method for the number of pairs."""
-    pairs = combinations(accuracies, 2)
-    ps = [proportions_p(a.value, a.measured, b.value, b.measured) for a, b in pairs]
-    return sum(p < LEVEL for p in holm(ps))
-
-
-def proportions_p(one: float, measured: int, other: float, others: int) -> float:
-    """The p of the two-sided z test of two accuracies, pooled, as if of different examples (Fleiss 1981).
-
-    Where both were measured on the same examples, and mostly go wrong on the same, the true p is smaller.
-    """
-    pooled = (one * measured + other * others) / (measured + others)
-    deviation = sqrt(pooled * (1 - pooled) * (1 / measured + 1 / others))
-    return 1.0 if deviation == 0 else erfc(abs(one - other) / deviation / sqrt(2))
+def gains(rows: Iterable[Row]) -> tuple[int, int, int]:
+    """Count the tested rows that are above what they are held against by more than chance, below, neither."""
+    tested = [row for row in rows if row.corrected is not None]
+    above = [
+        row.gain > 0 if row.kind in OF_GAIN else row.better > row.worse
+        for row in tested
+        if row.corrected < LEVEL
+    ]
+    return above.count(True), above.count(False), len(tested) - len(above)
 
 
 def ends(found: Iterable[Row]) -> tuple[Row, Row]:
     """The rows with the lowest and with the highest value, the first of equal ones."""
     rows = list(found)
     return min(rows, key=attrgetter("value")), max(rows, key=attrgetter("value"))
-
-
-def spread(found: Iterable[Row], scale: float, digits: int) -> str:
-    """The highest value less the lowest, as both are shown after ``scale``: a reader finds the same."""
-    low, high = ends(found)
-    return number(round(scale * high.value, digits) - round(scale * low.value, digits), digits)
 
 
 def extremes(found: Iterable[Row], shown: Format) -> dict[str, str]:
@@ -210,12 +192,15 @@ def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 def own(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each baseline and for each fine-tuned checkpoint with its own head, task by task."""
-    heads, baselines = evidence.every["head"], evidence.every["baseline"]
-    called = [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
-    tasks = dict.fromkeys(row.task for row in heads)
-    every = [row for task in tasks for row in (*called, *heads) if row.task == task]
+    rows = []
+    for task in dict.fromkeys(row.task for row in evidence.every["head"]):
+        baselines, heads = (
+            [r for r in evidence.every[kind] if r.task == task] for kind in ("baseline", "head")
+        )
+        rows += [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
+        rows += corrected(heads)
     caption, hint = say("evidence.own_caption"), say("evidence.own_hint")
-    return _shown(saved_rows(evidence, every, say), OWN, caption, "", hint, say)
+    return _shown(saved_rows(evidence, rows, say), OWN, caption, "", hint, say)
 
 
 def swaps(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -232,9 +217,13 @@ def probe_rows(evidence: Evidence, say: Texts) -> list[Row]:
     for key in evidence.backbones:
         found = vectors(evidence.of("probe", key))
         rhos = {row.pooling: row for row in evidence.rhos(key)}
-        tested = {row.pooling: row.corrected for row in against_base(found)}
+        tested, moved = (
+            {row.pooling: (row.p, row.corrected) for row in against_base(vectors(known))}
+            for known in (evidence.of("probe", key), rhos.values())
+        )
         for row, saved in zip(found, saved_rows(evidence, found, say), strict=True):
-            more = {"p": row.p if row.pooling in tested else None, "corrected": tested.get(row.pooling)}
+            more = dict(zip(PS, tested.get(row.pooling, (None, None)), strict=True))
+            more |= zip(("rho_p", "rho_corrected"), moved.get(row.pooling, (None, None)), strict=True)
             if row.pooling in rhos:
                 rho = rhos[row.pooling]
                 more |= {"rho": rho.value, "rho_low": rho.low, "rho_high": rho.high, "pairs": rho.measured}
@@ -269,36 +258,39 @@ def _shown(
 
 
 def findings(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """Say what baselines reach, then for each backbone how far accuracy and rho spread over the poolings."""
+    """Say what baselines reach; then of each backbone which vectors differ, and only then their range."""
     baselines, heads = evidence.of_task("baseline"), corrected(evidence.of_task("head"))
-    better, worse = gains(heads)
     html = render(
         "findings",
         say,
         baselines=baselines,
         heads=heads,
-        better=better,
-        worse=worse,
-        findings=[_finding(evidence, key) for key in evidence.backbones],
+        held=gains(heads),
+        findings=[(evidence.title(key), _finding(evidence, key)) for key in evidence.backbones],
         base=BASE,
         level=LEVEL,
         accuracy=accuracy_text,
-        **{"number": number, "spread": spread, "ends": ends, "extremes": extremes},
+        extremes=extremes,
     )
     return Shown(html=html)
 
 
-def _finding(evidence: Evidence, key: str) -> dict[str, Any]:
-    accuracies, others = vectors(evidence.of("probe", key)), against_base(vectors(evidence.of("probe", key)))
-    return {
-        "title": evidence.title(key),
-        "accuracies": accuracies,
-        "others": len(others),
-        "differ": sum(row.corrected < LEVEL for row in others),
-        "rhos": vectors(evidence.rhos(key)),
-        "own": evidence.of("head", key),
-        "swapped": vectors(evidence.of("swap", key)),
-    }
+def _finding(evidence: Evidence, key: str) -> list[dict[str, Any]]:
+    """What was measured of a backbone's vectors: with the same classifier, without one, and with its own."""
+    own = [accuracy_text(row.value) for row in evidence.of("head", key)]
+    found = (
+        ("probe", evidence.of("probe", key)),
+        ("cosine", evidence.rhos(key)),
+        ("swap", evidence.of("swap", key)),
+    )
+    told = []
+    for kind, rows in found:
+        known = vectors(rows)
+        tested = corrected(known) if kind == "swap" else against_base(known)
+        shown = number if kind == "cosine" else accuracy_text
+        part = {"kind": kind, "vectors": known, "tested": len(tested), "held": gains(tested), "shown": shown}
+        told += [{**part, "own": own}] if known else []
+    return told
 
 
 def published(_: Evidence, __: State, say: Texts) -> Shown:

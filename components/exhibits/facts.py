@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
-from math import comb
 
 from components.analyses.anatomy import Anatomy, Step, Weight
 from components.analyses.importance import Importance
@@ -19,9 +18,8 @@ from components.exhibits.evidence import (
     Evidence,
     accuracy_text,
     against_base,
-    differing,
+    corrected,
     ends,
-    spread,
     vectors,
 )
 from components.exhibits.head import UNTRAINED, counted, parameters_of
@@ -36,7 +34,7 @@ from components.exhibits.importance import (
     sized,
 )
 from components.exhibits.verdict import chosen_labels, output_text, ranked
-from components.exhibits.view import indices, labels_of, number, shorten, visible, word
+from components.exhibits.view import indices, labels_of, listed, number, shorten, visible, word
 from components.results import Row
 from components.texts import ASSETS, Sentence, Texts
 from components.types import Analysis
@@ -46,11 +44,6 @@ TENSORS = 8  # tensors of the head that are named
 UNUSED = 3  # tensors without use that are named: there may be hundreds
 ARROW = " → "
 CONFIDENCE = "95 %"  # of the intervals in the results
-IMPORTANCE_FACTS = (
-    *("similar", "similar_after", "erased", "erased_after", "eraser"),
-    *("explained", "before", "rho", "sized", "rhos"),
-)
-PADDING_FACTS = ("side", "largest", "why", "unsafe")
 WORDED = {"getitem": "questions.getitem", "pooling": "questions.pooling", "swap": "questions.swap"}
 
 
@@ -136,15 +129,14 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
 
 def _lens(anatomy: Anatomy) -> dict[str, str]:
     if not isinstance(anatomy.lens, Lens):
-        return {**dict.fromkeys(("label", "since", "depths", "pointed"), ""), "knows": "none"}
+        return {"knows": "none"}
     aim = aim_at(anatomy.analysis, anatomy.lens)
     named = {None: "unsure", 0: "every", aim.analysis.layers: "last"}.get(aim.since, "later")
     return {
         "label": aim.label,  # the likeliest label
         "since": str(aim.since),  # the layer from which on the head says so of its own vector
         "depths": ARROW.join(map(aim.text, aim.pooled)),  # what it says there, from layer 0 to the last
-        # of how many tokens of the last layer it would say so
-        "pointed": str(int(aim.pointed.sum())),
+        "pointed": str(int(aim.pointed.sum())),  # of how many tokens of the last layer it would say so
         "knows": "random" if aim.analysis.random else "raw" if aim.raw else named,
     }
 
@@ -158,14 +150,6 @@ def _only(anatomy: Anatomy) -> str:
     if len(read) != 1:
         return ""
     return "either" if total == 1 else {0: "first", total - 1: "last"}.get(read[0], str(read[0]))
-
-
-def listed(names: Sequence[str], most: int, say: Texts) -> str:
-    """The names in a row; of more than ``most`` the others are counted."""
-    if not names:
-        return say("questions.none")
-    shown, rest = say.listed(names[:most]), len(names) - most
-    return say("questions.more", names=shown, count=rest) if rest > 0 else shown
 
 
 def _reading(anatomy: Anatomy, say: Texts) -> dict[str, str]:
@@ -275,9 +259,9 @@ def _yes(holds: bool) -> str:
 
 
 def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]:
-    """Facts of one text on one model; all is empty where it was refused."""
+    """Facts of one text on one model; the cases alone where it was refused."""
     if isinstance(given, Sentence):
-        return {**dict.fromkeys(IMPORTANCE_FACTS, ""), "goes": "refused", "named": "none"}
+        return {"goes": "refused", "named": "none"}
     methods, labels = methods_of(given, say), labels_of(given.analysis)
     similarity, *_, erasure = methods
     few = len(erasure.ranked) < 2
@@ -304,10 +288,9 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
 
 
 def padding_facts(given: Padding | Sentence, say: Texts) -> dict[str, str]:
-    """Facts of one text on one model; all is empty where nothing was padded."""
+    """Facts of one text on one model; the cases alone where nothing was padded."""
     if isinstance(given, Sentence) or not given.cases:
-        batched = "refused" if isinstance(given, Sentence) else "alone"
-        return {**dict.fromkeys(PADDING_FACTS, ""), "batched": batched, "elsewhere": "none"}
+        return {"batched": "refused" if isinstance(given, Sentence) else "alone", "elsewhere": "none"}
     batch, *rest = given.cases
     others = [one for one in rest if one.name != given.side]
     unsafe = [
@@ -365,21 +348,23 @@ def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Tex
 def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str]:
     """Facts of the backbones together; those that were measured in both ways are compared."""
     own = {row.backbone: row for row in evidence.of("head")}
-    probes = evidence.of("probe")
-    tried = [row for row in probes if row.pooling == pooling and row.backbone in own]
+    tried = [row for row in evidence.of("probe") if row.pooling == pooling and row.backbone in own]
     heads = [own[row.backbone] for row in tried]
-    own_differ, probe_differ = differing(heads), differing(tried)
-    own_spread, probe_spread = (spread(rows, 100, 1) if rows else number(0, 1) for rows in (heads, tried))
+    pairs = [
+        row for row in evidence.of_task("pair") if {row.backbone, row.other} <= {r.backbone for r in tried}
+    ]
+    tested = corrected([row for row in pairs if row.pooling in ("", pooling)])
+    differ = [row.pooling for row in tested if row.corrected < LEVEL]
+    own_differ = differ.count("")
     return {
-        "pairs": str(comb(len(tried), 2)),  # how many differences there are between two backbones
+        "pairs": str(sum(not row.pooling for row in tested)),  # how many pairs of backbones there are
+        "tests": str(len(tested)),  # how many differences these have in both ways
         "own_ends": _ends(heads, evidence, say),  # the lowest and the highest with own heads, whose these are
-        "own_spread": own_spread,  # with own heads, the highest above the lowest, in percentage points
-        "own_differ": str(own_differ),  # how many of these differences count
+        "own_differ": str(own_differ),  # how many pairs differ with own heads
         "probe_pooling": visible(pooling),  # the first of the question's poolings
         "probe_ends": _ends(tried, evidence, say),  # the lowest and the highest with one classifier on that
-        "probe_spread": probe_spread,  # the same with one classifier on that pooling
-        "probe_differ": str(probe_differ),  # how many of these
-        "counts": "alone" if len(tried) < 2 else "some" if own_differ or probe_differ else "none",
+        "probe_differ": str(len(differ) - own_differ),  # how many pairs differ with that
+        "counts": "alone" if not tested else "some" if differ else "none",
     }
 
 

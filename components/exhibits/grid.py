@@ -27,6 +27,7 @@ from components.exhibits.view import (
     UNDERSCORES,
     breakable_html,
     classify_link,
+    listed,
     number,
     one_vector,
     rounded_percent,
@@ -40,7 +41,6 @@ from components.types import SWAPS, Analysis
 
 NAME, LABEL = 40, 18  # characters of a name in a sentence, and of a label in a cell
 NAMED = 3  # backbones that a sentence names, and poolings of each; more are only counted
-LISTED = 5  # outputs that a cell's hint names
 VALUE = 2  # decimals of a regression's value
 Row = dict[str, object]  # by the key of the column's title: a text, a count, or a number and its text
 NAMES = tuple(f"compare.column_{name}" for name in ("backbone", "pooling", "head", "task"))
@@ -76,7 +76,7 @@ def key_names(found: Sequence[Combination], comparison: Comparison, say: Texts) 
         for backbone, under in shown
     )
     rest = len(found) - sum(len(under) for _, under in shown)
-    return say("compare.more", names=names, count=rest) if rest else names
+    return say("list.more", names=names, count=rest) if rest else names
 
 
 def _pooling_names(poolings: Sequence[str], total: int, say: Texts) -> str:
@@ -95,9 +95,7 @@ def vector_name(key: Key, comparison: Comparison) -> str:
 
 def several(backbones: Iterable[str], comparison: Comparison, say: Texts) -> str:
     """The names of backbones, each once; those beyond a few are only counted."""
-    each = list(dict.fromkeys(shorten(comparison.names[key], NAME) for key in backbones))
-    rest, shown = len(each) - NAMED, say.listed(each[:NAMED])
-    return say("compare.more", names=shown, count=rest) if rest > 0 else shown
+    return listed(list(dict.fromkeys(shorten(comparison.names[key], NAME) for key in backbones)), NAMED, say)
 
 
 def labels_text(labels: Labels, say: Texts, longest: int = NAME) -> str:
@@ -202,6 +200,7 @@ def _cell(one: Combination, comparison: Comparison, say: Texts) -> dict[str, Any
         ("swap", "compare.swap"): one.swapped,
     }
     notes = [say(key) for (_, key), holds in marks.items() if holds]
+    notes += [visible(one.said(say)) for one in (answer.unreadable,) if one]
     return {
         "why": "",
         "kinds": [
@@ -213,7 +212,7 @@ def _cell(one: Combination, comparison: Comparison, say: Texts) -> dict[str, Any
         "by": "" if one.random else _followed(one, say),
         "like": "" if first is one else visible(first.key[1]),
         "notes": notes,
-        "hint": [*_hint(one, comparison, say), *notes],
+        "hint": [key_name(one.key, comparison, say), *notes],
         "mark": "⇄" if one.flips else "≠" if odd else "",
     }
 
@@ -232,38 +231,6 @@ def _followed(one: Combination, say: Texts) -> str:
     if one.output is None or one.answers[0].problem_type != "multi_label":
         return moved
     return f"{output_label(one.answers[0], one.output, LABEL)} {moved}"
-
-
-def _hint(one: Combination, comparison: Comparison, say: Texts) -> list[str]:
-    """Lines that are seen on hovering, not escaped."""
-    lines, first = [key_name(one.key, comparison, say)], one.answers[0]
-    if len(one.answers) == 1:
-        outputs = (
-            say("outputs.output", label=output_label(first, index), value=output_text(first, index))
-            for index in ranked(first)[:LISTED]
-        )
-        lines += [say.listed(outputs), _reads_text(first, say)]
-        alike = len(comparison.same[one.key]) > 1
-        return [*lines, say("compare.same", poolings=vector_name(one.key, comparison))] if alike else lines
-    for analysis, key in zip(one.answers, ("edit.before", "edit.after"), strict=True):
-        told = " ".join(filter(None, _said(analysis, say).values()))
-        lines.append(f"{say(key)}{told}; {_reads_text(analysis, say)}")
-    if one.output is None or one.moved is None:
-        return [*lines, say("edit.incomparable")]
-    if not first.random:
-        regression = first.problem_type == "regression"
-        points = say("edit.points", value=signed(100 * one.moved, VALUE))
-        moved = signed(one.moved, 2 * VALUE) if regression else points
-        lines.append(say("edit.followed", label=output_label(first, one.output), moved=moved))
-    return lines
-
-
-def _reads_text(analysis: Analysis, say: Texts) -> str:
-    """Say how many tokens are read, and of how many; where the text cannot be read, that comes first."""
-    count = int(analysis.reads.positions.sum())
-    reads = say("compare.reads", read=count, total=len(analysis.tokens.text))
-    unreadable = analysis.unreadable
-    return reads if unreadable is None else say.together((visible(unreadable.said(say)), reads))
 
 
 def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:

@@ -26,14 +26,13 @@ from components.exhibits.facts import (
     head_facts,
     heads_facts,
     importance_facts,
-    listed,
     padding_facts,
     result_facts,
     results_facts,
 )
 from components.exhibits.head import sizes, step_name
 from components.exhibits.panels import Answered
-from components.exhibits.view import indices, shorten, visible
+from components.exhibits.view import indices, listed, shorten, visible
 from components.markup import render
 from components.results import Table, of
 from components.texts import ASSETS, ENGLISH, Texts, load_texts
@@ -92,7 +91,7 @@ class Question:
         if any(text.keys() != self.question.keys() for text in self.papers.values()):
             raise ValueError(f"papers: every text is needed in {sorted(self.question)}")
         for name, line in chain(self.answer.items(), self.each.items()):
-            values = {*cases(self.view).get(name, ())}
+            values = {*cases(self.view).get(case_of(name), ())}
             if unknown := line.keys() - values - {ELSE}:
                 raise ValueError(f"{name}: there is no case with the values {sorted(unknown)}")
             if ELSE not in line and (missing := values - line.keys()):
@@ -252,11 +251,16 @@ def sentences(lines: Mapping[str, Line], facts: Facts, say: Texts) -> Markup:
     """The sentences that hold, with every fact marked; KeyError if a fact or a case is unknown."""
     marked = {name: strong_html(_html(fact)) for name, fact in facts.items()}
     chosen = (
-        line[ELSE] if line.keys() == {ELSE} else line.get(facts[name], line.get(ELSE))
+        line[ELSE] if line.keys() == {ELSE} else line.get(facts[case_of(name)], line.get(ELSE))
         for name, line in lines.items()
     )
     tag = say.language.tag
     return Markup(say.together(escape(text[tag]).format(**marked) for text in chosen if text))
+
+
+def case_of(name: str) -> str:
+    """The case that a sentence of this name depends on, if on any: "knows" of "knows-caution"."""
+    return name.partition("-")[0]
 
 
 def breakable(text: str) -> str:

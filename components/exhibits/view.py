@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -81,6 +81,14 @@ def shorten(label: str, limit: int = 16) -> str:
 def breakable_html(name: str, places: re.Pattern[str]) -> Markup:
     """``name`` that may break in ``places``: CAPITALS or UNDERSCORES."""
     return Markup("<wbr>").join(places.split(name))
+
+
+def listed(names: Sequence[str], most: int, say: Texts) -> str:
+    """The names in a row, or that there are none; of more than ``most`` the others are counted."""
+    if not names:
+        return say("questions.none")
+    shown, rest = say.listed(names[:most]), len(names) - most
+    return say("list.more", names=shown, count=rest) if rest > 0 else shown
 
 
 def width(label: str) -> int:

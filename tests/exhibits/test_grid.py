@@ -205,7 +205,8 @@ def test_what_every_answer_warns_of_is_said_once_with_their_backbones() -> None:
     assert "notices" not in grid(comparison([[NO, YES]]), {}, SAY).legend
     lost = replace(YES, warnings=(Sentence("warnings.unreadable", count=3, total=4, token="[UNK]"),))
     hovered = grid(comparison([[lost, YES]]), {}, SAY).html
-    assert hovered.count("This model cannot read this text: 3 of 4 tokens are unknown") == 1
+    told = "This model cannot read this text: 3 of 4 tokens are unknown"
+    assert hovered.count(told) == 2  # on hovering, and to be heard
 
 
 def test_every_answer_has_a_link_that_asks_it_alone() -> None:

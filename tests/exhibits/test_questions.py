@@ -204,8 +204,16 @@ def test_the_answer_says_which_tokens_are_read() -> None:
         place = "the first token" if read == 0 else "the last token"
         assert f"{analysis.backbone.architecture} reads 1 of {total} tokens: " in said
         assert re.search(rf"{analysis.backbone.architecture} [^:]*: [^:]*{place}\.", said)
-    assert "No: 5 heads were asked; 3 of them read the first token alone (BERT-SENTIMENT, " in said
-    assert "), 2 the last one alone (XLNET-SENTIMENT, GPT2-SENTIMENT)." in said
+    assert "No: 5 heads were asked. The first token alone is read by 3 (BERT-SENTIMENT, " in said
+    assert "), the last one alone by 2 (XLNET-SENTIMENT, GPT2-SENTIMENT)." in said
+
+
+@pytest.mark.parametrize(("key", "knows"), [("first", True), ("untrained", False), ("score", False)])
+def test_of_a_head_that_says_no_label_it_is_not_told_which_tokens_would_do(key: str, knows: bool) -> None:
+    (kind,) = (kind for kind in KINDS if kind.spec.key == key)
+    card = plain(put_to(kind, ASKED["when"]).card)
+    assert ("it says the same for" in card) == knows
+    assert ("By itself the head reads the last layer alone." in card) == (key != "untrained")
 
 
 def test_what_papers_say_stands_with_the_backbone_that_was_asked() -> None:

@@ -1,7 +1,7 @@
 """Fixtures of the recipe on labelled text of the tests' own making, in the formats of its files."""
 
 import random
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,13 @@ def assert_complete(results: Table, recipes: Recipes) -> None:
     tuned, tasks = recipes.tuned, recipes.probing.sources
     assert [row.backbone for row in measured(results, "head")] == list(tuned)
     assert {row.backbone: row.task for row in measured(results, "swap")} == tuned
+    pairs = [(row.task, row.backbone, row.other) for row in measured(results, "pair", pooling="")]
+    assert pairs == [
+        (task, *two)
+        for task in recipes.tasks
+        for two in combinations([k for k in tuned if tuned[k] == task], 2)
+    ]
+    assert {"native", "cls", "mean"} <= {row.pooling for row in measured(results, "pair")}
     layers = {row.backbone: row.layers for row in measured(results, "size")}
     assert list(layers) == list(recipes.probed)
     for key in recipes.probed:

@@ -95,6 +95,14 @@ def test_its_accuracy_is_that_of_the_results(key: str) -> None:
 
 
 @with_data
+def test_two_checkpoints_differ_on_as_many_examples_as_the_results_say() -> None:
+    keys, examples = ("bert-paraphrase", "gpt2-paraphrase"), read(RECIPES.evaluations["paraphrase"], DATA)
+    one, other = (correct(load(MODELS / key), load_tokenizer(MODELS / key), examples) for key in keys)
+    row = only("pair", keys[0], other=keys[1], pooling="")
+    assert (row.better, row.worse) == ((one & ~other).sum(), (other & ~one).sum())
+
+
+@with_data
 def test_baselines_are_what_the_results_say(corpus: Corpus) -> None:
     shown = {(row.task, row.method): row.value for row in measured(RESULTS, "baseline")}
     pairs, held_out = corpus.training["paraphrases"], corpus.evaluation["paraphrase"]
@@ -152,6 +160,8 @@ def test_rhos_of_cosines_are_what_the_results_say() -> None:
         assert row.value == pytest.approx(by_hand[step], abs=2e-3)
         assert row.gain == pytest.approx(by_hand[step] - by_hand["plain"], abs=2e-3)
         assert row.gain_low < row.gain < row.gain_high
+    against = only("cosine", key, pooling="cls").value
+    assert plain.gain == pytest.approx(plain.value - against, abs=1e-9)
 
 
 @with_data

@@ -47,8 +47,10 @@ def fake_results() -> Table:
     found.loc[found["method"] == "majority", "value"] = 0.51
     half[kind == "baseline"] = 0.02
     found["low"], found["high"] = found["value"] - half, found["value"] + half
-    gain = pd.Series(random.uniform(-0.1, 0.1, len(found))).where(kind == "postprocessed")
+    moved = kind.isin(["cosine", "postprocessed"]) & ((pooling != "cls") | (kind != "cosine"))
+    gain = pd.Series(random.uniform(-0.1, 0.1, len(found))).where(moved)
     found["gain"], found["gain_low"], found["gain_high"] = gain, gain - 0.03, gain + 0.03
+    found.loc[moved, "p"] = 10 ** (-90 * gain[moved].abs())  # of 0.05 and more it counts, of little not
     found.loc[kind == "size", ["layers", "width"]] = LOWER, 128
     found.loc[kind == "size", "parameters"] = range(1_600_000, 3_100_000, 100_000)
     return found
