@@ -151,9 +151,19 @@ def _tokens(tokenizer: PreTrainedTokenizerBase, batch: BatchEncoding) -> list[To
     return made
 
 
+def special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
+    """The ids of the tokens that stand for no text, by their part or by how the tokenizer itself has them.
+
+    ``all_special_ids`` may hold more: some files call a full stop special, which is then left as it is.
+    """
+    parts: Any = tokenizer.convert_tokens_to_ids([*tokenizer.special_tokens_map.values()])
+    added = tokenizer.added_tokens_decoder.items()
+    return {*parts, *(number for number, token in added if token.special)}
+
+
 def _unplaced(tokenizer: PreTrainedTokenizerBase, ids: Ints) -> tuple[Ints, Bools]:
     """Segments (T,), the second text behind special tokens in the middle; and which are special (T,)."""
-    special = np.isin(ids, tokenizer.all_special_ids) & (ids != tokenizer.unk_token_id)
+    special = np.isin(ids, [*special_ids(tokenizer)]) & (ids != tokenizer.unk_token_id)
     words = np.flatnonzero(~special)
     gaps = np.flatnonzero(np.diff(words) > 1)  # a run of special tokens between two of the texts' own
     segment = np.where(special, -1, 0)
@@ -166,11 +176,11 @@ def _oddities(
     tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], tokens: Tokens, texts: tuple[str, str]
 ) -> list[Sentence]:
     """Warnings about special tokens that were typed and about words that the vocabulary does not know."""
-    special_ids = set(tokenizer.all_special_ids)
+    known = special_ids(tokenizer)
     typed: dict[str, None] = {}
     unknown = np.zeros_like(tokens.special)
     for index, token_id in enumerate(ids):
-        if tokens.special[index] or token_id not in special_ids:
+        if tokens.special[index] or token_id not in known:
             continue
         start, end = tokens.span[index]
         surface = texts[max(tokens.segment[index], 0)][start:end]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import sentencepiece
-from tokenizers import processors
-from transformers import CanineTokenizer, EsmTokenizer, PreTrainedTokenizerBase
+from tokenizers import AddedToken, processors
+from transformers import AutoTokenizer, CanineTokenizer, EsmTokenizer, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
@@ -19,7 +19,7 @@ from components.model.loading import load
 from components.types import BackboneSpec, Query
 from tests.families.cases import tiny_model
 from tests.plain import SPECS, load_plain
-from tests.tiny import checkpoint, tokenizer
+from tests.tiny import change, checkpoint, tokenizer
 
 HOSTILE = (
     "Ein Café, naïve — cafe\u0301",
@@ -92,6 +92,18 @@ def test_hostile_texts_are_tokenised_as_transformers_does(family: str) -> None:
         assert list(encoded.tokens.text) == plain.tokenizer.convert_ids_to_tokens(expected["input_ids"])
         assert encoded.tokens.span.max() <= len(text)
         assert set(encoded.tokens.segment.tolist()) <= {-1, 0, 1}
+
+
+def test_what_files_alone_call_special_is_text(tmp_path: Path) -> None:
+    """As files of XLNet call a full stop and brackets, which its tokenizer takes for a text's own."""
+    given = tokenizer()
+    given.add_tokens([AddedToken("!", special=False), AddedToken("<eod>", special=True)])
+    given.save_pretrained(tmp_path)
+    change(tmp_path / "tokenizer_config.json", extra_special_tokens=["!", "<eod>"])
+    plain = AutoTokenizer.from_pretrained(tmp_path)
+    assert "!" in plain.all_special_tokens
+    says = [str(said)[:7] for said in encode(plain, 24, "the film! [SEP] <eod>", "").warnings]
+    assert says == ["“[SEP]”", "“<eod>”"]
 
 
 ACIDS = ("<cls>", "<pad>", "<eos>", "<unk>", *"LAGVSERTIDPKQNFYMHWCXBUZO.-", "<null_1>", "<mask>")
