@@ -298,7 +298,8 @@ def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> n
     """The module that makes the final hidden states of all that the last layer hands out, or None.
 
     ``inputs`` is any small batch. It has no parts of its own, and takes what a module that has some handed
-    out, whole. The norm that ends a layer takes a sum instead, which no module hands out: it is the layer's.
+    out, whole. The norm that ends a layer takes a sum instead, which no module hands out: it is the layer's,
+    as is one that stands in a list of layers.
     """
     finished: list[tuple[nn.Module, Tensor | None, Tensor]] = []
 
@@ -312,10 +313,17 @@ def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> n
         for module in model.base_model.modules():
             hooks.enter_context(module.register_forward_hook(note, with_kwargs=True))
         final = run(model, cut, inputs).hidden[-1]
+    layers = {
+        part
+        for module in model.base_model.modules()
+        if isinstance(module, nn.ModuleList)
+        for part in module.modules()
+    }
     whole = {id(given) for module, _, given in finished if list(module.children())}
     for module, taken, given in finished:
-        makes = given is not taken and torch.equal(given, final) and not list(module.children())
-        if makes and taken is not None and id(taken) in whole and taken.shape == final.shape:
+        alone = module not in layers and not list(module.children())
+        makes = given is not taken and torch.equal(given, final)
+        if alone and makes and taken is not None and id(taken) in whole and taken.shape == final.shape:
             return module
     return None
 

@@ -1,21 +1,26 @@
 """What a lens says equals what transformers says by hand, one hidden state after the other."""
 
+import shutil
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 from torch import Tensor
+from transformers import AutoModelForSequenceClassification
 
 from components.analyses.measuring.anatomy import look
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.examine import examine
-from components.types import Query
+from components.model.loading import load
+from components.types import BackboneSpec, Query
+from tests.families import cases
 from tests.plain import KEYS, SPECS, load_plain, overwritten
 
 TUNED = [key for key in KEYS if not key.endswith("-pretrained")]
@@ -99,3 +104,24 @@ def test_a_model_that_cannot_be_given_several_inputs_at_once(
     alone = look(examine(replace(backbone, tokenizer=tokenizer), query))
     np.testing.assert_allclose(alone.logits, together.logits, atol=1e-6)
     np.testing.assert_allclose(alone.pooled, together.pooled, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["xmod", "roberta-prelayernorm", "megatron-bert"])
+def test_a_norm_is_applied_where_it_belongs_to_no_layer(
+    name: str, tiny_family: Callable[..., BackboneSpec], tmp_path: Path
+) -> None:
+    """With weights of their own, so that a norm of what one has made is something else."""
+    folder, spec = tmp_path / name, tiny_family(name)
+    shutil.copytree(spec.location, folder)
+    tensors, noise = load_file(folder / "model.safetensors"), np.random.default_rng(0)
+    norms = {key: one + noise.random(one.shape, one.dtype) for key, one in tensors.items() if one.ndim == 1}
+    save_file(tensors | norms, folder / "model.safetensors", {"format": "pt"})
+    backbone = load(replace(spec, location=str(folder)))
+    plain = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    family = cases.Family(name, {}, backbone, cases.ByHand(plain, cases.FACTS["bodies"].get(name, "")))
+    found = look(examine(backbone, Query(name, "not good")))
+    by_hand = cases.layers_by_hand(family, "not good")
+    for layer, logits, pooled in zip(by_hand, found.logits, found.pooled, strict=True):
+        expected = cases.logits_by_hand(family, "not good", layer)
+        np.testing.assert_allclose(logits, expected[0], atol=1e-5)
+        np.testing.assert_allclose(pooled, expected[1], atol=1e-5)
