@@ -4,7 +4,7 @@ A method is one decorated function: its name is the key, the decorator's words a
 is the summary. A learned method has parts that come with a probe; the others need none.
 Names are those of sentence-transformers where it has one. Tokens are those that the attention mask keeps.
 This module is light to import: menus are drawn from it before torch is loaded. Methods are exported as they
-stand: their code has no more than 100 characters in a line.
+stand, with what they import inside and with the functions and numbers of this file that they name.
 """
 
 from __future__ import annotations
@@ -56,14 +56,26 @@ class States:
         return self.layers[-1]
 
     @property
-    def pooler_output(self) -> Tensor | None:
-        """Output of the checkpoint's own pooler on these hidden states: (B, D), or None without one."""
-        return None if self.pooler is None else self.pooler(self.hidden)
+    def pooler_output(self) -> Tensor:
+        """Output of the checkpoint's own pooler on these states: (B, D); PoolscopeError without one."""
+        if self.pooler is None:
+            raise PoolscopeError("pooling", "pooler", "errors.no_pooler")
+        return self.pooler(self.hidden)
 
     @property
-    def declared_output(self) -> Tensor | None:
-        """Vectors that the checkpoint's files declare, of these hidden states: (B, D'), or None without."""
-        return None if self.declared is None else self.declared(self)
+    def declared_output(self) -> Tensor:
+        """Vectors that the checkpoint's files declare, of these states: (B, D'); PoolscopeError without."""
+        vector = None if self.declared is None else self.declared(self)
+        if vector is None:
+            raise PoolscopeError("pooling", "declared", "errors.no_declared")
+        return vector
+
+    @property
+    def learned_query(self) -> Tensor:
+        """The ``query``; PoolscopeError without one."""
+        if self.query is None:
+            raise PoolscopeError("pooling", "attention", "errors.learned")
+        return self.query
 
     def upto(self, layer: int) -> States:
         """The same input as if ``layer`` (0 to L) were the last."""
@@ -214,27 +226,19 @@ def mean_std(states: States) -> Tensor:
 @pooling("pooler · the checkpoint's own pooler")
 def pooler(states: States) -> Tensor:
     """What the checkpoint's own pooler gives, where its body has one (pooler_output)."""
-    vector = states.pooler_output
-    if vector is None:
-        raise PoolscopeError("pooling", "pooler", "errors.no_pooler")
-    return vector
+    return states.pooler_output
 
 
 @pooling("declared · by its modules.json", declared=True)
 def declared(states: States) -> Tensor:
     """What sentence-transformers' encode gives, where the checkpoint's modules.json says how."""
-    vector = states.declared_output
-    if vector is None:
-        raise PoolscopeError("pooling", "declared", "errors.no_declared")
-    return vector
+    return states.declared_output
 
 
 @pooling("attention · learned weights", learned=True)
 def attention(states: States) -> Tensor:
     """The average of all tokens, weighted by the softmax of their dot products with a learned query."""
-    if states.query is None:
-        raise PoolscopeError("pooling", "attention", "errors.learned")
-    scores = (states.hidden @ states.query).masked_fill(~states.mask, float("-inf"))  # (B, T)
+    scores = (states.hidden @ states.learned_query).masked_fill(~states.mask, float("-inf"))  # (B, T)
     return _total(states.hidden, scores.softmax(dim=1))
 
 

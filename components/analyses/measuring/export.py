@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 
 import jinja2
 import torch
 from torch import nn
 
-from components.errors import PoolscopeError
 from components.fitting import MINE
 from components.model.backbone import own_head
 from components.model.examine import DECLARED, NATIVE, POOLER, Examined, examine, swaps
@@ -34,7 +35,7 @@ from components.texts import load_texts
 from components.types import Cut, Query
 
 ROOT = ASSETS.parent
-WIDTH = 100  # of a line, in characters
+WIDTH = 110  # of a line, in characters
 LOWER = "# A layer below the last is pooled. There is no short program for this.\n"
 FITTED = (
     "# The classifier was fitted on a table. `python -m components.lab` writes it down with its program.\n"
@@ -48,12 +49,13 @@ ACTIVATIONS: Mapping[str, type[nn.Module]] = {
     if inspect.isclass(kind) and issubclass(kind, nn.Module)
 }
 FIELDS = (  # of States; assets/templates/states.jinja says what each is
-    *("hidden", "layers", "mask", "special", "cls", "reads", "pooler_output", "declared_output", "query"),
+    *("hidden", "layers", "mask", "special", "cls"),
+    *("reads", "pooler_output", "declared_output", "learned_query"),
 )
-PARTS = {"reads", "pooler_output", "declared_output", "query"}  # of these: no own pooling looks at them
+PARTS = {*FIELDS[5:]}  # no own pooling looks at them
 Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
-OWN = ("components", "__future__")  # what no exported file imports
-QUOTES = '"""'
+INNER = re.compile(r"^    (?:import|from) .*\n\n?", re.MULTILINE)  # an import inside of a method
+REFUSED = re.compile(r'raise PoolscopeError\("pooling", "\w+", "([\w.]+)"\)')
 
 
 def program(examined: Examined) -> str:
@@ -92,8 +94,9 @@ def module(examined: Examined) -> str:
     own = own_layers(examined, asked if examined.probe is None else NATIVE)
     pooling = asked if asked != NATIVE else own.native or "first"
     needed = {("torch", ""), ("torch", "Tensor"), ("torch", "nn")}
-    needed |= {("transformers", "AutoModel"), ("transformers", "AutoTokenizer")}
-    return _rendered("module.jinja", examined, pooling, needed, pooling=pooling, own=own)
+    body = type(examined.backbone.model.base_model).__name__  # AutoModel may give another: one with a decoder
+    needed |= {("transformers", body), ("transformers", "AutoTokenizer")}
+    return _rendered("module.jinja", examined, pooling, needed, pooling=pooling, own=own, body=body)
 
 
 def _rendered(name: str, examined: Examined, written: str, needed: set[Import], **values: object) -> str:
@@ -267,109 +270,47 @@ class PoolingSource:
 
 @cache  # what is installed does not change while it runs
 def pooling_source(key: str) -> PoolingSource:
-    """Write the pooling method ``key`` with all that it needs, but for the class that it is called with."""
-    function = POOLINGS[key].function
-    source = inspect.getsource(sys.modules[function.__module__])
-    tree = ast.parse(source)
-    known: dict[str, ast.stmt] = {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            known[node.name] = node
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            known[node.targets[0].id] = node
-    found = _with_needed(function.__name__, known)
-    names = {name for node in found.values() for name in _names(node)}
-    looked = {
-        one.attr
-        for node in found.values()
-        for one in ast.walk(node)
-        if isinstance(node, ast.FunctionDef) and isinstance(one, ast.Attribute)
-        if ast.unparse(one.value) == node.args.args[0].arg  # the states
-    }
-    outer = [one for node in tree.body for one in _imported(node) if (one[1] or one[0]) in names]
-    inner = [one for top in found.values() for node in ast.walk(top) for one in _imported(node)]
-    needed = {("dataclasses", "dataclass"), ("torch", "Tensor")}
-    if "reads" in looked:
-        needed |= {("types", "SimpleNamespace")}
-    return PoolingSource(
-        code=tuple(_standing_alone(node, source) for node in found.values()),
-        fields=tuple(field for field in FIELDS if field in looked),
-        imports=frozenset([*outer, *inner, *needed]),
-    )
+    """Write the pooling method ``key`` with all that it needs, but for the class that it is called with.
+
+    Imports go to the top of the file. What Poolscope tells a visitor becomes a ValueError with the same
+    sentence in English.
+    """
+    found = _with_needed(POOLINGS[key].function.__name__, sys.modules[POOLINGS[key].function.__module__])
+    whole = "\n".join(found.values())
+    fields = tuple(field for field in FIELDS if re.search(rf"\bstates\.{field}\b", whole))
+    imports = {("dataclasses", "dataclass"), ("torch", "Tensor")}
+    imports |= {("types", "SimpleNamespace")} if "reads" in fields else set()
+    imports |= {one for node in ast.walk(ast.parse(whole)) for one in _imported(node)}
+    alone = (REFUSED.sub(_in_english, INNER.sub("", code)).rstrip() for code in found.values())
+    return PoolingSource(tuple(alone), fields, frozenset(imports))
 
 
-def _with_needed(name: str, known: Mapping[str, ast.stmt]) -> dict[str, ast.stmt]:
-    """The definition of ``name`` behind all that it needs of the functions and constants of a module."""
-    found: dict[str, ast.stmt] = {}
-    for needed in sorted(_names(known[name]) & known.keys() - {name}):
-        found |= _with_needed(needed, known)
-    return {**found, name: known[name]}
-
-
-def _names(node: ast.stmt) -> set[str]:
-    """The names that a definition uses; what decorates it is no part of it."""
-    parts = node.body if isinstance(node, ast.FunctionDef) else [node]
-    return {one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)}
+def _with_needed(name: str, module: ModuleType) -> dict[str, str]:
+    """The source of ``name`` behind that of all that it needs of the functions and numbers of a module."""
+    value = getattr(vars(module)[name], "function", vars(module)[name])
+    if inspect.isfunction(value):
+        source = inspect.getsource(value)
+        source = source[source.index("def ") :]  # what decorates it is no part of it
+    else:
+        source = next(line for line in inspect.getsource(module).splitlines() if line.startswith(f"{name} ="))
+    used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    found: dict[str, str] = {}
+    for one in sorted(used & vars(module).keys() - {name}):
+        if not inspect.isclass(vars(module)[one]):
+            found |= _with_needed(one, module)
+    return {**found, name: source}
 
 
 def _imported(node: ast.AST) -> Iterator[Import]:
-    """Return what an import takes, but for what is Poolscope's own."""
+    """Return what an import takes."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "") for alias in node.names)
-    elif isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] not in OWN:
+    elif isinstance(node, ast.ImportFrom):
         yield from ((str(node.module), alias.name) for alias in node.names)
 
 
-def _standing_alone(definition: ast.stmt, source: str) -> str:
-    """A definition as it is written in ``source``, its comments too, but for what cannot stand alone."""
-    lines = dict(enumerate(source.splitlines(), start=1))
-    chosen = {number: _wrapped(lines[number]) for number in _numbers(definition)}
-    for node in ast.walk(definition):  # outer statements before those inside of them
-        instead = _instead(node)
-        if instead is not None and isinstance(node, ast.stmt) and chosen[node.lineno]:
-            chosen.update({number: [] for number in _numbers(node)})
-            chosen[node.lineno] = instead
-    return "\n".join(line for part in chosen.values() for line in part)
-
-
-def _numbers(node: ast.stmt) -> range:
-    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
-
-
-def _instead(node: ast.AST) -> list[str] | None:
-    """The lines to write for a statement that cannot stand alone, or None for one that can.
-
-    Imports go to the top of the file. A guard against a part that is lacking goes: here none is. What else
-    Poolscope tells a visitor becomes a ValueError with the same sentence in English.
-    """
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return []
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Compare):
-        return [] if isinstance(node.test.ops[0], ast.Is) and any(map(_refusal, node.body)) else None
-    if isinstance(node, ast.Raise) and (error := _refusal(node)) is not None:
-        _field, _given, key = error.args
-        english = load_texts().entries[ast.literal_eval(key)]
-        values = ", ".join(ast.unparse(keyword) for keyword in error.keywords)
-        sentence = f"{literal(english)}.format({values})" if values else literal(english.format())
-        return [f"{' ' * node.col_offset}raise ValueError({sentence})"]
-    return None
-
-
-def _refusal(node: ast.stmt) -> ast.Call | None:
-    raised = node.exc if isinstance(node, ast.Raise) else None
-    ours = isinstance(raised, ast.Call) and ast.unparse(raised.func) == PoolscopeError.__name__
-    return raised if ours and isinstance(raised, ast.Call) else None
-
-
-def _wrapped(line: str) -> list[str]:
-    """A docstring that is too long for its line, cut between words; any other line as it is."""
-    code = line.lstrip()
-    if len(line) <= WIDTH or not code.endswith(QUOTES):
-        return [line]
-    indent, said = line[: -len(code)], code[: -len(QUOTES)]
-    room = WIDTH - len(indent)
-    room -= len(QUOTES) if len(said) <= room else 0  # what fits but for its end is cut, too
-    return [*(indent + part for part in textwrap.wrap(said, room, break_on_hyphens=False)), indent + QUOTES]
+def _in_english(refused: re.Match[str]) -> str:
+    return f"raise ValueError({literal(load_texts().entries[refused[1]].format())})"
 
 
 # Pieces of Python source that fit the page.
@@ -397,20 +338,15 @@ def literal(text: str) -> str:
 
 
 def _call(head: str, parts: Sequence[str], tail: str = ")") -> str:
-    """``head``, ``parts`` with commas between them, and ``tail``, on as few lines as the width allows."""
-    inner, indent = ", ".join(parts), head[: len(head) - len(head.lstrip())]
-    if len(head) + len(inner) + len(tail) <= WIDTH:
-        return f"{head}{inner}{tail}"
-    lines = [inner] if len(indent) + 4 + len(inner) <= WIDTH else [f"{part}," for part in parts]
-    return "\n".join([head, *(f"{indent}    {line}" for line in lines), indent + tail])
+    """``head``, ``parts`` with commas between them, and ``tail``: on one line, or one for each part."""
+    line, indent = f"{head}{', '.join(parts)}{tail}", head[: len(head) - len(head.lstrip())]
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([head, *(f"{indent}    {part}," for part in parts), indent + tail.lstrip(",")])
 
 
 def _strings(name: str, values: Sequence[str]) -> str:
-    parts = [literal(value) for value in values]
-    line = f"{name} = ({', '.join(parts)}{',' if len(parts) == 1 else ''})"
-    return (
-        line if len(line) <= WIDTH else "\n".join([f"{name} = (", *(f"    {part}," for part in parts), ")"])
-    )
+    return _call(f"{name} = (", [literal(value) for value in values], ",)" if len(values) == 1 else ")")
 
 
 def _assigned(names: Sequence[str], values: Mapping[str, str]) -> list[str]:
