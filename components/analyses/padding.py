@@ -106,9 +106,9 @@ def padding(examined: Examined) -> Padding:
     in a batch, in its own lengths. A request that cannot be answered comes back as a message that
     says why.
     """
-    from components.analyses.measuring.padding import audit
+    from components.analyses.measuring.padding import audits
 
-    return audit(examined)
+    return audits([examined])[0]
 
 
 def _told(case: PaddingCase) -> dict[str, object]:

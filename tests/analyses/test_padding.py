@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from components.analyses.measuring.padding import PADDED, audit, audits
+from components.analyses.measuring.export import module
+from components.analyses.measuring.padding import PADDED, audits
 from components.analyses.padding import Padding, PaddingCase
+from components.analyses.passport import passport
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.internals import repeatable
-from components.types import Query
+from components.model.loading import load
+from components.types import BackboneSpec, Query
 from tests.plain import FIRST, SPECS, load_plain
+from tests.tiny import change
 
 TEXT, PAIR = "the acting is not good at all", "the film moves me"
 SAMPLE = {"bert-sentiment": "", "distilbert-paraphrase": PAIR, "xlnet-sentiment": "", "gpt2-paraphrase": PAIR}
@@ -54,7 +61,7 @@ def test_texts_together_are_audited_as_each_alone(loaded: Callable[[str], Backbo
     texts = [examine(backbone, Query("gpt2-sentiment", *pair)) for pair in ((TEXT,), (PAIR,), (TEXT, PAIR))]
     with repeatable(backbone.model):
         for found, one in zip(audits(texts), texts, strict=True):
-            assert found.to_json() == audit(one).to_json()
+            assert found.to_json() == audits([one])[0].to_json()
 
 
 @pytest.mark.parametrize("key", SAMPLE)
@@ -83,7 +90,7 @@ def test_a_batch_is_safe_and_causes_are_those_of_the_families(engine: Engine, ke
 
 def audited(backbone: Backbone) -> Padding:
     with repeatable(backbone.model):
-        return audit(examine(backbone, Query("bert-sentiment", TEXT)))
+        return audits([examine(backbone, Query("bert-sentiment", TEXT))])[0]
 
 
 def test_a_head_that_reads_the_last_position_is_caught(loaded: Callable[[str], Backbone]) -> None:
@@ -129,3 +136,30 @@ def test_a_tokenizer_that_cannot_pad_is_said(loaded: Callable[[str], Backbone]) 
         backbone.tokenizer.pad_token = token
     assert (found.verdict, found.cases, found.pooled) == ("alone", (), {})
     assert "one text at a time" in str(found.says[0])
+
+
+@pytest.mark.parametrize(
+    ("family", "cause"), [("fnet", "attention"), ("bert", "attention"), ("gpt2", ""), ("xlnet", "head")]
+)
+def test_a_tokenizer_that_gives_no_mask_pads_without_one(
+    family: str, cause: str, tiny_family: Callable[..., BackboneSpec], tmp_path: Path
+) -> None:
+    """As transformers runs what it gives; its passport and its module can be had all the same."""
+    folder = tmp_path / family
+    shutil.copytree(tiny_family(family).location, folder)
+    change(folder / "tokenizer_config.json", model_input_names=["input_ids"])
+    backbone, plain = load(replace(tiny_family(family), location=str(folder))), load_plain(str(folder))
+    with repeatable(backbone.model):
+        examined = examine(backbone, Query(family, "the film is not good"))
+        found, passed = audits([examined])[0], passport.function(backbone, ())
+    for side in ("right", "left"):
+        total = len(found.analysis.tokens.text) + found.padded
+        options = {"padding": "max_length", "max_length": total, "padding_side": side}
+        inputs = plain.tokenizer(["the film is not good"], return_tensors="pt", **options)
+        assert [*inputs] == ["input_ids"]
+        with torch.no_grad():
+            output = plain.model(**inputs)
+        np.testing.assert_allclose(case_of(found, side).logits, output.logits[0], atol=1e-5)
+    assert found.cases[0].cause == cause
+    assert passed.ways[0].name == "batch"
+    assert "return_attention_mask=True" in module(examined)

@@ -18,6 +18,7 @@ from components.analyses.padding import Cause, Padding, PaddingCase
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
+from components.model.encoding import special_ids
 from components.model.examine import Examined, run
 from components.model.internals import repeatable
 from components.model.pooling import States
@@ -26,12 +27,12 @@ from components.texts import Sentence
 
 PADDED = 8  # tokens of padding
 MOVES = 1e-4  # of the size of what is compared: smaller differences are rounding
-POSITIONS = "position_ids"
+MASK, POSITIONS = "attention_mask", "position_ids"
 
 
 @dataclass(frozen=True, eq=False)
 class Padded:
-    """A text with padding, run. ``mask``: (1, S) true at its own tokens, in their order."""
+    """A text with padding, run, in the first row. ``mask``: (B, S) true at own tokens, in their order."""
 
     name: str
     inputs: Inputs
@@ -39,14 +40,12 @@ class Padded:
     kept: Pass
 
 
-def audit(examined: Examined) -> Padding:
-    """Run the text of ``examined`` with padding on either side, and beside a longer text."""
-    return audits([examined])[0]
-
-
 @torch.no_grad()
 def audits(texts: Sequence[Examined]) -> list[Padding]:
-    """Do the same for several texts of one backbone: from where it counts positions is measured once."""
+    """Run each of the texts of one backbone with padding on either side, and beside a longer text.
+
+    From where it counts positions is measured once.
+    """
     first = _first_position(texts[0])
     return [_audited(one, first) for one in texts]
 
@@ -69,25 +68,26 @@ def _audited(examined: Examined, first: int | None) -> Padding:
 def _padded(examined: Examined, first: int | None, longer: int) -> Iterator[Padded]:
     """The text with so much padding that it has ``longer`` tokens, on every way to pad it."""
     backbone, inputs = examined.backbone, examined.kept.inputs
-    special = torch.isin(inputs["input_ids"][0], torch.tensor(backbone.tokenizer.all_special_ids))
+    special = torch.isin(inputs["input_ids"][0], torch.tensor([*special_ids(backbone.tokenizer)]))
     own = int(special.int().argmin())  # token of the text's own, which makes a longer text
     order = [*range(own), *[own] * (longer - len(special)), *range(own, len(special))]
     other = {name: value[:, order] for name, value in inputs.items()}
     side = backbone.tokenizer.padding_side
-    yield _run(backbone, "batch", _padding(backbone, [inputs, other], longer, side))
+    yield _run(examined, "batch", _padding(backbone, [inputs, other], longer, side))
     right, left = (_padding(backbone, [inputs], longer, side) for side in ("right", "left"))
-    yield _run(backbone, "right", right)
-    yield _run(backbone, "left", left)
+    yield _run(examined, "right", right)
+    yield _run(examined, "left", left)
     if first is not None:
-        yield _run(backbone, "left_positions", {**left, POSITIONS: _positions(left, first)})
+        yield _run(examined, "left_positions", {**left, POSITIONS: _positions(left[MASK], first)})
 
 
 def _padding(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str) -> dict[str, Tensor]:
-    """Rows (1, T) as one batch (B, S)."""
+    """Rows (1, T) as one batch (B, S), with the mask of it."""
     lists = {name: [row[name][0].tolist() for row in rows] for name in rows[0]}
     batch = backbone.tokenizer.pad(
-        {"attention_mask": [[1] * len(ids) for ids in lists["input_ids"]], **lists},
+        {MASK: [[1] * len(ids) for ids in lists["input_ids"]], **lists},
         padding="max_length",
+        return_attention_mask=True,
         max_length=longer,
         padding_side=side,
         return_tensors="pt",
@@ -96,13 +96,13 @@ def _padding(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str)
     return dict(batch)
 
 
-def _run(backbone: Backbone, name: str, inputs: Mapping[str, Tensor]) -> Padded:
-    mask = inputs["attention_mask"].bool()
-    taken = inspect.signature(backbone.model.forward).parameters
-    given = {key: value for key, value in inputs.items() if key in taken}
-    with repeatable(backbone.model):
-        kept = run(backbone, given)
-    return Padded(name, given, mask[:1], kept)
+def _run(examined: Examined, name: str, inputs: Mapping[str, Tensor]) -> Padded:
+    """Run what the tokenizer gives of these inputs: there are some that give no mask."""
+    known = {*examined.kept.inputs, POSITIONS}
+    given = {key: value for key, value in inputs.items() if key in known}
+    with repeatable(examined.backbone.model):
+        kept = run(examined.backbone, given)
+    return Padded(name, given, inputs[MASK].bool(), kept)
 
 
 def _case(examined: Examined, first: int | None, pooled: Mapping[str, Tensor], padded: Padded) -> PaddingCase:
@@ -154,9 +154,8 @@ def _cause(examined: Examined, first: int | None, padded: Padded, states: bool, 
         return "attention"
     if first is None or POSITIONS in padded.inputs:
         return "unknown"
-    mask = padded.inputs.get("attention_mask", padded.mask)
-    told = {**padded.inputs, "attention_mask": mask, POSITIONS: _positions(padded.inputs, first)}
-    counted = _run(backbone, padded.name, told)
+    told = {MASK: padded.mask, **padded.inputs, POSITIONS: _positions(padded.mask, first)}
+    counted = _run(examined, padded.name, told)
     own = counted.kept.hidden[-1][0][counted.mask[0]]
     return "unknown" if _moved(examined.kept.hidden[-1][0], own).any() else "positions"
 
@@ -188,9 +187,9 @@ def _first_position(examined: Examined) -> int | None:
     return None
 
 
-def _positions(inputs: Mapping[str, Tensor], offset: int) -> Tensor:
+def _positions(mask: Tensor, offset: int) -> Tensor:
     """The positions (B, S) of each row's own tokens, counted from ``offset``; padding has the first."""
-    return (inputs["attention_mask"].cumsum(dim=1) - 1).clamp(min=0) + offset
+    return (mask.cumsum(dim=1) - 1).clamp(min=0) + offset
 
 
 def _states(examined: Examined, padded: Padded) -> States:
@@ -204,6 +203,4 @@ def _states(examined: Examined, padded: Padded) -> States:
         if tokens.cls >= 0:
             cls[:] = int(own[tokens.cls])
     states = states_of(backbone, padded.kept, special, cls)
-    if not backbone.per_token or rows > 1:
-        return states
-    return replace(states, mask=padded.mask)
+    return replace(states, mask=padded.mask) if backbone.per_token else states
