@@ -343,6 +343,14 @@ class Analysis:
         return every[centring]
 
     @property
+    def reference(self) -> int | None:
+        """Index of the token that all others are compared with, or None for the pooled vector."""
+        asked = self.query.reference
+        if asked == "pooled":
+            return None
+        return self.tokens.cls if asked == "cls" else int(asked)
+
+    @property
     def layers(self) -> int:
         """L: how many layers stand above the embeddings."""
         return len(self.similarity) - 1

@@ -24,7 +24,7 @@ from torch import nn
 from components.analyses.fit import Inputs, batches_of, first_alike
 from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardiser
 from components.analyses.fit.embedding import available, states
-from components.analyses.importance import spearman
+from components.analyses.importance import SIMILARITY, rho_with_erasure
 from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone
 from components.model.examine import NATIVE, examine, pooled, swapped_head, swaps
@@ -40,7 +40,6 @@ WIDE_STRENGTHS = (1e-4, 1e-3)
 FOLDS = 3
 RESAMPLES = 2000  # an end of the interval then moves by a few hundredths of its width from seed to seed
 BASELINE = "cls"  # what the other poolings are compared with
-SIMILARITY = "similarity"
 FLAT = 1e-4  # a direction that varies by less than this share of the one that varies most is rounding
 
 Depth = tuple[str, int | None]  # a pooling, and the layer below the last that it pools; None is the last
@@ -407,12 +406,12 @@ def _rhos_with_erasure(backbone: Backbone, example: Example) -> dict[tuple[str, 
     with repeatable(backbone.model):
         examined = examine(backbone, Query(backbone.spec.key, text, pair))
         importance = weigh(examined, "").with_integral([integrate(examined, "")])
-    own, erasure = ~importance.analysis.tokens.special, importance.erasure
+    analysis, erasure = importance.analysis, importance.erasure
     found: dict[tuple[str, int | None], float | None] = {}
-    for layer, row in enumerate(importance.analysis.similarity):
-        found[SIMILARITY, layer] = spearman(row[own], erasure[own])
+    for layer, row in enumerate(analysis.similarity):
+        found[SIMILARITY, layer] = rho_with_erasure(SIMILARITY, row, erasure, analysis)
     for layer, heads in enumerate(() if importance.attention is None else importance.attention, start=1):
-        found["attention", layer] = spearman(heads.mean(axis=0)[own], erasure[own])
+        found["attention", layer] = rho_with_erasure("attention", heads.mean(axis=0), erasure, analysis)
     whole = [name for name in importance.agreement if name not in (SIMILARITY, "attention")]
     return found | {(name, None): importance.agreement[name] for name in whole}
 

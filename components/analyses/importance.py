@@ -13,6 +13,7 @@ from components.texts import Sentence
 from components.types import Analysis, Floats, Progress, as_json, plain
 
 STEPS = 50  # points of the integral
+SIMILARITY = "similarity"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +52,7 @@ class Importance:
     over the width. ``integrated``: integrated gradients, or None where they were not asked for.
     ``erasure``: (T,) by how much the output's probability falls (regression: its value) when ``eraser`` takes
     the token's place; NaN for tokens that the tokenizer added, where the model fails without one of them.
-    ``agreement``: Spearman's rho between each, by its name, and erasure over the tokens
-    of the text, without what the tokenizer added; None where one of them is the same for all.
+    ``agreement``: Spearman's rho between each, by its name, and erasure; see `rho_with_erasure`.
     ``warnings``: what could not be had, and why. Similarity to [CLS]: the last row of
     ``analysis.similarity``.
     """
@@ -71,8 +71,8 @@ class Importance:
     def with_integral(self, parts: Sequence[Integral]) -> Importance:
         """Add integrated gradients, of all their parts."""
         values: Floats = np.sum([part.values for part in parts], axis=0)
-        own = ~self.analysis.tokens.special
-        agreement = {**self.agreement, "integrated_gradients": spearman(values[own], self.erasure[own])}
+        known = rho_with_erasure("integrated_gradients", values, self.erasure, self.analysis)
+        agreement = {**self.agreement, "integrated_gradients": known}
         whole = Integrated(values, float(values.sum()) - parts[-1].change, STEPS)
         return replace(self, integrated=whole, agreement=agreement)
 
@@ -101,6 +101,18 @@ def spearman(one: Floats, other: Floats) -> float | None:
     return float(np.corrcoef(ranks)[0, 1])
 
 
+def rho_with_erasure(name: str, values: Floats, erasure: Floats, analysis: Analysis) -> float | None:
+    """Spearman's rho of what is called ``name`` with erasure, both (T,), over the tokens of the text.
+
+    What the tokenizer added is left out; of similarity also its reference, to which it is 1 by definition.
+    None where one of both is the same for all.
+    """
+    own = ~analysis.tokens.special
+    if name == SIMILARITY and analysis.reference is not None:
+        own[analysis.reference] = False
+    return spearman(values[own], erasure[own])
+
+
 @step
 def weighed(examined: Examined, label: str) -> Importance:
     """All but integrated gradients, which take longest."""
@@ -126,7 +138,8 @@ def importance(
     Similarity to [CLS], attention from [CLS] (layer by layer, the mean over heads) and rolled out,
     gradient x input, integrated gradients (with their convergence ``delta``), and ``erasure``: by how
     much the label's probability falls when ``eraser`` takes the token's place. ``agreement``: Spearman's
-    rho of each with erasure, over the text's own tokens. A refusal is a message that says why.
+    rho of each with erasure, over the text's own tokens, but for the one that similarity is to. A refusal
+    is a message that says why.
     """
     found: Importance = run(weighed, label=label)
     yield found

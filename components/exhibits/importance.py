@@ -86,7 +86,7 @@ class Method:
 
 
 def methods_of(given: Importance, say: Texts) -> list[Method]:
-    """All answers of a text: similarity first, which ranks all but [CLS] itself, and erasure last."""
+    """All answers of a text: similarity first, which ranks all but its reference, and erasure last."""
     analysis = given.analysis
     known: Mapping[str, Floats | None] = {
         "similarity": analysis.similarity[-1],
@@ -102,7 +102,7 @@ def methods_of(given: Importance, say: Texts) -> list[Method]:
         if values is not None:
             ranked = own[np.argsort(-values[own], kind="stable")].tolist()
             if name == "similarity":
-                ranked = [index for index in ranked if index != analysis.tokens.cls]
+                ranked = [index for index in ranked if index != analysis.reference]
             title = say(f"matters.name_{name}", reference=reference)
             found.append(Method(title, values, ranked, given.agreement.get(name)))
     return found

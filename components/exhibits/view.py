@@ -162,10 +162,7 @@ class View:
     @property
     def reference(self) -> int | None:
         """Index of the token that all others are compared with, or None for the pooled vector."""
-        reference = self.analysis.query.reference
-        if reference == "pooled":
-            return None
-        return self.analysis.tokens.cls if reference == "cls" else int(reference)
+        return self.analysis.reference
 
     @property
     def is_pair(self) -> bool:

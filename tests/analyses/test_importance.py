@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from captum.attr import LayerGradientXActivation, LayerIntegratedGradients
+from captum.attr import FeatureAblation, LayerGradientXActivation, LayerIntegratedGradients
 from scipy.stats import spearmanr
-from transformers import AutoModelForSequenceClassification
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from components.analyses.importance import STEPS, Importance, spearman
 from components.analyses.measuring import importance as measuring
+from components.analyses.measuring.importance import attention, integrate, weigh
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.types import Progress, Query
+from components.model.backbone import Backbone
+from components.model.examine import examine
+from components.model.internals import repeatable
+from components.model.loading import load
+from components.types import BackboneSpec, Progress, Query
 from tests.plain import SPECS, load_plain
+from tests.tiny import change
 
 TUNED = {"bert-sentiment": ("the acting is not good", "")} | dict.fromkeys(
     ("distilbert-paraphrase", "xlnet-paraphrase", "gpt2-paraphrase"), ("the film is good", "it is not good")
@@ -96,9 +106,12 @@ def eraser_of(key: str) -> int:
     return tokenizer.unk_token_id if tokenizer.mask_token_id is None else tokenizer.mask_token_id
 
 
-def test_agreement_is_that_of_scipy(found: dict[str, Importance]) -> None:
-    given = found["bert-sentiment"]
+@pytest.mark.parametrize("key", ["bert-sentiment", "gpt2-paraphrase"])
+def test_agreement_is_that_of_scipy(found: dict[str, Importance], key: str) -> None:
+    """Similarity's without the token in the place of [CLS], which is one of the text's own in GPT-2."""
+    given = found[key]
     own = ~given.analysis.tokens.special
+    others = own & (np.arange(len(own)) != given.analysis.tokens.cls)
     every = {
         "similarity": given.analysis.similarity[-1],
         "attention": given.attention[-1].mean(axis=0),
@@ -107,6 +120,7 @@ def test_agreement_is_that_of_scipy(found: dict[str, Importance]) -> None:
         "integrated_gradients": given.integrated.values,
     }
     rho = {name: spearmanr(values[own], given.erasure[own]).statistic for name, values in every.items()}
+    rho["similarity"] = spearmanr(every["similarity"][others], given.erasure[others]).statistic
     assert given.agreement == pytest.approx(rho, abs=1e-9)
 
 
@@ -115,6 +129,64 @@ def test_equal_values_share_their_rank_and_what_does_not_vary_has_no_rho() -> No
     assert spearman(one, other) == pytest.approx(spearmanr(one, other).statistic)
     assert spearman(one, np.zeros(6, dtype=np.float32)) is None
     assert spearman(np.float32([1]), np.float32([2])) is None
+
+
+def padding_with(folder: Path, pad: str, key: str = "gpt2-sentiment") -> BackboneSpec:
+    """A checkpoint whose tokenizer and model pad with another token."""
+    shutil.copytree(SPECS[key].location, folder)
+    change(folder / "tokenizer_config.json", pad_token=pad)
+    number = AutoTokenizer.from_pretrained(folder).convert_tokens_to_ids(pad)
+    change(folder / "config.json", pad_token_id=number)
+    return replace(SPECS[key], location=str(folder))
+
+
+@pytest.mark.parametrize(("pad", "eraser"), [("<|pad|>", "<|endoftext|>"), ("<|endoftext|>", "Ġ")])
+def test_erasure_is_captums_whatever_the_model_pads_with(tmp_path: Path, pad: str, eraser: str) -> None:
+    """This model reads the last token that is no padding: to erase with what it pads shortens the text."""
+    spec = padding_with(tmp_path / "gpt2", pad)
+    backbone, plain = load(spec), load_plain(spec.location)
+    with repeatable(backbone.model):
+        examined = examine(backbone, Query(spec.key, "the acting is not good"))
+    given = weigh(examined, "").with_integral([integrate(examined, "")])
+    assert given.eraser == eraser
+    ids = plain.tokenizer("the acting is not good", return_tensors="pt")["input_ids"]
+    stand_in, asked = plain.tokenizer.convert_tokens_to_ids(eraser), {"target": given.label}
+    ablated = FeatureAblation(lambda ids: plain.model(ids).logits.softmax(dim=-1))
+    expected = ablated.attribute(ids, baselines=stand_in, **asked)
+    np.testing.assert_allclose(given.erasure, expected[0], atol=1e-6)
+    layer = plain.model.get_input_embeddings()
+    whole, delta = LayerIntegratedGradients(lambda ids: plain.model(ids).logits, layer).attribute(
+        ids, torch.full_like(ids, stand_in), n_steps=STEPS, return_convergence_delta=True, **asked
+    )
+    assert given.integrated.delta == pytest.approx(float(delta), abs=1e-5)
+    np.testing.assert_allclose(given.integrated.values, whole[0].sum(dim=-1).detach(), atol=1e-5)
+
+
+def test_without_a_stand_in_nothing_is_erased(loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded("bert-sentiment")
+    tokenizer = deepcopy(backbone.tokenizer)
+    tokenizer.mask_token, tokenizer.unk_token = None, tokenizer.pad_token
+    with pytest.raises(PoolscopeError, match="is not its padding"):
+        weigh(examine(replace(backbone, tokenizer=tokenizer), Query("bert-sentiment", "good")), "")
+
+
+@pytest.mark.parametrize("settings", [{}, {"alibi": True}, {"multi_query": False}], ids=str)
+def test_attention_of_another_computation_is_not_shown(
+    tiny_family: Callable[..., BackboneSpec], settings: dict[str, bool]
+) -> None:
+    """Asked to hand it out, transformers itself has other hidden states than those of the answer."""
+    spec = tiny_family("falcon", **settings)
+    model = AutoModelForSequenceClassification.from_pretrained(spec.location, dtype=torch.float32).eval()
+    ids = torch.tensor([[4, 5, 6, 7]])
+    with torch.no_grad():
+        first = model(ids, output_hidden_states=True).hidden_states[-1]
+        model.set_attn_implementation("eager")
+        again = model(ids, output_hidden_states=True, output_attentions=True).hidden_states[-1]
+    assert not torch.allclose(first, again, atol=1e-2)
+    backbone = load(spec)
+    seen, rolled, warnings = attention(examine(backbone, Query("falcon", "not good")))
+    assert (seen, rolled) == (None, None)
+    assert [warning.key for warning in warnings] == ["warnings.eager"]
 
 
 def test_a_label_is_explained_that_is_asked_for(engine: Engine) -> None:

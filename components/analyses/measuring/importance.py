@@ -16,10 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from components.analyses.importance import STEPS, Importance, Integral, spearman
+from components.analyses.importance import SIMILARITY, STEPS, Importance, Integral, rho_with_erasure
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
-from components.model.cut import with_slopes
+from components.model.backbone import Backbone
+from components.model.cut import states_in, with_slopes
 from components.model.examine import Examined, probabilities, run, said
 from components.model.internals import repeatable
 from components.model.query import choice
@@ -28,7 +29,7 @@ from components.types import Analysis, Floats
 
 THERE_AND_BACK = 512  # hidden states that it runs forward and back at once, between two looks at the clock
 EAGER = "eager"  # the one way to compute attention that also hands it out
-ALIKE = 1e-5  # by which logits may differ when it is computed so
+ALIKE = 1e-4  # of the largest state, by which those of a pass may differ: more is no rounding
 WHOLE = 1e-3  # by which the attention of a token may miss the sum of 1
 
 
@@ -42,9 +43,9 @@ def weigh(examined: Examined, label: str) -> Importance:
     seen, rolled, warnings = attention(examined)
     with repeatable(examined.backbone.model):
         slopes = gradient_x_input(examined, index)
-    erasure, own = erased(examined, index, eraser), ~answer.tokens.special
+    erasure = erased(examined, index, eraser)
     found = {
-        "similarity": answer.similarity[-1],
+        SIMILARITY: answer.similarity[-1],
         "attention": None if seen is None else seen[-1].mean(axis=0),
         "rollout": rolled,
         "gradient_x_input": slopes,
@@ -59,7 +60,9 @@ def weigh(examined: Examined, label: str) -> Importance:
         erasure=erasure,
         eraser=str(examined.backbone.tokenizer.convert_ids_to_tokens(eraser)),
         agreement={
-            name: spearman(values[own], erasure[own]) for name, values in found.items() if values is not None
+            name: rho_with_erasure(name, values, erasure, answer)
+            for name, values in found.items()
+            if values is not None
         },
         warnings=(*answer.warnings, *warnings),
     )
@@ -74,9 +77,20 @@ def _asked(examined: Examined, label: str) -> tuple[Analysis, int, int]:
         raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.last_layer")
     named = choice("label", label, answer.labels) if label else ""
     index = answer.labels.index(named) if named else int(np.argmax(answer.probabilities))
-    for eraser in (backbone.tokenizer.mask_token_id, backbone.tokenizer.unk_token_id):
-        if eraser is not None:
-            return answer, index, int(eraser)
+    return answer, index, _eraser(backbone)
+
+
+def _eraser(backbone: Backbone) -> int:
+    """The id of the token that takes the place of one: the mask, the unknown one, or what stands for a space.
+
+    None that pads: of a text with padding inside, some models read another token, or count other positions.
+    """
+    tokenizer, config = backbone.tokenizer, backbone.model.config
+    pads = {tokenizer.pad_token_id, config.pad_token_id, config.get_text_config().pad_token_id}
+    space = tokenizer(" ", add_special_tokens=False, verbose=False)["input_ids"]
+    for eraser in (tokenizer.mask_token_id, tokenizer.unk_token_id, *space[:1]):
+        if eraser is not None and eraser not in pads:
+            return int(eraser)
     raise PoolscopeError("backbone", backbone.spec.key, "errors.no_eraser")
 
 
@@ -115,26 +129,31 @@ def _without(examined: Examined, ids: Tensor) -> Tensor:
 def attention(examined: Examined) -> tuple[Floats | None, Floats | None, tuple[Sentence, ...]]:
     """Give attention from [CLS] (L, H, T), the same rolled out (T,), or None, and what is to be said of it.
 
-    L are the layers that attend: there may be fewer than there are layers.
+    L are the layers that attend: there may be fewer than there are layers. None, too, where the pass that
+    hands it out has other final hidden states than the one that answers: it is another model's attention.
     """
     nothing = None, None, (Sentence("warnings.no_attention"),)
     model, kept, cls = examined.backbone.model, examined.kept, int(examined.states.cls[0])
+    handed: list[Any] = []
     with repeatable(model):  # which also gives the model back the way in which it computed attention
         try:
             model.set_attn_implementation(EAGER)
         except ValueError:  # it has only another way
             return nothing
-        output = model(**kept.inputs, output_attentions=True, return_dict=True)
+        with examined.backbone.cut.register_forward_hook(lambda _cut, _args, given: handed.append(given)):
+            output = model(**kept.inputs, output_attentions=True, return_dict=True)
     square = (kept.hidden[-1].shape[1],) * 2
     given = output.get("attentions") or output.get("decoder_attentions") or ()
     layers = [layer[0] for layer in given if isinstance(layer, Tensor) and layer.shape[2:] == square]
     whole = all((layer.sum(dim=-1) - 1).abs().max() < WHOLE for layer in layers)
     if not (layers and whole and len(layers) == len(given)):
         return nothing
-    moved = float((output.logits - kept.logits).abs().max())
-    warnings = (Sentence("warnings.eager", largest=f"{moved:.1g}"),) if moved > ALIKE else ()
+    final = kept.hidden[-1]
+    if (states_in(handed[-1]) - final).abs().max() > ALIKE * final.abs().max():
+        moved = float((output.logits - kept.logits).abs().max())
+        return None, None, (Sentence("warnings.eager", largest=f"{moved:.1g}"),)
     rolled = rollout(torch.stack([layer.mean(dim=0) for layer in layers]))[cls].numpy()
-    return np.stack([layer[:, cls].numpy() for layer in layers]), rolled, warnings
+    return np.stack([layer[:, cls].numpy() for layer in layers]), rolled, ()
 
 
 def rollout(layers: Tensor) -> Tensor:
