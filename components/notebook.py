@@ -4,7 +4,7 @@ All is measured on a copy: a forward pass of the object itself would run its hoo
 is run again by changing a model for a moment.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -49,7 +49,11 @@ WRAPPERS = {  # what holds the model in a wrapper -> what its holder passes inst
     "get_base_model": ("model.get_base_model()", "errors.adapted"),
     "module": ("model.module", "errors.wrapped"),
 }
-FOUND = {"missing_keys": (), "mismatched_keys": (), "unused": {}}  # an object lacks nothing
+FOUND: Mapping[str, Any] = {
+    "missing_keys": (),
+    "mismatched_keys": (),
+    "unused": {},
+}  # an object lacks nothing
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ the same files is there already, it stays: a run that was stopped goes on.
 import argparse
 import json
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from components.types import BackboneSpec
 NUMBERS = ".json"  # is written last: where it is, the others are
 Files = dict[str, str]  # of one passport, by how their names end
 Answer = Files | PoolscopeError
-AT_ONCE = 32  # checkpoints that a cluster is asked about
+AT_ONCE = 32  # checkpoints that a cluster is asked about; here one after the other
 LONGEST = 3600.0  # seconds that it may take over one
 
 
@@ -45,7 +45,13 @@ def main(given: Sequence[str]) -> int:
     prints = [read_object(asked.out / f"{file_name(spec)}{NUMBERS}").get("fingerprint") for spec in found]
     due = [spec for spec, known in zip(found, prints, strict=True) if known != fingerprint(spec)]
     print(f"{len(found) - len(due)} there already, {len(due)} to measure", flush=True)
-    with closing(_answers(asked, due)) as answers:
+    here = asked.cluster is None
+    runner = InProcess(Settings()) if here else Client(Settings(cluster=asked.cluster, seconds=LONGEST))
+    threads = ThreadPoolExecutor(1 if here else AT_ONCE)
+    with ExitStack() as stack:
+        stack.callback(threads.shutdown, cancel_futures=True)
+        stack.callback(runner.close, 0)
+        answers = threads.map(partial(issued, runner.run, asked.language), due)
         for spec, answer in zip(due, answers, strict=True):
             if isinstance(answer, PoolscopeError):
                 refused = True
@@ -55,19 +61,6 @@ def main(given: Sequence[str]) -> int:
                 (asked.out / f"{file_name(spec)}{end}").write_text(text, encoding="utf-8")
             print(f"{spec.key}: {asked.out / file_name(spec)}.html", flush=True)
     return int(refused)
-
-
-def _answers(asked: argparse.Namespace, due: Sequence[BackboneSpec]) -> Generator[Answer]:
-    """An answer for each of those that are ``due``: one at a time here, many at once in a cluster."""
-    if asked.cluster is None:
-        yield from map(partial(issued, InProcess(Settings()).run, asked.language), due)
-        return
-    client, threads = Client(Settings(cluster=asked.cluster, seconds=LONGEST)), ThreadPoolExecutor(AT_ONCE)
-    try:
-        yield from threads.map(partial(issued, client.run, asked.language), due)
-    finally:
-        client.close()
-        threads.shutdown(cancel_futures=True)
 
 
 def arguments() -> argparse.ArgumentParser:

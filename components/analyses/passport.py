@@ -53,19 +53,6 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class PaddedWay:
-    """The worst that a way to pad did to any of the texts; see `components.analyses.padding.PaddingCase`."""
-
-    name: str
-    verdict: Verdict
-    largest: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Give it in plain JSON types."""
-        return as_json(self, "name verdict largest", largest=round(self.largest, DECIMALS))
-
-
-@dataclass(frozen=True)
 class Unread:
     """The characters of a script that the tokenizer has no token for, of those that were tried."""
 
@@ -81,10 +68,10 @@ class Passport:
     ``fingerprint``: SHA-256 of its files. ``parameters``: numbers in its weights. ``limit``: its longest
     input, in tokens. ``samples``: what its head reads. ``equal``: poolings that give the very vector that its
     head reads, of every text that is no pair. ``padding``: the verdict on a batch padded as its tokenizer
-    pads, and ``ways``: of each way to pad. ``ordinary``: (L + 1, 3) how similar [CLS] is to unrelated tokens,
-    low, median and high. ``complete``: whether its files hold every tensor; ``constant``: names of those that
-    they lack and that are one and the same number instead. ``weights``: those of its head; ``unused``: what
-    of its files is not loaded.
+    pads, and ``ways``: the worst case of each way to pad. ``ordinary``: (L + 1, 3) how similar [CLS] is to
+    unrelated tokens, low, median and high. ``complete``: whether its files hold every tensor; ``constant``:
+    names of those that they lack and that are one and the same number instead. ``weights``: those of its
+    head; ``unused``: what of its files is not loaded.
     """
 
     backbone: BackboneSpec
@@ -96,7 +83,7 @@ class Passport:
     samples: tuple[Sample, ...]
     equal: tuple[str, ...]
     padding: Verdict
-    ways: tuple[PaddedWay, ...]
+    ways: tuple[PaddingCase, ...]
     ordinary: Floats
     head_trained: bool
     body_trained: bool
@@ -163,6 +150,9 @@ class Passport:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types. Numbers have so many digits as do not depend on the machine."""
+        ways = [
+            as_json(case, "name verdict largest", largest=round(case.largest, DECIMALS)) for case in self.ways
+        ]
         return as_json(
             self,
             "backbone=backbone.key title=backbone.title architecture=backbone.architecture "
@@ -171,7 +161,7 @@ class Passport:
             "head_trained body_trained weights unused scripts says",
             reads=as_json(self, "place token texts=samples"),
             pooling={"measured": list(self.equal), "declared": declared_json(self.backbone.declared)},
-            padding=as_json(self, "verdict=padding ways"),
+            padding={"verdict": self.padding, "ways": ways},
             ordinary=[[round(float(one), DECIMALS) for one in layer] for layer in self.ordinary],
             unused=[as_json(weight, "name shape") for weight in self.unused],
         )
@@ -280,19 +270,13 @@ def _equal(examined: Examined) -> list[str]:
     return [key for key, other in alike if key != "native" and float((read - other).norm()) <= near]
 
 
-def _ways(padded: Sequence[Padding]) -> tuple[PaddedWay, ...]:
-    """Each way to pad that there is of any text, with the worst that it did."""
-    same: dict[str, list[PaddingCase]] = {}
+def _ways(padded: Sequence[Padding]) -> tuple[PaddingCase, ...]:
+    """The worst case of each way to pad that there is of any text."""
+    worst: dict[str, PaddingCase] = {}
     for case in (case for each in padded for case in each.cases):
-        same.setdefault(case.name, []).append(case)
-    return tuple(
-        PaddedWay(
-            name,
-            max((case.verdict for case in cases), key=WORST.index),
-            max(case.largest for case in cases),
-        )
-        for name, cases in same.items()
-    )
+        both = (worst.get(case.name, case), case)
+        worst[case.name] = max(both, key=lambda one: (WORST.index(one.verdict), one.largest))
+    return tuple(worst.values())
 
 
 def _unread(backbone: Backbone, script: str, tried: str) -> Unread:

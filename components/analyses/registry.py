@@ -54,12 +54,11 @@ class Cost:
 class Step:
     """A function that a job runs, by its name: of an examined query, or of a backbone and all that is asked.
 
-    ``kept``: whether an answer is kept for who asks the same. ``last``: whether it waits behind all others.
+    ``last``: whether it waits behind all others; an answer of these is not kept for who asks the same.
     """
 
     name: str
     function: Callable[..., Any]
-    kept: bool = True
     last: bool = False
 
     def run(self, backbone: Backbone, asked: Sequence[Asked], options: Mapping[str, Any]) -> Any:

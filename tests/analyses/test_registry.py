@@ -41,9 +41,8 @@ def test_to_read_every_analysis_loads_no_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-def test_what_waits_behind_all_others_is_not_kept() -> None:
+def test_what_waits_behind_all_others() -> None:
     assert {name for name, one in steps().items() if one.last} == {"embed", "divide", "fold", "conclude"}
-    assert not any(one.kept for one in steps().values() if one.last)
 
 
 def test_an_analysis_of_ones_own_is_asked_by_its_name(

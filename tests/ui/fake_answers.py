@@ -19,7 +19,7 @@ from components.analyses.detect import BAR, Candidate, Detected, Way
 from components.analyses.importance import Importance, Integrated
 from components.analyses.lens import Lens, Looked
 from components.analyses.padding import Padding, PaddingCase
-from components.analyses.passport import PaddedWay, Passport, Sample, Unread
+from components.analyses.passport import Passport, Sample, Unread
 from components.analyses.trace import Patched
 from components.analyses.vectors import to_vectors
 from components.errors import PoolscopeError
@@ -255,7 +255,10 @@ def fake_passport(analysis: Analysis) -> Passport:
         samples=(Sample(analysis.query.text, "", analysis.tokens.text, _read(analysis)),),
         equal=("cls", "first"),
         padding="moves",
-        ways=(PaddedWay("batch", "moves", 0.25), PaddedWay("left", "reads_padding", 0.5)),
+        ways=(
+            made(PaddingCase, name="batch", largest=0.25, cause="attention"),
+            made(PaddingCase, name="left", largest=0.5, cause="head", reads_padding=True),
+        ),
         ordinary=analysis.ordinary.plain,
         weights=(Weight("classifier.weight", (2, 8), "new"), Weight("classifier.bias", (2,), "constant")),
         unused=(Weight("lm_head.weight", (8, 9), "checkpoint"),),

@@ -147,7 +147,7 @@ def _step(name: str) -> Step:
     def run(given: Sequence[Any]) -> Any:
         return getattr(import_module("components.analyses.fit.classifier"), name)(*given)
 
-    return Step(name, run, kept=False, last=True)
+    return Step(name, run, last=True)
 
 
 def _embed(backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
@@ -157,7 +157,7 @@ def _embed(backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
 
 
 # What jobs run for a fit, behind all that visitors ask: no answer of theirs is kept.
-EMBED = Step("embed", _embed, kept=False, last=True)
+EMBED = Step("embed", _embed, last=True)
 DIVIDE, FOLD, CONCLUDE = map(_step, ("divide", "fold", "conclude"))
 
 
