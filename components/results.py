@@ -22,7 +22,8 @@ By ``kind``:
 - postprocessed: the same after a ``step`` that was fitted to the vectors of ``fitted`` other texts, held
   against the plain cosines of the same vectors.
 - agreement: mean over texts of Spearman's rho between the tokens' order by erasure and by a ``method`` at a
-  ``layer`` (none where all are used), held against similarity at the last layer by the exact sign test.
+  ``layer`` (none where all are used), held against similarity at the last layer by the exact sign test; in
+  similarity's the token in the place of [CLS] is left out.
 - size: ``layers``, ``width`` and ``parameters`` of an encoder.
 """
 

@@ -56,14 +56,6 @@ def test_logits_and_states_are_those_of_transformers(engine: Engine, key: str, p
         assert case.pooled["mean"] == pytest.approx(distance, abs=1e-5)
 
 
-def test_texts_together_are_audited_as_each_alone(loaded: Callable[[str], Backbone]) -> None:
-    backbone = loaded("gpt2-sentiment")
-    texts = [examine(backbone, Query("gpt2-sentiment", *pair)) for pair in ((TEXT,), (PAIR,), (TEXT, PAIR))]
-    with repeatable(backbone.model):
-        for found, one in zip(audits(texts), texts, strict=True):
-            assert found.to_json() == audits([one])[0].to_json()
-
-
 @pytest.mark.parametrize("key", SAMPLE)
 def test_a_batch_is_safe_and_causes_are_those_of_the_families(engine: Engine, key: str) -> None:
     found, plain = engine.ask("padding", Query(key, TEXT)), load_plain(SPECS[key].location)
