@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ByteSize, Field, model_validator
+from pydantic import BeforeValidator, ByteSize, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
@@ -53,12 +53,6 @@ class Settings(BaseSettings):
     answers: ByteSize = ByteSize(32_000_000)  # memory for those that are kept
     metrics: bool = False  # /metrics says what is counted, for Prometheus
     seconds: float = Field(60, gt=0)  # the longest that an answer may take
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.replicas_least > self.replicas_most:
-            raise ValueError("POOLSCOPE_REPLICAS_LEAST is more than POOLSCOPE_REPLICAS_MOST")
-        return self
 
 
 def total() -> int:

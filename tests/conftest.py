@@ -115,16 +115,9 @@ def engine() -> Engine:
 
 
 @pytest.fixture(scope="session")
-def attempts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file in which the real app notes down every attempt to reach another machine."""
-    file = tmp_path_factory.mktemp("app") / "attempts"
-    file.touch()
-    return file
-
-
-@pytest.fixture(scope="session")
-def app_url(attempts: Path) -> Iterator[str]:
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the real app serves the bundled checkpoints, with every way out of this machine closed."""
+    (attempts := tmp_path_factory.mktemp("app") / "attempts").touch()
     log = attempts.with_name("server.log")
     with served("tests/guarded_app.py", log=log, ATTEMPTS=str(attempts)) as url:
         yield url

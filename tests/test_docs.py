@@ -1,9 +1,6 @@
 """What the docs name exists, and the front matter fits the requirements, the licence and the catalogue."""
 
 import re
-import shlex
-import subprocess
-import sys
 import tomllib
 from typing import Any
 
@@ -100,12 +97,8 @@ def test_the_pythons_that_the_readme_states_are_those_of_all_else() -> None:
     stated = re.findall(r"Python 3\.(\d+) to 3\.(\d+)", read("README.md") + read("docs/hosting.md"))
     assert len(set(stated)) == 1
     least, most = map(int, stated[0])
-    (line,) = (line for line in read("Makefile").splitlines() if "version_info" in line)
-    check = shlex.split(line.replace("$(PYTHON)", "python"))[2]
-    for minor in (least - 1, least, most, most + 1):
-        code = f"import sys; sys.version_info = (3, {minor}, 1); exec({check!r})"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        assert (done.returncode == 0) == (least <= minor <= most)
+    checked = re.findall(r"\(3, (\d+)\) <= sys.version_info < \(3, (\d+)\)", read("Makefile"))
+    assert checked == [(str(least), str(most + 1))]
     (image,) = re.findall(r"^FROM python:3.(\d+)-slim$", read("Dockerfile"), re.MULTILINE)
     for minor in (FRONT["python_version"].partition(".")[2], image):
         assert least <= int(minor) <= most

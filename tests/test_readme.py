@@ -44,45 +44,31 @@ RESULTS = read_results(ASSETS / "results.csv")
 RECIPE = " ".join(PAGES["recipe.md"].split())
 
 
-PRINTED = {  # by what an example contains
-    "gradio_client": r"BertForSequenceClassification reads \['\[CLS\]'\] and says .*\[CLS\] \+1\.000",
-    "/detect": r"cls, first, native are one vector here\..*TEI --pooling cls",
-    "read_sheet": r"embed: 210 of 210.*check: 6 of 6\n(cls|mean): 0\.\d\d, from 0\.\d\d to 0\.\d\d\n$",
-    "poolscope_show": "'negative': .*'positive': ",
-}
+CASES = tomllib.loads(Path(__file__).with_name("readme.toml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("containing", PRINTED)
+@pytest.mark.parametrize(("containing", "prints"), CASES["printed"].items())
 def test_an_example_in_python_runs(
-    app_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], containing: str
+    app_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], containing: str, prints: str
 ) -> None:
     """Here, where torch and gradio's client are loaded already."""
     code = block("api.md", "python", containing).replace(LOCAL, app_url)
     code = code.replace("poolscope.html", str(tmp_path / "poolscope.html"))
     exec(compile(code, "api.md", "exec"), {})
     printed = capsys.readouterr().out
-    assert re.search(PRINTED[containing], printed, re.DOTALL), printed
+    assert re.search(prints, printed, re.DOTALL), printed
     for page in tmp_path.glob("*.html"):
         assert "<!doctype html>" in page.read_text(encoding="utf-8")
-
-
-KEYS = {  # of what one request answers
-    "analyze": "architecture",
-    "lens": "pooled",
-    "trace": "patched",
-    "importance": "erasure",
-    "padding": "verdict",
-}
 
 
 def ran(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize("name", KEYS)
-def test_the_example_in_one_request_runs(app_url: str, name: str) -> None:
+@pytest.mark.parametrize(("name", "key"), CASES["keys"].items())
+def test_the_example_in_one_request_runs(app_url: str, name: str, key: str) -> None:
     command = block("api.md", "bash", f"7860/{name}").replace(LOCAL, app_url)
-    assert KEYS[name] in json.loads(ran("bash", "-c", command))
+    assert key in json.loads(ran("bash", "-c", command))
 
 
 def test_the_curl_example_runs(app_url: str) -> None:
@@ -114,23 +100,12 @@ def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: s
     }
 
 
-QUESTION = ["bert-sentiment", "not good"]
-ASKED: dict[str, list[Any]] = {
-    **{name: [] for name in ("/backbones", "/poolings")},
-    **dict.fromkeys(("/fetch", "/passport"), QUESTION[:1]),
-    **dict.fromkeys(("/analyze", "/anatomy", "/lens", "/importance", "/padding"), QUESTION),
-    "/trace": [*QUESTION, "not bad"],
-    "/detect": [[1.0] * 128, *QUESTION],
-    "/compare": [["bert-sentiment"], ["mean"], "not good"],
-    "/fit": [TABLE, "text", "label", "", ["bert-sentiment"], ["mean"]],
-}
-
-
 def test_every_key_of_an_answer_stands_in_its_section(app_url: str) -> None:
     client, named = Client(app_url, verbose=False), endpoints()
     poolings = {spec["key"] for spec in client.predict(api_name="/poolings")}
-    for name, asked in ASKED.items():
-        assert keys_of(client.predict(*asked, api_name=name)) - poolings <= named[name][1], name
+    for name, given in CASES["asked"].items():
+        asked = [TABLE if one == "TABLE" else [1.0] * 128 if one == "VECTOR" else one for one in given]
+        assert keys_of(client.predict(*asked, api_name=f"/{name}")) - poolings <= named[f"/{name}"][1], name
 
 
 def keys_of(answer: Any) -> set[str]:

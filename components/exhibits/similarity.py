@@ -45,6 +45,7 @@ from components.texts import Texts
 from components.types import Analysis, Floats, Reads
 
 ENDS = ("low", "median", "high")
+BEYOND = 0.05  # of tokens of other sentences lie above the band, and as many below it
 OUTSIDE = 0.05  # where the colours of what is not ordinary begin, on a scale from 0 to 1
 GREY = 0.02  # how far the grey of what is ordinary reaches
 TOP = 68  # pixels
@@ -69,6 +70,12 @@ def beyond(view: View) -> tuple[list[int], list[int]]:
     values = view.similarity
     less = [one for one in view.others if values[one] < low]
     return less, [one for one in view.others if values[one] > high]
+
+
+def beside_band(view: View, total: int, say: Texts) -> dict[str, str]:
+    """Whose tokens are ordinary, and how many of ``total`` lie on one side of the band by chance."""
+    others = say("ordinary.pairs" if view.is_pair else "ordinary.sentences")
+    return {"others": others, "expected": number(BEYOND * total, 1)}
 
 
 def departures(by_layer: Floats, bands: Floats) -> Floats:
@@ -138,7 +145,9 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
     own["table.plain"] = view.similarity
     name, known = shorten(reference_name(view, say), 40), view.band is not None and view.others
-    found = {"reference": name, "count": len(beyond(view)[1]), "total": len(view.others)}
+    total = len(view.others)
+    found = {"reference": name, "count": len(beyond(view)[1]), "total": total}
+    found |= beside_band(view, total, say)
     return Shown(
         heading=say("ordinary.heading" if known else "similarity.heading", **found),
         words=_words(view, say),
@@ -214,7 +223,9 @@ def _words(view: View, say: Texts) -> str:
     if view.band is not None:
         low, median, high = map(number, view.band)
         less, more = map(len, beyond(view))
-        parts.append(say("ordinary.words", low=low, median=median, high=high, less=less, more=more))
+        found = {"low": low, "median": median, "high": high, "less": less, "more": more}
+        total = len(view.others)
+        parts.append(say("ordinary.words", total=total, **found, **beside_band(view, total, say)))
     share = largest_share(view.analysis.reads, labels.__getitem__, say)
     return say.together(filter(None, (*parts, share)))
 
@@ -238,7 +249,7 @@ def _legend(view: View, say: Texts) -> str:
             **segment_keys(view, say),
             key_html("special", say("legend.special")): (special & ~reads.positions).any(),
             **{line_html(say(f"legend.{sign}")): sign in marks for sign in MARKS},
-            key_html("band", say("ordinary.band")): view.band is not None,
+            key_html("band", say("ordinary.band", **beside_band(view, 0, say))): view.band is not None,
             line_html(say("ordinary.bold"), "0.00"): beyond(view)[1],
             line_html(beside): beside_bars(reads),
         }
@@ -303,7 +314,9 @@ def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
 def _heatmap_words(view: View, say: Texts) -> str:
     """Say where similarity is lowest and highest, the reference itself left out."""
     layers, total = view.by_layer.shape
-    others = view.others or [0]
+    others = view.others
+    if not others:
+        return say("heatmap.description_one", layers=layers)
     values = view.by_layer[:, others]
     found: dict[str, object] = {}
     for end, place in (("low", int(values.argmin())), ("high", int(values.argmax()))):
@@ -311,11 +324,12 @@ def _heatmap_words(view: View, say: Texts) -> str:
         found |= {end: number(values[layer, column]), f"{end}_layer": layer}
         found[f"{end}_token"] = view.labels[others[column]]
     words = say("heatmap.description", layers=layers, total=total, **found)
-    if view.bands is None or not view.others:
+    if view.bands is None:
         return words
     far = departures(view.by_layer, view.bands)[:, others]
     less, more = int((far < 0).sum()), int((far > 0).sum())
-    return say.together((words, say("ordinary.cells", more=more, less=less, total=far.size)))
+    told = {"more": more, "less": less, "total": far.size, **beside_band(view, far.size, say)}
+    return say.together((words, say("ordinary.cells", **told)))
 
 
 def table(analysis: Analysis, state: State, say: Texts) -> Shown:
@@ -342,7 +356,8 @@ def table(analysis: Analysis, state: State, say: Texts) -> Shown:
         if (band := one.band) is not None
     ]
     if ranges:
-        caption = say.together((caption, say("ordinary.caption", ranges=say.listed(ranges))))
+        told = say("ordinary.caption", ranges=say.listed(ranges), **beside_band(view, 0, say))
+        caption = say.together((caption, told))
     data = titled_frame(own, say, bands)
     shown = titled_frame({**{key: list(map(str, values)) for key, values in own.items()}, **read}, say)
     return Shown(data=data, html=saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))

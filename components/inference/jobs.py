@@ -1,7 +1,6 @@
 """Jobs: what has a checkpoint run, as plain data; what comes back; and each answer once. Light to import."""
 
 import hashlib
-import logging
 import math
 import threading
 import traceback
@@ -23,10 +22,7 @@ from components.texts import in_bytes
 from components.types import BackboneSpec
 
 LARGEST = 64_000_000  # bytes of an answer: one of the largest that can be asked has 5 MB
-EVERY = 100  # questions between two lines of the log
 BESIDE = 500  # bytes that it takes to keep an answer, besides its own
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +127,6 @@ class Answers:
         self._lock = threading.RLock()
         self._kept: LRUCache[bytes, bytes] = LRUCache(budget, lambda answer: len(answer) + BESIDE)
         self._flying: dict[bytes, Flight] = {}
-        self._asked = self._shared = 0
 
     def of(self, job: Job, run: Callable[[Future[None]], bytes]) -> Any:
         """The answer to a job of which ``run`` gives a payload; see `get`. A visitor's own is not kept."""
@@ -148,11 +143,6 @@ class Answers:
         """
         with self._lock:
             kept, flight = self._kept.get(key), self._flying.get(key)
-            self._asked += 1
-            self._shared += kept is not None or flight is not None
-            if self._asked % EVERY == 0:
-                share = 100 * self._shared / self._asked
-                logger.info("%d questions, %.0f %% needed no run of their own", self._asked, share)
             if kept is not None:
                 return kept
             first = flight is None

@@ -235,8 +235,7 @@ class Workers:
         line = Line(0, max(1, limits.size - 1))  # a place for each worker that is idle
         self._admission = Admission({"": line}, None, CROWD)
         self._idle: list[Worker] = []
-        self._seen: dict[Worker, set[str]] = {}  # what each of the living has been asked about
-        self._prepared: set[Worker] = set()  # those of the living that can be asked
+        self._seen: dict[Worker, set[str]] = {}  # what each that can be asked has been asked about
         self._closed = threading.Event()
 
     def open(self, first: Job | None) -> None:
@@ -247,7 +246,7 @@ class Workers:
 
     def ready(self) -> bool:
         """Tell whether any of them can be asked by now."""
-        return bool(self._prepared) and not self._closed.is_set()
+        return bool(self._seen) and not self._closed.is_set()
 
     def close(self, seconds: float = 0) -> None:
         """End them, those at work so many ``seconds`` later at most; who waits or asks later is told."""
@@ -330,7 +329,6 @@ class Workers:
     def _replace(self, worker: Worker) -> None:
         with self._lock:
             self._seen.pop(worker, None)
-            self._prepared.discard(worker)
         worker.end()
         self._begin()
 
@@ -342,10 +340,6 @@ class Workers:
         if self._closed.is_set():
             return
         worker = self._hire(self._limits, self._first)
-        with self._lock:
-            self._seen[worker] = set()
-        if self._closed.is_set():
-            worker.kill()
         try:
             worker.prepare()
         except WorkerError:
@@ -353,10 +347,12 @@ class Workers:
                 logger.error("a worker ended before it could be asked; the next one begins in %g s", AGAIN)
                 self._closed.wait(AGAIN)
             self._replace(worker)
-        else:
-            with self._lock:
-                self._prepared.add(worker)
-            self._give(worker)
+            return
+        with self._lock:
+            self._seen[worker] = set()
+        if self._closed.is_set():
+            worker.end()
+        self._give(worker)
 
 
 class Apart:

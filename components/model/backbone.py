@@ -159,8 +159,16 @@ class Backbone:
 
     @cached_property
     def ordinary(self) -> Ordinary:
-        """Ordinary statistics of its hidden states."""
-        return measured(self)
+        """Ordinary statistics of its hidden states of single texts."""
+        return measured(self, sentences())
+
+    @cached_property
+    def ordinary_pairs(self) -> Ordinary:
+        """The same of pairs, no two of which share a sentence: half of two sentences, half of one twice."""
+        texts = sentences()
+        third = len(texts) // 3
+        first, second, twice = texts[:third], texts[third : 2 * third], texts[2 * third :]
+        return measured(self, first + twice, second + twice)
 
     @cached_property
     def entries(self) -> tuple[Entry | None, ...]:
@@ -265,15 +273,16 @@ def _declared(backbone: Backbone, ids: Tensor, mask: Tensor, states: States) -> 
         raise PoolscopeError("pooling", "declared", "errors.declared", reason=refusal.sentence) from refusal
 
 
-def alike(backbone: Backbone, texts: Sequence[str]) -> list[list[int]]:
-    """The indices of texts of the same number of tokens, together: so that nothing need be padded.
+def alike(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[list[int]]:
+    """The indices of texts, or pairs, of the same number of tokens, together: so that nothing need be padded.
 
     There are models that see padding, and some that cannot pad: these take each text alone.
     """
     if backbone.tokenizer.pad_token_id is None:
         return [[index] for index in range(len(texts))]
     groups: dict[int, list[int]] = {}
-    for index, ids in enumerate(backbone.tokenizer(list(texts), verbose=False)["input_ids"]):
+    encoded = backbone.tokenizer(list(texts), None if pairs is None else list(pairs), verbose=False)
+    for index, ids in enumerate(encoded["input_ids"]):
         groups.setdefault(min(len(ids), backbone.limit), []).append(index)
     return list(groups.values())
 
@@ -287,16 +296,22 @@ def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] 
     return states_of(backbone, kept, special, cls)
 
 
-def measured(backbone: Backbone) -> Ordinary:
-    """Run our sentences, those of the same number of tokens together, and take the statistics.
+def sentences() -> list[str]:
+    """Our own sentences, on which it is measured what is ordinary."""
+    found: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text(encoding="utf-8"))["sentences"]
+    return found
+
+
+def measured(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Ordinary:
+    """Run texts or pairs, those of the same number of tokens together, and take the statistics.
 
     PoolscopeError where the model fails on them.
     """
-    texts: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text(encoding="utf-8"))["sentences"]
     batches = []
-    for rows in alike(backbone, texts):
+    for rows in alike(backbone, texts, pairs):
+        seconds = None if pairs is None else [pairs[row] for row in rows]
         with failing("backbone", backbone.spec.key), repeatable(backbone.model):
-            states = batch_states(backbone, [texts[row] for row in rows])
+            states = batch_states(backbone, [texts[row] for row in rows], seconds)
             cls = states.cls.numpy()  # may be measured, by running the head
         batches.append(([layer.numpy() for layer in states.layers], cls))
     if not all(np.isfinite(layers[-1]).all() for layers, _cls in batches):

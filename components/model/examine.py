@@ -25,7 +25,7 @@ from components.model.backbone import (
 )
 from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
-from components.model.files import ADAPTER, body, failing
+from components.model.files import ADAPTER, OWN_CODE, body, failing
 from components.model.files import folder as here
 from components.model.pooling import POOLINGS, Pooling, States
 from components.model.probes import Probe, read_probe
@@ -142,6 +142,9 @@ def _of_files(backbone: Backbone) -> Iterator[Sentence]:
     trained = backbone.head_trained and not backbone.spec.live
     if trained and declared.partition("For")[2] != backbone.architecture.partition("For")[2]:
         yield Sentence("warnings.other_head", declared=declared, used=backbone.architecture)
+    stated = (vars(backbone.model.config), backbone.tokenizer.init_kwargs)
+    if any(each.get(OWN_CODE) for each in stated):
+        yield Sentence("warnings.own_code", used=backbone.architecture)
     folder = here(backbone.spec)
     if folder is not None and (body(folder) / ADAPTER).exists():
         yield Sentence("warnings.adapter", file=ADAPTER)
@@ -206,12 +209,14 @@ class Passed:
     """Text or pair, run on a backbone: all that its poolings and heads are answered from.
 
     What they share is computed when first asked for, and once. ``laps``: milliseconds by stage, so far.
+    ``pair``: whether tokens of two texts were run.
     """
 
     backbone: Backbone
     encoded: Encoded
     kept: Pass
     laps: Mapping[str, float]
+    pair: bool
 
     @cached_property
     def states(self) -> States:
@@ -233,7 +238,7 @@ class Passed:
     @cached_property
     def ordinary(self) -> Ordinary:
         """Ordinary statistics at the layers of this text: it may have fewer than the sentences have."""
-        return self.backbone.ordinary.upmost(len(self.kept.hidden))
+        return _ordinary(self.backbone, self.pair).upmost(len(self.kept.hidden))
 
     @cached_property
     def to_cls(self) -> Mapping[Centring, Floats]:
@@ -297,23 +302,31 @@ def examine(backbone: Backbone, query: Query, task: TaskSpec | None = None) -> E
 def forward(backbone: Backbone, text: str, text_pair: str) -> Passed:
     """Tokenise a text or a pair, and run the model on it."""
     watch = Stopwatch()
-    layers = len(backbone.ordinary.spreads)
-    watch.lap("ordinary")
     encoded = encode(backbone.tokenizer, backbone.limit, text, text_pair)
     watch.lap("tokens")
+    layers = len(_ordinary(backbone, _is_pair(encoded)).spreads)
+    watch.lap("ordinary")
     return run_encoded(backbone, encoded, layers, watch)
+
+
+def _is_pair(encoded: Encoded) -> bool:
+    return bool((encoded.tokens.segment == 1).any())
+
+
+def _ordinary(backbone: Backbone, pair: bool) -> Ordinary:
+    return backbone.ordinary_pairs if pair else backbone.ordinary
 
 
 def run_encoded(backbone: Backbone, encoded: Encoded, layers: int, watch: Stopwatch) -> Passed:
     """Run the model on what was tokenised, and keep so many ``layers`` from the last one down."""
-    kept = run(backbone, encoded.inputs).upmost(layers)
+    kept, pair = run(backbone, encoded.inputs).upmost(layers), _is_pair(encoded)
     watch.lap("forward")
     if not backbone.per_token:
         encoded = numbered(encoded, kept.hidden[-1].shape[1])
     elif kept.left_out:
         says = Sentence("warnings.layers", count=kept.left_out)
         encoded = replace(encoded, warnings=(*encoded.warnings, says))
-    return Passed(backbone, encoded, kept, watch.laps)
+    return Passed(backbone, encoded, kept, watch.laps, pair)
 
 
 def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:

@@ -54,12 +54,12 @@ MB = 1_000_000
 SHOWN = 200  # characters of somebody else's message
 FOLDERS = re.compile(r"(?<!\w)/(?:[^\s/'\"`]+/)+")
 FORBIDDEN_KEYS = {  # keys of a config that make transformers use more than this config and these weights
-    "auto_map": "refusals.code",
     "quantization_config": "refusals.quantised",
     "configuration_files": "refusals.elsewhere",
     "transformers_weights": "refusals.elsewhere",
     "fusion_config": "refusals.fusion",
 }
+OWN_CODE = "auto_map"  # names Python files beside the config
 COUNT = re.compile(r"(layer|block|head|expert|group|stage|level|depth|hash|repeat|label)(s|es|_num|_sizes)?$")
 LARGEST_COUNT = 20_000  # of layers, heads: lists of that length are made while a config is parsed
 LABELS = 1_000  # each costs a backward pass through the head: 5,000 take a minute
@@ -376,8 +376,16 @@ def walk(read: object, key: str = "", depth: int = 0) -> Iterator[tuple[int, str
         yield from walk(value, name, depth + 1)
 
 
-def check_stated(raw: dict[str, Any]) -> None:
-    """Refuse a config, as plain JSON, that leads away or is out of bounds."""
+def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
+    """Refuse a config, as plain JSON, that leads away or is out of bounds.
+
+    ``known``: whether transformers classifies texts with a type of model. Code of a checkpoint's own is never
+    run: beside a type that is known it is not needed.
+    """
+    kind = raw.get("model_type")
+    named = any(key == OWN_CODE and value for _depth, key, value in walk(raw))
+    if named and not (isinstance(kind, str) and known(kind)):
+        raise RefusalError("refusals.code")
     _check_plain(raw)
     for _depth, key, value in walk(raw):
         if isinstance(value, int):

@@ -203,7 +203,7 @@ def check_config(model: str, folder: Path, known: Classifies) -> None:
     place = files.body(folder)
     config, tokenizer = (files.read_object(place / name) for name in (files.CONFIG, files.TOKENIZER_CONFIG))
     try:
-        files.check_stated(config)
+        files.check_stated(config, known)
         files.check_keys(files.TOKENIZER_CONFIG, tokenizer)
     except RefusalError as error:
         raise PoolscopeError("backbone", model, "errors.refused", reason=error.sentence) from error

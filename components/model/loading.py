@@ -46,7 +46,14 @@ from components.model.cut import (
     run,
 )
 from components.model.files import RefusalError, Version
-from components.model.internals import filled, forget_kernels, repeatable, seeded, without_weights
+from components.model.internals import (
+    classifying_types,
+    filled,
+    forget_kernels,
+    repeatable,
+    seeded,
+    without_weights,
+)
 from components.model.tracing import trace
 from components.types import BackboneSpec
 
@@ -116,7 +123,7 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
 
 def read_config(folder: Path) -> PreTrainedConfig:
     """The config in ``folder``, parsed by transformers once nothing in it leads away or is out of bounds."""
-    files.check_stated(files.checked_object(folder / files.CONFIG))
+    files.check_stated(files.checked_object(folder / files.CONFIG), classifying_types().__contains__)
     for tokenizer in (folder / files.TOKENIZER_CONFIG, folder / SPECIAL):
         if tokenizer.exists():
             files.check_keys(tokenizer.name, files.checked_object(tokenizer))

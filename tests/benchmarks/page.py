@@ -3,8 +3,10 @@
 import os
 import re
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
@@ -16,29 +18,7 @@ APP, PLAIN = "app.py", "tests/benchmarks/plain_app.py"
 DRAWN = {APP: "#heatmap-plot .main-svg", PLAIN: "button:text-is('go')"}  # when there is something to look at
 QUIET = Path(os.devnull)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-PRESSED = """async key => {  // seconds from pressing a key to the second frame after it
-    const start = performance.now();
-    document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-    for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
-    return (performance.now() - start) / 1000; }"""
-WATCH = """expected => { window.seen = (async () => {
-    let pressed;  // a script clicks an option only once its menu, which slides in, stands still
-    addEventListener("pointerdown", () => { pressed = performance.now(); }, true);
-    do await new Promise(requestAnimationFrame); while (!(EFFECT)(expected));
-    return (performance.now() - pressed) / 1000; })(); }"""
-MARKS = """all => { const ticks = [...document.querySelectorAll("#similarity-plot .ytick text")];
-    const marks = ticks.filter(tick => tick.textContent.includes("●")).length;
-    return ticks.length > 1 && (all ? marks === ticks.length : marks === 1); }"""
-REVERSED = "text => [...document.querySelectorAll('textarea, input')].some(box => box.value === text)"
-SLIDE = """async ([steps, seconds]) => {  // seconds a frame, while each moves the layer, or none
-    const slider = document.querySelector("#layer input[type=range]"), start = performance.now();
-    let frames = 0;
-    for (; performance.now() - start < 1000 * seconds; frames += 1) {
-        if (steps) slider.value = frames % (Number(slider.max) + 1);
-        if (steps) slider.dispatchEvent(new Event("input", {bubbles: true}));
-        await new Promise(requestAnimationFrame);
-    }
-    return (performance.now() - start) / 1000 / frames; }"""
+SCRIPTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))  # of the page
 
 
 def report() -> None:
@@ -90,7 +70,7 @@ def _pooling_clicks(browser: Browser) -> list[float]:
             page.locator("#pooling input").click()
             option = page.get_by_role("option", name=re.compile(f"^{choice} ·"))
             expect(option).to_be_visible()
-            clicks.append(_click(page, option, MARKS, choice == "mean"))
+            clicks.append(_click(page, option, "marks", choice == "mean"))
     return clicks
 
 
@@ -101,7 +81,7 @@ def _trivial_clicks(browser: Browser) -> list[float]:
         for number in map(str, range(12345, 12355)):
             page.get_by_label("in", exact=True).fill(number)
             button = page.get_by_role("button", name="go", exact=True)
-            clicks.append(_click(page, button, REVERSED, number[::-1]))
+            clicks.append(_click(page, button, "reversed", number[::-1]))
     return clicks
 
 
@@ -110,7 +90,7 @@ def _click(page: Page, target: Locator, effect: str, expected: object) -> float:
 
     The page itself looks for it, from before the click, which returns to a script when the page has time.
     """
-    page.evaluate(WATCH.replace("EFFECT", effect), expected)
+    page.evaluate(SCRIPTS["watch"].replace("EFFECT", SCRIPTS[effect]), expected)
     target.click()
     return float(page.evaluate("window.seen"))
 
@@ -118,8 +98,9 @@ def _click(page: Page, target: Locator, effect: str, expected: object) -> float:
 def _slides(browser: Browser) -> list[Pair]:
     """Seconds of a frame while the slider of the layer moves by one in each, and where nothing happens."""
     with _opened(browser, APP) as page:
-        page.evaluate(SLIDE, [True, 1])  # until each layer has been drawn
-        return [(page.evaluate(SLIDE, [True, 2]), page.evaluate(SLIDE, [False, 0.5])) for _ in range(5)]
+        page.evaluate(SCRIPTS["slide"], [True, 1])  # until each layer has been drawn
+        slide = partial(page.evaluate, SCRIPTS["slide"])
+        return [(slide([True, 2]), slide([False, 0.5])) for _ in range(5)]
 
 
 def _talk_steps(browser: Browser, key: str) -> list[float]:
@@ -127,4 +108,4 @@ def _talk_steps(browser: Browser, key: str) -> list[float]:
     with _opened(browser, APP, "?talk=1") as page:
         expect(page.locator("#slide-end [data-made]")).to_have_count(1, timeout=60_000)  # every slide is made
         steps = page.locator("#talk .slide").count() + page.locator("#talk .question").count() - 1
-        return [float(page.evaluate(PRESSED, key)) for _ in range(steps)]
+        return [float(page.evaluate(SCRIPTS["pressed"], key)) for _ in range(steps)]

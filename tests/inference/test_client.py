@@ -111,8 +111,3 @@ def test_who_leaves_and_a_page_that_stops_end_the_question() -> None:
         for said in (stays.result, lambda: cluster.client.run(OTHER)):
             with pytest.raises(PoolscopeError, match="the server is being stopped"):
                 said()
-
-
-def test_limits_of_replicas_are_in_order() -> None:
-    with pytest.raises(ValueError, match="POOLSCOPE_REPLICAS_LEAST"):
-        Settings(replicas_least=3, replicas_most=2)

@@ -120,24 +120,21 @@ def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
         office.answer(early)
 
 
-def test_one_worker_is_left_to_others_than_who_asks_most(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_worker_is_left_to_others_than_who_asks_most() -> None:
     office, done = Office(3), threading.Event()
-    alone = [turn_of("1.1.1.1") for _ in range(4)]
-    flood = [office.ask(busy(done), turn) for turn in alone]
-    until(lambda: sum(turn.ticket.granted.done() for turn in alone) == 3)  # nobody else asks
-    assert not office.ask(at_once, other := turn_of("2.2.2.2")).done()
-    assert not other.ticket.granted.done()
-    office.pool.leave(alone[0])
-    with pytest.raises(WorkerError):
-        flood[0].result(SECONDS)
-    office.come.release()
-    assert worker_of(other)
-    until(lambda: office.pool._idle)
-    assert not alone[3].ticket.granted.done()  # somebody else may ask again
-    monkeypatch.setattr(office.pool._admission, "_alone", 0.0)
-    assert office.ask(at_once, turn_of("1.1.1.1"))
-    assert worker_of(alone[3])
-    done.set()
+    for others, granted in (([], [True, True, True]), (["2.2.2.2"], [True, True, False])):
+        for other in others:
+            office.answer(turn_of(other))
+        done.clear()
+        turns = [turn_of("1.1.1.1") for _ in range(3)]
+        asked = [office.ask(busy(done), turn) for turn in turns]
+        until(lambda turns=turns, granted=granted: [turn.ticket.granted.done() for turn in turns] == granted)
+        for other in others:  # who is answered at once, and may ask again
+            office.answer(turn_of(other))
+        assert [turn.ticket.granted.done() for turn in turns] == granted
+        done.set()
+        for one in asked:
+            one.result(SECONDS)
 
 
 def test_who_was_asked_about_the_same_is_asked_again() -> None:

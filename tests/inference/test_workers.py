@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from shutil import copyfile, copytree
@@ -24,7 +24,8 @@ from components.inference.engine import Desk, Engine
 from components.inference.payload import pack
 from components.inference.workers import BEHIND, THREADS, Apart, WorkerError, Workers, limits_of
 from components.settings import ASSETS, Settings
-from components.types import Analysis, Query
+from components.types import Query
+from tests.inference.test_engine import timeless
 from tests.tiny import catalogue, change, checkpoint
 
 TEXT = "The plot is thin, but the actors are a delight."
@@ -32,31 +33,14 @@ KEYS = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta
 FILM = "the film is good"
 STUCK = ("one", "two")  # which are asked while their workers stand still
 OPTIONS: dict[str, dict[str, Any]] = {  # of every analysis
-    "analyze": {},
-    "anatomy": {},
-    "lens": {},
+    **{name: {} for name in ("analyze", "anatomy", "lens", "padding", "passport")},
     "importance": {"label": ""},
-    "padding": {},
     "detect": {"vector": [1.0] * 128},
     "trace": {"other": "Something else.", "other_pair": "Another."},
-    "passport": {},
 }
 MB = 1_000_000
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone copies and limits processes")
 LONG = 300  # seconds, at most, that a worker takes to begin on a machine with much else to do
-
-
-def same(one: object, other: object) -> bool:
-    """Whether two answers have the same bytes, the clock aside."""
-    return pack(timeless(one)) == pack(timeless(other))
-
-
-def timeless(one: Any) -> Any:
-    if isinstance(one, Analysis):
-        return replace(one, milliseconds={})
-    values = {field.name: getattr(one, field.name) for field in fields(one)}
-    inner = {name: timeless(value) for name, value in values.items() if isinstance(value, Analysis)}
-    return replace(one, **inner)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +76,8 @@ def test_workers_say_what_the_engine_says_bit_for_bit(
     desk: Desk, engine: Engine, key: str, name: str
 ) -> None:
     query = Query(key, TEXT, "Another.", "mean", layer=1, reference="pooled")
-    assert same(desk.ask(name, query, **OPTIONS[name]), engine.ask(name, query, **OPTIONS[name]))
+    ours, theirs = (one.ask(name, query, **OPTIONS[name]) for one in (desk, engine))
+    assert timeless(ours) == timeless(theirs)
 
 
 def test_the_same_question_has_the_same_answer_until_its_checkpoint_changes(
@@ -107,7 +92,7 @@ def test_the_same_question_has_the_same_answer_until_its_checkpoint_changes(
     )
     os.utime(folder / "model.safetensors", ns=(1, 1))
     changed = other.ask("analyze", Query("gpt2-sentiment", TEXT))
-    assert same(changed, elsewhere)
+    assert timeless(changed) == timeless(elsewhere)
     assert pack(kept) == pack(first)
     times = [one.milliseconds for one in (first, elsewhere, changed)]  # no two runs take the same
     assert times[0] != times[1] != times[2]

@@ -24,6 +24,7 @@ from tests.plain import INPUTS, SPECS
 from tests.tiny import checkpoint
 
 SENTENCES: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text("utf-8"))["sentences"]
+PAIRS = [*zip(SENTENCES[:11], SENTENCES[11:22], strict=True), *((twice, twice) for twice in SENTENCES[22:])]
 LAST = ("xlnet", "gpt2")  # families whose token in the place of [CLS] is the last one
 KEYS = ("bert-sentiment", "xlnet-sentiment")
 WAYS: tuple[Centring, ...] = ("plain", "centred", "standardised")
@@ -31,13 +32,13 @@ States = np.ndarray  # (T, D)
 
 
 @cache
-def by_hand(folder: str) -> list[list[States]]:
-    """The hidden states of each sentence at each layer, from the body alone."""
+def by_hand(folder: str, paired: bool = False) -> list[list[States]]:
+    """The hidden states of each sentence, or pair, at each layer, from the body alone."""
     model, tokenizer = AutoModel.from_pretrained(folder, dtype=torch.float32).eval(), tokens_of(folder)
     found = []
     with torch.no_grad():
-        for sentence in SENTENCES:
-            output = model(**tokenizer(sentence, return_tensors="pt"), output_hidden_states=True)
+        for given in PAIRS if paired else zip(SENTENCES, strict=True):
+            output = model(**tokenizer(*given, return_tensors="pt"), output_hidden_states=True)
             found.append([layer[0].double().numpy() for layer in output.hidden_states])
     return found
 
@@ -57,10 +58,13 @@ def cosines(one: np.ndarray, others: States) -> np.ndarray:
     return others @ one / np.linalg.norm(others, axis=1) / np.linalg.norm(one)
 
 
+@pytest.mark.parametrize("pair", ["", "another"])
 @pytest.mark.parametrize("key", KEYS)
-def test_bands_are_the_quantiles_of_cosines_to_tokens_of_other_sentences(engine: Engine, key: str) -> None:
-    sentences = by_hand(SPECS[key].location)
-    bands = engine.ask("analyze", Query(key, "any text")).ordinary
+def test_bands_are_the_quantiles_of_cosines_to_tokens_of_other_sentences(
+    engine: Engine, key: str, pair: str
+) -> None:
+    sentences = by_hand(SPECS[key].location, bool(pair))
+    bands = engine.ask("analyze", Query(key, "any text", pair)).ordinary
     place = -1 if key.startswith(LAST) else 0
     for layer in range(len(sentences[0])):
         everything = np.concatenate([states[layer] for states in sentences])
@@ -90,7 +94,7 @@ def test_centred_and_standardised_are_by_the_mean_and_the_deviation_over_the_sen
             output = model(**inputs, output_hidden_states=True)
         for layer, hidden in enumerate(output.hidden_states):
             states = hidden[0].double().numpy()
-            everything = np.concatenate([one[layer] for one in by_hand(folder)])
+            everything = np.concatenate([one[layer] for one in by_hand(folder, bool(pair))])
             place = analysis.tokens.cls if reference == "cls" else 2
             target = states.mean(axis=0) if reference == "pooled" else states[place]
             for way in WAYS:
@@ -119,7 +123,7 @@ def test_a_model_that_fails_on_the_sentences_says_so(tmp_path: Path) -> None:
     with torch.no_grad():
         backbone.model.get_input_embeddings().weight[1] = 3e38  # of what its vocabulary does not know
     with pytest.raises(PoolscopeError, match="backbone: 'x' was given; the model's numbers grow beyond"):
-        measured(backbone)
+        measured(backbone, SENTENCES)
 
 
 @pytest.mark.families

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
@@ -78,16 +79,61 @@ class Bomb:
         return os.mkdir, (str(self.made),)
 
 
-def test_neither_pickled_weights_nor_code_of_its_own_are_run(spec: BackboneSpec, tmp_path: Path) -> None:
+AUTO = {
+    f"Auto{kind}": "own.Own" for kind in ("Config", "Tokenizer", "Model", "ModelForSequenceClassification")
+}
+BRINGING: dict[str, dict[str, dict[str, Any]]] = {  # what a folder with code of its own states, in which file
+    "config": {CONFIG: {"auto_map": AUTO}},
+    "a part of it": {CONFIG: {"text_config": {"auto_map": AUTO}}},
+    "another repository": {CONFIG: {"auto_map": {name: f"org/own--{file}" for name, file in AUTO.items()}}},
+    "tokenizer": {SETTINGS: {"auto_map": {"AutoTokenizer": ["own.Own", "own.Fast"]}}},
+    "tokenizer, as older ones": {SETTINGS: {"auto_map": ["own.Own", None]}},
+    "processor": {"preprocessor_config.json": {"auto_map": {"AutoProcessor": "own.Own"}}},
+    "all": {CONFIG: {"auto_map": AUTO}, SETTINGS: {"auto_map": {"AutoTokenizer": ["own.Own", None]}}},
+}
+
+
+@pytest.mark.parametrize("kind", BRINGING)
+@pytest.mark.parametrize("model_type", ["bert", "vit", "nobody's"])
+def test_code_of_its_own_is_never_run_and_not_needed_where_transformers_has_the_type(
+    spec: BackboneSpec, tmp_path: Path, kind: str, model_type: str
+) -> None:
     folder = Path(spec.location)
+    before = plain_logits(folder)
     (folder / "own.py").write_text(f"import os; os.mkdir({str(tmp_path / 'ran')!r})")
-    names = {f"Auto{kind}": "own.Own" for kind in ("Config", "Tokenizer", "ModelForSequenceClassification")}
-    for file in (CONFIG, SETTINGS):
-        for keys in ({"text_config": {"auto_map": names}}, {"auto_map": names}):
-            plain = (folder / file).read_text()
-            change(folder / file, **keys)
-            assert "Python code of its own" in refusal(spec)
-            (folder / file).write_text(plain)
+    for file, keys in {
+        **BRINGING[kind],
+        CONFIG: {**BRINGING[kind].get(CONFIG, {}), "model_type": model_type},
+    }.items():
+        (folder / file).touch()
+        (folder / file).write_text(json.dumps(json.loads((folder / file).read_text() or "{}") | keys))
+    if model_type == "bert":
+        assert torch.equal(plain_logits(folder), before)
+        analysis = analyse(examine(load(spec), Query("spoilt", TEXT)))
+        assert torch.allclose(torch.from_numpy(analysis.logits), before, atol=1e-5)
+        said = [one for one in analysis.warnings if "Python code of its own" in str(one)]
+        assert len(said) == (kind not in ("a part of it", "processor"))
+    else:
+        reason = (
+            "Python code of its own"
+            if CONFIG in BRINGING[kind]
+            else "no text classifier|cannot be understood"
+        )
+        assert re.search(reason, refusal(spec))
+    assert not (tmp_path / "ran").exists()
+
+
+def plain_logits(folder: Path) -> torch.Tensor:
+    """What transformers alone makes of the text, without code of the folder's: (K,)."""
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    model = AutoModelForSequenceClassification.from_pretrained(folder, trust_remote_code=False).eval()
+    with torch.no_grad():
+        logits: torch.Tensor = model(**tokenizer(TEXT, return_tensors="pt")).logits[0]
+    return logits
+
+
+def test_pickled_weights_are_never_read(spec: BackboneSpec, tmp_path: Path) -> None:
+    folder = Path(spec.location)
     (folder / WEIGHTS).unlink()
     torch.save(Bomb(tmp_path / "ran"), folder / "pytorch_model.bin")
     assert "pickled weights are never read" in refusal(spec)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import gradio as gr
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.errors import PoolscopeError
 
@@ -19,25 +19,12 @@ logger = logging.getLogger(__name__)
 
 
 class Monitor:
-    """Counts questions and responses, and notes each question in the log. Several threads may tell it."""
+    """Counts questions, and notes each in the log. Several threads may tell it."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self._questions = Counter(
-            "poolscope_questions",
-            "Questions that have ended.",
-            ("endpoint", "outcome"),
-            registry=self.registry,
-        )
-        self._seconds = Histogram(
-            "poolscope_question_seconds",
-            "How long questions took, from when their work began.",
-            ("endpoint",),
-            registry=self.registry,
-        )
-        self.responses = Counter(
-            "poolscope_responses", "HTTP responses by status.", ("status",), registry=self.registry
-        )
+        self.registry, told = CollectorRegistry(), "How long questions took, from when their work began."
+        labels = ("endpoint", "outcome")
+        self._seconds = Histogram("poolscope_question_seconds", told, labels, registry=self.registry)
 
     @contextmanager
     def question(self, endpoint: str) -> Iterator[None]:
@@ -51,8 +38,7 @@ class Monitor:
             raise
         finally:
             seconds = time.monotonic() - began
-            self._questions.labels(endpoint, outcome).inc()
-            self._seconds.labels(endpoint).observe(seconds)
+            self._seconds.labels(endpoint, outcome).observe(seconds)
             logger.info("question=%s outcome=%s seconds=%.3f", endpoint, outcome, seconds)
 
 
@@ -67,22 +53,14 @@ def outcome_of(error: Exception) -> str:
 def monitored(app: ASGIApp, monitor: Monitor, ready: Callable[[], bool], metrics: bool) -> ASGIApp:
     """ASGI middleware around everything: GET /health, which is ``ready``, and the owner's GET /metrics."""
 
-    def answer(path: str) -> Response | None:
-        if path == "/metrics" and metrics:
-            return Response(generate_latest(monitor.registry), media_type=CONTENT_TYPE_LATEST)
-        if path != "/health":
-            return None
-        if ready():
-            return JSONResponse({"status": "ready"})
-        return JSONResponse({"status": "starting"}, 503, {"Retry-After": "1"})
-
     async def watched(scope: Scope, receive: Receive, send: Send) -> None:
-        async def counting(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                monitor.responses.labels(str(message["status"])).inc()
-            await send(message)
-
-        own = answer(scope["path"]) if scope["method"] in ("GET", "HEAD") else None
-        await (own or app)(scope, receive, send if own else counting)
+        asked, answer = scope["path"] if scope["method"] in ("GET", "HEAD") else "", app
+        if asked == "/metrics" and metrics:
+            answer = Response(generate_latest(monitor.registry), media_type=CONTENT_TYPE_LATEST)
+        elif asked == "/health" and ready():
+            answer = JSONResponse({"status": "ready"})
+        elif asked == "/health":
+            answer = JSONResponse({"status": "starting"}, 503, {"Retry-After": "1"})
+        await answer(scope, receive, send)
 
     return watched

@@ -2,7 +2,6 @@
 
 import inspect
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
@@ -19,8 +18,6 @@ from components.errors import PoolscopeError
 from components.texts import ENGLISH, Sentence, Texts, languages, load_texts
 from components.ui.gradio_internals import PATHS, block_functions
 
-# One language range of Accept-Language, RFC 9110: "zh-Hant;q=0.9"
-RANGE = re.compile(r"([a-z]{1,8})(?:-[a-z0-9]{1,8})*(?:;q=(1(?:\.0{0,3})?|0(?:\.\d{0,3})?))?", re.ASCII)
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
@@ -45,22 +42,18 @@ def page_path(tag: str) -> str:
 def negotiate_locale(address: str, accept_language: str, supported: Sequence[str]) -> str:
     """Choose the language that is meant by an address and an Accept-Language header, of those ``supported``.
 
-    ``lang=`` in the address's query wins, then its path. Of the header, it is the language with the highest
-    q, the first of several, in whatever region or script it is asked for: zh-Hant is zh.
+    ``lang=`` in the address's query wins, then its path. Of the header, it is the first that is supported, in
+    whatever region or script it is asked for: zh-Hant is zh. Browsers put first what is preferred.
     """
     try:
         parts = urlsplit(address[:MAX_CHARACTERS])
     except ValueError:  # such as an unfinished IPv6 address
         parts = urlsplit("")
     asked = parse_qs(parts.query, errors="replace").get("lang", [""])[-1].lower()
-    named = [tag for tag in (asked, parts.path.rpartition("/")[2]) if tag in supported]
-    weights: dict[str, float] = {}
-    for part in accept_language[:MAX_CHARACTERS].lower().replace(" ", "").split(","):
-        found = RANGE.fullmatch(part)
-        if found and found[1] in supported:
-            weights.setdefault(found[1], float(found[2] or 1))
-    preferred = max(weights, key=lambda tag: weights[tag], default="")
-    return named[0] if named else preferred if weights.get(preferred) else ENGLISH
+    ranges = accept_language[:MAX_CHARACTERS].lower().replace(" ", "").split(",")
+    preferred = (one.partition(";")[0].partition("-")[0] for one in ranges if not one.endswith(";q=0"))
+    named = (asked, parts.path.rpartition("/")[2], *preferred)
+    return next((tag for tag in named if tag in supported), ENGLISH)
 
 
 def client_network(scope: Scope) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from components.exhibits.similarity import HEATMAP, SIMILARITY
 from components.exhibits.verdict import VERDICT
 from components.texts import Sentence, Texts
 from components.types import Analysis, Reads
@@ -75,7 +76,58 @@ def answered(*answers: tuple[str, str]) -> Values:
     }
 
 
+def similar(*values: float, **more: Any) -> Analysis:
+    """An answer to "[CLS] not good [SEP]", so similar at its last layer, where 0.4 to 0.8 is ordinary."""
+    given = analysis(**more)
+    similarity = given.similarity.copy()
+    similarity[-1] = values
+    return replace(given, similarity=similarity)
+
+
+def above(*values: float) -> Values:
+    """What is said of similarities beside a band from 0.4 to 0.8, of which 5 % lie on each side by chance."""
+    counts = {"more": sum(value > 0.8 for value in values), "less": sum(value < 0.4 for value in values)}
+    band = {"low": "0.40", "median": "0.60", "high": "0.80", "total": len(values)}
+    return lambda say: {
+        **band,
+        **counts,
+        "count": counts["more"],
+        "expected": f"{0.05 * len(values):.1f}",
+        "others": say("ordinary.sentences"),
+        "reference": say("similarity.special", token="[CLS]"),
+    }
+
+
+def extremes(_: Texts) -> dict[str, object]:
+    """The highest and the lowest similarity of any layer and any token but [CLS]."""
+    values = SIMILAR.similarity[:, 1:]
+    found: dict[str, object] = {"layers": len(values), "total": 4}
+    for end, value in (("high", values.max()), ("low", values.min())):
+        ((layer, column),) = np.argwhere(values == value).tolist()
+        names = {end: f"{value:.2f}", f"{end}_layer": layer, f"{end}_token": ("not", "good", "[SEP]")[column]}
+        found |= names
+    return found
+
+
+def cells(_: Texts) -> dict[str, object]:
+    """The same of all cells of all layers."""
+    values, bands = SIMILAR.similarity[:, 1:], SIMILAR.ordinary.plain
+    more, less = int((values > bands[:, 2:]).sum()), int((values < bands[:, :1]).sum())
+    return {"more": more, "less": less, "total": values.size, "expected": f"{values.size / 20:.1f}"}
+
+
+SIMILAR, POOLED = similar(1, 0.9, 0.3, 0.5), similar(0.7, 0.9, 0.3, 0.5, reference="pooled")
+ALONE = analysis("last", "one")
 ROWS = {
+    "ordinary.heading": Row(told(SIMILARITY, SIMILAR), above(0.9, 0.3, 0.5), told(SIMILARITY, POOLED)),
+    "ordinary.words": Row(told(SIMILARITY, SIMILAR), above(0.9, 0.3, 0.5), told(SIMILARITY, POOLED)),
+    "ordinary.cells": Row(told(HEATMAP, SIMILAR), cells, told(HEATMAP, POOLED)),
+    "similarity.description": Row(
+        told(SIMILARITY, SIMILAR),
+        lambda _: {"total": 4, "most": "not", "most_value": "0.90", "least": "good", "least_value": "0.30"},
+        told(SIMILARITY, ALONE),
+    ),
+    "heatmap.description": Row(told(HEATMAP, SIMILAR), extremes, told(HEATMAP, ALONE)),
     "verdict.reads_some": Row(SOME, counted(2, 1, 2), verdict(reading(*range(5)))),
     "verdict.reads_many": Row(verdict(reading(*range(6))), counted(6), SOME),
     "verdict.reads_but": Row(verdict(reading(*range(1, 12))), counted(11, 0), SOME),

@@ -122,8 +122,7 @@ NO_CONFIG = {"rfilename": "model.gguf", "size": 3, "blobId": "0" * 40}
 NO_SIZE = {"rfilename": "config.json", "blobId": "0" * 40}
 IMPOSSIBLE: tuple[tuple[Spoil, str], ...] = (
     (renaming("model.safetensors", "pytorch_model.bin"), "no weights in safetensors.*save_pretrained"),
-    (stating(auto_map={"AutoModel": "own.Own"}), "code of its own.*auto_map"),
-    (stating("tokenizer_config.json", auto_map={"AutoTokenizer": "a.B"}), "code of its own.*auto_map"),
+    (stating(auto_map={"AutoModel": "own.Own"}, model_type="own"), "Python code of its own that it brings"),
     (stating(model_type="vit"), "no text classification for models of type 'vit'.*choose"),
     (stating(model_type=["bert"]), "model_type"),
     (holding("[" * 100_000), "model_type"),

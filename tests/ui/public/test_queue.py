@@ -21,11 +21,11 @@ pytestmark = pytest.mark.anyio
 class Gradio:
     """What the queue hands on: it names events by their number, and streams what it is given to."""
 
-    def __init__(self, waiting: int = 10) -> None:
+    def __init__(self) -> None:
         self.events, self.forgotten, self.streams = 0, list[str](), asyncio.Queue[bytes]()
         self.go_on, self.gone = asyncio.Event(), asyncio.Event()
         self.go_on.set()
-        self.admission = Admission({"": Line(1, 1)}, waiting)
+        self.admission = Admission({"": Line(1, 1)}, 10)
         self.queue = QueueMiddleware(self, self.admission, self.forgotten.append)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -170,11 +170,6 @@ async def test_what_is_answered_at_once_has_a_place_while_it_is() -> None:
     gradio.admission.leave(other)
     assert (await direct)[0]["status"] == 200
     gradio.admission.enter(Ticket("9.9.9.9"))
-
-
-async def test_too_many_are_told() -> None:
-    gradio = Gradio(waiting=2)  # of which one address has one
-    assert [(await gradio.ask(f"v{number}")[1])[0]["status"] for number in range(2)] == [200, 503]
 
 
 async def test_nobody_is_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
