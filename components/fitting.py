@@ -85,6 +85,16 @@ class Score:
 
 
 @dataclass(frozen=True)
+class Held:
+    """A score by its ``name``, beside what it is by ``chance``; ``beyond``: a test tells them apart."""
+
+    name: str  # as it is called in a row of the ranking
+    value: float
+    chance: float
+    beyond: bool
+
+
+@dataclass(frozen=True)
 class Ranked:
     """Result of one combination. ``layer``: 0 (the embeddings) to L.
 
@@ -117,8 +127,8 @@ class CurvePoint:
 class Miss:
     """A row that the best combination gets wrong, by its place in the table; its fit has not seen it.
 
-    The probabilities are those of the given and of the predicted label. ``suspicious``: the given one is
-    likely wrong, as they say.
+    The probabilities are those of the given and of the predicted label. ``suspicious``: the given one is as
+    unlikely as one that was drawn at random.
     """
 
     row: int
@@ -133,11 +143,12 @@ class Miss:
 class Fit:
     """Everything that was measured on one table; ``ranking``: best first.
 
-    ``majority``: the share of the most frequent label. ``shuffled``: the best combination with shuffled
-    labels. ``classes``: K labels in their order. ``confusion``: (K, K) given by predicted, of the best.
-    ``predicted``: (N,) out-of-fold predictions of the best, as places in ``classes``. ``map``: (N, 2) the
-    first two principal components of its standardised vectors. ``head``: of the best, fitted on all rows; see
-    `OwnHead`. ``warnings``: what could not be had.
+    ``majority``: the share of the most frequent label. ``shuffled``: accuracy of the best combination with
+    shuffled labels: its mean, and between what the next one would be. ``learned``: the score that fits the
+    table. ``classes``: K labels in their order. ``gain``: by how much accuracy rises from the last but one
+    point of the ``curve`` to the last. ``confusion``: (K, K) given by predicted, of the best. ``predicted``:
+    (N,) out-of-fold predictions of the best, as places in ``classes``.
+    ``head``: of the best, fitted on all rows; see `OwnHead`. ``warnings``: what could not be had.
     """
 
     table: Table
@@ -145,12 +156,13 @@ class Fit:
     ranking: tuple[Ranked, ...]
     majority: float
     shuffled: Score
+    learned: Held
     classes: tuple[str, ...]
     curve: tuple[CurvePoint, ...]
+    gain: Score
     confusion: Ints
     predicted: Ints
     misses: tuple[Miss, ...]
-    map: Floats
     head: str
     warnings: tuple[Sentence, ...]
 

@@ -1,9 +1,9 @@
-"""Findings on a visitor's own table: the ranking, what labels are worth, confusion, map and misses."""
+"""Findings on a visitor's own table: the ranking, what labels are worth, confusion and misses."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
@@ -17,7 +17,6 @@ from markupsafe import Markup
 from components.exhibits import draw
 from components.exhibits.control import State
 from components.exhibits.exhibit import (
-    Column,
     Exhibit,
     Shown,
     Where,
@@ -28,10 +27,10 @@ from components.exhibits.exhibit import (
     titled_frame,
 )
 from components.exhibits.view import classify_link, number, one_vector, percent, shorten, visible
-from components.fitting import Fit, Miss, Ranked, Reached, Score
+from components.fitting import Fit, Miss, Ranked, Score
 from components.markup import render
 from components.texts import Texts
-from components.types import Ints, Query
+from components.types import Query
 
 RANKED = {  # columns of the table, and where they stand in a row of the ranking
     **{"backbone": "backbone", "pooling": "pooling", "layer": "layer", "accuracy": "accuracy.value"},
@@ -41,8 +40,7 @@ RANKED = {  # columns of the table, and where they stand in a row of the ranking
 UNLINKED: frozenset[Where] = frozenset({"page", "report"})  # no link, nor a step of a talk, holds a table
 LEVEL = 0.05  # a corrected p below it counts
 NAME = 40  # characters of a backbone's title at most
-FIRST = 5  # combinations that are named while others are fitted
-GAIN = 0.01  # accuracy between the last two points, from which more labels are said to help
+LITTLE = 0.02  # accuracy that more labels hardly help by
 DRAWN = 24  # vectors in the figure, the best ones; all stand in the table
 WIDEST, LINE = 15, 18  # characters of a line beside the axis, and the pixels that it takes
 BESIDE = 58  # pixels of the column of values at the right
@@ -54,11 +52,6 @@ SHADES = ((0.0, "#f1f4f6"), (0.5, "#7fb4d2"), (1.0, "#0a4d75"))  # of the share 
 LABEL = 14  # characters of a label beside an axis
 CELL, LEAST = 30, 34  # pixels
 NARROWEST = 262  # pixels of the columns and of the names beside them, on a phone
-# Of the plane.
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
-SIGNS = "●■◆▲✚✖★▼"  # the same in a legend
-POINTS = 2000  # drawn, spread evenly over the rows
-POINT = 60  # characters of a text beside its point
 # Of the misses.
 SHOWN = 100  # rows of the table on the page; the file has all
 LONGEST = 200  # characters of a text on the page
@@ -81,34 +74,13 @@ class Found:
         """The combinations, best first, of which none has the same vectors as another."""
         return tuple(one for one in self.fit.ranking if not one.same_as)
 
-    @property
-    def learned(self) -> bool:
-        """Tell whether the best one beats the most frequent label and shuffled labels, interval and all."""
-        return self.best.accuracy.low > max(self.fit.majority, self.fit.shuffled.value)
-
     def name(self, one: Ranked, say: Texts) -> str:
-        """Backbone, every pooling of the same vectors, and layer of a combination, not escaped."""
+        """Backbone, every pooling of the same vectors and, where there are several, layer; not escaped."""
         where, every = (one.backbone, one.pooling, one.layer), self.fit.ranking
         alike = (like.pooling for like in every if (like.backbone, like.same_as, like.layer) == where)
-        return combination(one, self.titles, self.fit.plan.all_layers, say, *alike)
-
-
-def combination(
-    one: Ranked | Reached, titles: Mapping[str, str], all_layers: bool, say: Texts, *alike: str
-) -> str:
-    """Backbone, poolings of the very same vector and, where there are several, layer; not escaped."""
-    title = shorten(visible(titles.get(one.backbone, one.backbone)), NAME)
-    key = "lab.combination_layer" if all_layers else "lab.combination"
-    return say(key, backbone=title, pooling=one_vector((one.pooling, *alike)), layer=one.layer)
-
-
-def so_far_html(reached: Sequence[Reached], titles: Mapping[str, str], all_layers: bool, say: Texts) -> str:
-    """The best combinations of those that are fitted by now, as HTML; nothing where there is none."""
-    if not reached:
-        return ""
-    first = sorted(reached, key=lambda one: -one.accuracy)[:FIRST]
-    best = [(combination(one, titles, all_layers, say), percent(one.accuracy)) for one in first]
-    return render("so_far", say, total=len(reached), best=best)
+        title = shorten(visible(self.titles.get(one.backbone, one.backbone)), NAME)
+        key = "lab.combination_layer" if self.fit.plan.all_layers else "lab.combination"
+        return say(key, backbone=title, pooling=one_vector((one.pooling, *alike)), layer=one.layer)
 
 
 def score_text(score: Score, say: Texts) -> str:
@@ -124,11 +96,12 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
     items = [line.format(LINES[key][1], say(f"lab.{key}", value=value)) for key, value in values.items()]
     worse = sum(one.p_corrected < LEVEL for one in found.vectors[1:])
     notes = [say("lab.differences" if others else "lab.alone", count=worse, total=others, level=LEVEL)]
+    notes += [say("lab.no_difference")] if worse < others else []
+    notes += [say("lab.picked")] if others else []
     notes += [say("lab.drawn", count=DRAWN, total=others + 1)] if others >= DRAWN else []
     notes += [one.said(say) for one in fit.warnings]
-    best = {"best": found.name(found.best, say), "accuracy": percent(found.best.accuracy.value)}
     return Shown(
-        heading=say("lab.best" if found.learned else "lab.nothing_learned", **best),
+        heading=_best(found, say),
         words=say("list.semicolon").join(
             say("lab.of", name=found.name(one, say), score=score_text(one.accuracy, say))
             for one in found.vectors[:DRAWN]
@@ -138,6 +111,22 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
         above="".join(map(hint_html, notes)),
         legend=legend_html(*items, f"<li>{escape(say('lab.interval', folds=fit.plan.folds))}</li>"),
         about=say("lab.about", rows=len(fit.table.texts), classes=len(fit.classes)),
+    )
+
+
+def _best(found: Found, say: Texts) -> str:
+    """Name the best one, and say whether it has learned anything, by the score that fits the table."""
+    fit, best, held = found.fit, found.best, found.fit.learned
+    key = "best" if best.accuracy.low > fit.majority else "best_beside"
+    return say(
+        f"lab.{key if held.beyond else 'nothing_learned'}",
+        best=found.name(best, say),
+        accuracy=percent(best.accuracy.value),
+        majority=percent(fit.majority),
+        score=say(f"lab.column_{held.name}"),
+        value=number(held.value, 2),
+        chance=number(held.chance, 2),
+        total=len(found.vectors),
     )
 
 
@@ -191,9 +180,11 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
     points = draw.drawn(scores, rows, map(escape, said))
     heading = say("lab.curve_short")
     if len(scores) > 1:
-        gain = scores[-1].value - scores[-2].value
-        key = "lab.curve_rises" if gain >= GAIN else "lab.curve_flat"
-        heading = say(key, fewer=rows[-2], rows=rows[-1], points=number(100 * gain, 1))
+        gain, known = found.fit.gain, found.fit.learned.beyond
+        flat = gain.high < LITTLE and found.best.accuracy.low > found.fit.majority
+        key = "rises" if known and gain.low > 0 else "flat" if known and flat else "open"
+        change = {name: number(100 * getattr(gain, name), 1) for name in ("value", "low", "high")}
+        heading = say(f"lab.curve_{key}", fewer=rows[-2], rows=rows[-1], **change)
     line = draw.dots(
         points,
         {"size": 8},
@@ -225,7 +216,9 @@ def confusion(found: Found, _: State, say: Texts) -> Shown:
     cells, names = found.fit.confusion, list(map(visible, found.fit.classes))
     wrong = np.where(np.eye(len(names), dtype=bool), 0, cells)
     heading = say("lab.no_confusion")
-    if wrong.max(initial=0) > 0:
+    if (wrong == wrong.max()).sum() > 1:
+        heading = say("lab.confused_alike", count=int(wrong.max())) if wrong.max() else heading
+    else:
         row, column = np.unravel_index(wrong.argmax(), wrong.shape)
         values = {"given": names[row], "predicted": names[column], "count": int(wrong[row, column])}
         heading = say("lab.confused", **values, total=int(cells[row].sum()))
@@ -280,77 +273,26 @@ def _confusion_figure(found: Found, say: Texts) -> draw.Figure:
     return draw.Figure([heat], frame)
 
 
-def plane(found: Found, _: State, say: Texts) -> Shown:
-    """A point for each row: where its vector stands on the first two principal components."""
-    fit = found.fit
-    labels = np.array([fit.classes.index(label) for label in fit.table.labels])  # (N,)
-    drawn = np.linspace(0, len(labels) - 1, min(len(labels), POINTS)).astype(np.int64)
-    of = labels[drawn]
-    apart = ((fit.map[drawn, None] - fit.map[None, drawn]) ** 2).sum(axis=2)  # (n, n)
-    np.fill_diagonal(apart, np.inf)
-    alike = float((of == of[apart.argmin(axis=1)]).mean())  # of each point and the one that is nearest
-    names = [shorten(visible(name), 24) for name in fit.classes]
-    entry = Markup('<li><span style="color: {}" aria-hidden="true">{}</span> {}</li>')
-    items = (
-        entry.format(draw.label_colour(place), SIGNS[place % len(SIGNS)], name)
-        for place, name in enumerate(names)
-    )
-    above = hint_html(say("lab.plane_hint"))
-    if len(drawn) < len(labels):
-        above += hint_html(say("lab.plane_drawn", count=len(drawn), total=len(labels)))
-    columns: dict[str, Column] = {"lab.column_row": range(1, len(labels) + 1), "lab.given": fit.table.labels}
-    columns["lab.first_direction"], columns["lab.second_direction"] = fit.map.T
-    return Shown(
-        heading=say("lab.plane", share=percent(alike), majority=percent(fit.majority)),
-        words=say("lab.plane_words", rows=len(drawn), classes=say.listed(names)),
-        data=titled_frame(columns, say),
-        figure=_plane_figure(fit, drawn, of, say),
-        above=above,
-        legend=legend_html(*items),
-        about=found.name(found.best, say),
-    )
-
-
-def _plane_figure(fit: Fit, drawn: Ints, labels: Ints, say: Texts) -> draw.Figure:
-    """A trace for each label, in its colour and shape. The rows ``drawn`` (n,) have ``labels`` (n,)."""
-    traces = []
-    for place, name in enumerate(map(visible, fit.classes)):
-        rows = drawn[labels == place]
-        texts = (shorten(visible(fit.table.texts[row]), POINT) for row in rows)
-        symbol, colour = SYMBOLS[place % len(SYMBOLS)], draw.label_colour(place)
-        traces.append(
-            draw.Trace(
-                type="scatter",
-                mode="markers",
-                name=escape(name),
-                x=fit.map[rows, 0].round(3).tolist(),
-                y=fit.map[rows, 1].round(3).tolist(),
-                marker={"color": colour, "symbol": symbol, "size": 7, "opacity": 0.75},
-                customdata=[escape(f"{name}: {text}") for text in texts],
-                hovertemplate="%{customdata}<extra></extra>",
-            )
-        )
-    directions = (draw.axis_title(say(f"lab.{name}_direction")) for name in ("first", "second"))
-    xaxis, yaxis = (draw.axis(title=title, showticklabels=False) for title in directions)
-    margin = {"l": 44, "r": 12, "t": 8, "b": 44}
-    return draw.Figure(traces, draw.layout(380, margin, hovermode="closest", xaxis=xaxis, yaxis=yaxis))
-
-
 def misses(found: Found, _: State, say: Texts) -> Shown:
-    """The rows that the best combination gets wrong, or whose labels look wrong, the surest first.
+    """The rows that the best combination gets wrong, the surest first.
 
     The text leads to Classify.
     """
     fit, every = found.fit, found.fit.misses
-    wrong, doubted = (miss.given != miss.predicted for miss in every), (miss.suspicious for miss in every)
-    heading = say("lab.misses", count=sum(wrong), total=len(fit.table.texts), doubted=sum(doubted))
-    texts, doubts = [_text(found, miss) for miss in every], {True: say("lab.doubt"), False: ""}
+    doubts = sum(miss.suspicious for miss in every)
+    heading = say(
+        "lab.misses_doubted" if doubts else "lab.misses",
+        count=len(every),
+        total=len(fit.table.texts),
+        doubted=doubts,
+    )
+    texts, marks = [_text(found, miss) for miss in every], {True: say("lab.doubt"), False: ""}
     columns: dict[str, list[Any]] = {"lab.column_row": [miss.row + 1 for miss in every]}
     columns["lab.column_text"] = texts
     for name in ("given", "given_probability", "predicted", "predicted_probability"):
         columns[f"lab.{name}"] = [getattr(miss, name) for miss in every]
-    data = titled_frame({**columns, "lab.doubted": [doubts[miss.suspicious] for miss in every]}, say)
-    hints = [say("lab.misses_hint")]
+    data = titled_frame({**columns, "lab.doubted": [marks[miss.suspicious] for miss in every]}, say)
+    hints = [say("lab.misses_hint"), *([say("lab.doubted_hint")] if doubts else [])]
     hints += [say("lab.misses_first", count=SHOWN, total=len(every))] if len(every) > SHOWN else []
     rows = [
         (miss, shorten(visible(text), LONGEST), classify_link(_query(found, miss), say))
@@ -384,7 +326,6 @@ def _text(found: Found, miss: Miss) -> str:
 RANKING = Exhibit("lab-ranking", ranking, plotted=True, where=UNLINKED)
 CURVE = Exhibit("lab-curve", curve, plotted=True, where=UNLINKED)
 CONFUSION = Exhibit("lab-confusion", confusion, plotted=True, where=UNLINKED)
-PLANE = Exhibit("lab-plane", plane, plotted=True, where=UNLINKED)
 NUMBERS = Exhibit(
     "lab-numbers", numbers, style="numbers", frame="folded", title="table.heading", where=UNLINKED
 )

@@ -27,7 +27,7 @@ from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIP
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced, traced
 from components.exhibits.importance import AGREES, ATTENTION, ATTENTION_HEAD, BARS, IMPORTANT, INTEGRATED
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
-from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, PLANE, RANKING, Found
+from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
 from components.exhibits.serving import PADDED, VECTOR
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.verdict import HOW_TO_READ, OUTPUTS, VERDICT
@@ -150,5 +150,5 @@ LAB: Panel[Found, Found] = Panel(
     "lab-found",
     "page.lab",
     lambda found: found,
-    rows=((RANKING,), (NUMBERS,), (CURVE, CONFUSION), (PLANE,), (MISSES,)),
+    rows=((RANKING,), (NUMBERS,), (CURVE, CONFUSION), (MISSES,)),
 )

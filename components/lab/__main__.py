@@ -1,7 +1,7 @@
 """Finds which backbone, pooling and layer suits a table: ``python -m components.lab reviews.csv --out lab``.
 
-The table is CSV, TSV, JSON or Parquet. A run that was stopped goes on where it was. What comes out: a
-report with the ranking and its statistics, and a classifier to take home, as a folder and as a zip.
+The table is CSV, TSV, JSON or Parquet. A run that was stopped goes on from the vectors that it has. It gives
+a report with the ranking and its statistics, and a classifier to take home, as a folder and as a zip.
 """
 
 from __future__ import annotations
@@ -75,22 +75,14 @@ def main(given: Sequence[str]) -> int:
         spec = next(spec for spec in done.specs if spec.key == done.fit.ranking[0].backbone)
         folder = asked.out / "classifier"
         folder.mkdir(exist_ok=True)
-        for name, content in classifier_files(done.fit, spec, done.notes).items():
+        files = classifier_files(done.fit, spec, done.notes)
+        for name, content in files.items():
             (folder / name).write_bytes(content)
         archive = shutil.make_archive(str(folder), "zip", asked.out, folder.name)
     except PoolscopeError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
-    fit = done.fit
-    for note in (*done.notes, *fit.warnings):
-        print(note)
-    for row in fit.ranking[:10]:
-        worse = "worse than the first" if row.p_corrected < 0.05 else ""
-        low, high = row.accuracy.low, row.accuracy.high
-        name = f"{row.backbone} {row.pooling} {row.layer}"
-        print(f"{name:<50} {row.accuracy.value:.1%} ({low:.1%} to {high:.1%}) {worse}".rstrip())
-    print(f"majority {fit.majority:.1%}, shuffled labels {fit.shuffled.value:.1%}")
-    print(page, archive, sep="\n", flush=True)
+    print(files["README.md"].decode(), page, archive, sep="\n", flush=True)
     return 0
 
 
@@ -98,7 +90,8 @@ def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m components.lab", description=__doc__)
     add = parser.add_argument
-    add("table", type=Path, help="CSV, TSV or JSON, in UTF-8 or UTF-16, or Parquet")
+    add("table", type=Path, help="CSV, TSV or JSON, or Parquet")
+    add("--encoding", default="", help="of the table; UTF-8 or UTF-16 where it is left out")
     add("--text", help="column of the texts; guessed where it is left out")
     add("--label", help="column of the labels; guessed where it is left out")
     add("--text-pair", help="column of the second texts")
@@ -119,7 +112,7 @@ def arguments() -> argparse.ArgumentParser:
 
 def fitted(asked: argparse.Namespace) -> Done:
     """Everything that is asked, measured."""
-    sheet = read_sheet(read_file(asked.table), asked.headed)
+    sheet = read_sheet(read_file(asked.table, asked.encoding), asked.headed)
     named = {name: getattr(asked, name) for name in ("text", "label", "text_pair")}
     guessed = Columns("", "") if asked.text and asked.label else guess(sheet)
     columns = replace(guessed, **{name: column for name, column in named.items() if column})
@@ -138,17 +131,25 @@ def fitted(asked: argparse.Namespace) -> Done:
     return Done(fit, specs, columns, notes)
 
 
-def read_file(file: Path) -> str:
-    """The text of the table in ``file``; PoolscopeError says why it cannot be read."""
+def read_file(file: Path, encoding: str = "") -> str:
+    """The text of the table in ``file``; PoolscopeError says why it cannot be read.
+
+    Without an ``encoding``, what is no UTF-8 becomes U+FFFD, which `read_sheet` speaks of.
+    """
     try:
         if file.suffix.lower() in PARQUET:
-            return str(pd.read_parquet(file).to_json(orient="records", lines=True))
+            return str(pd.read_parquet(file).to_json(orient="records", lines=True, date_format="iso"))
         written = file.read_bytes()
     except OSError as error:
         raise PoolscopeError("table", str(file), "errors.table_file", reason=error.strerror) from error
     except (ValueError, OverflowError) as error:  # pyarrow's errors of a broken file are ValueErrors too
         raise PoolscopeError("table", str(file), "errors.table_parquet") from error
-    return written.decode("utf-16" if written.startswith(UTF_16) else "utf-8", errors="replace")
+    usual = "utf-16" if written.startswith(UTF_16) else "utf-8"
+    try:
+        return written.decode(encoding or usual, errors="strict" if encoding else "replace")
+    except (UnicodeError, LookupError) as error:
+        line = written.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        raise PoolscopeError("encoding", encoding, "errors.table_decode", line=line) from error
 
 
 def told(steps: Iterator[Stage | Fit]) -> Fit:

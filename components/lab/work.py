@@ -1,4 +1,4 @@
-"""Work of the command: all cores fit, or a cluster; and a run that was stopped goes on where it was.
+"""Work of the command: all cores fit, or a cluster; and a run that was stopped has its vectors again.
 
 On a cluster of Ray's, Ray Data embeds the texts, and tasks fit the folds.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
-from joblib import Memory, Parallel, delayed
+from joblib import Parallel, delayed
 
 from components.analyses.fit import Call, Place, Pooled, Steps
 from components.errors import PoolscopeError
@@ -26,7 +26,7 @@ from components.inference.jobs import in_turns
 from components.inference.payload import pack, unpack
 from components.model.files import version
 from components.settings import Settings, cores, total
-from components.types import BackboneSpec, Floats
+from components.types import Floats
 
 FEW = 500  # rows: their folds are fitted sooner than processes have begun
 ROOM = 6  # times the bytes of the vectors, for each process that fits: its fold copies its rows
@@ -87,8 +87,7 @@ def on_cores(local: Steps) -> Steps:
 
 
 def remembering(steps: Steps, folder: Path) -> Steps:
-    """The ``steps``, of which vectors and folds are kept in a ``folder`` for a run after this one."""
-    fitted = Memory(folder, verbose=0).cache(_fitted, ignore=["steps", "spec"])
+    """The ``steps``, of which vectors are kept in a ``folder`` for a run after this one."""
 
     def embedded(call: Call) -> Iterator[Pooled]:
         depends = pack((version(call.spec), *call.given))
@@ -100,24 +99,11 @@ def remembering(steps: Steps, folder: Path) -> Steps:
                 write(next(coming), file)
             yield read(file)
 
-    def remembered(call: Call) -> Iterator[Any]:
-        if call.name == "embed":
-            return embedded(call)
-        if call.name == "fold":
-            return iter(fitted(call.given, list(call.each), steps, call.spec))
-        return steps(call)
-
-    return remembered
+    return lambda call: embedded(call) if call.name == "embed" else steps(call)
 
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
-
-
-def _fitted(
-    given: tuple[Any, ...], each: Sequence[Sequence[Any]], steps: Steps, spec: BackboneSpec
-) -> list[Floats]:
-    return [*steps(Call("fold", spec, given, each))]
 
 
 @contextmanager

@@ -14,10 +14,10 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import hint_html
-from components.exhibits.lab import Found, so_far_html
+from components.exhibits.lab import Found
 from components.exhibits.panels import LAB as PANEL
 from components.exhibits.view import visible
-from components.fitting import MINE, Fit, Plan, Reached, Stage, Table, read_head
+from components.fitting import MINE, Fit, Plan, Stage, Table, read_head
 from components.markup import render
 from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
@@ -228,11 +228,11 @@ class Lab:
 def progress(
     steps: Iterator[Stage | Fit], plan: Plan, titles: Mapping[str, str], say: Texts
 ) -> Iterator[tuple[Stage | Fit, str, str]]:
-    """Each step with a line that says how far it is, and what is known by then, as HTML.
+    """Each step with a line that says how far it is, and what of the texts is known by then, as HTML.
 
     The line has the backbone, how many of its steps are done, and how long the rest of this stage takes.
     """
-    reached, notes = list[Reached](), dict[Sentence, None]()
+    notes = dict[Sentence, None]()
     stage, last = ("", ""), time.monotonic()
     begun = last
     for step in steps:
@@ -248,12 +248,9 @@ def progress(
             place, count = plan.backbones.index(step.backbone) + 1, len(plan.backbones)
             title = visible(titles.get(step.backbone, step.backbone))
             parts.insert(0, say("lab.which", title=title, place=place, count=count))
-        if left >= 1:
-            parts.append(say("lab.left", seconds=f"{left:.0f}"))
-        reached += [] if step.reached is None else [step.reached]
+        parts += [say("lab.left", seconds=f"{left:.0f}")] if left >= 1 else []
         notes |= dict.fromkeys(step.notes)
-        so_far = so_far_html(reached, titles, plan.all_layers, say)
-        yield step, say.together(parts), f"{_hints([*notes], say)}{so_far}"
+        yield step, say.together(parts), _hints([*notes], say)
 
 
 def sample(name: str) -> str:

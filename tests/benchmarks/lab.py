@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.analyses.fit import REPEATS, Rows, splits_of
-from components.analyses.fit.classifier import accuracy_score, against_first, divide, fold
+from components.analyses.fit import REPEATS, Rows, Tested, splits_of
+from components.analyses.fit.classifier import divide, fold
+from components.analyses.fit.headlines import accuracy_score, against_first
 from components.types import Floats, Ints
 
 TABLES, ROWS, NEW, WIDTH, COMBINATIONS, FOLDS = 200, 200, 4000, 8, 4, 5
@@ -35,24 +36,18 @@ def simulate(seed: int, winner: float) -> tuple[bool, bool, int]:
     draw = np.random.default_rng(seed)
     labels = draw.permutation(np.arange(ROWS + NEW) % 2)
     parts = divide(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS)
-    repeats = [list(splits_of(drawn, FOLDS)) for drawn in parts]
+    splits = [split for drawn in parts for split in splits_of(drawn, FOLDS)]
     fresh = np.arange(ROWS, ROWS + NEW)
-    accuracies, covered = [], 0
+    tested, covered = [], 0
     for combination in range(COMBINATIONS):
         found = vectors(labels, 0.7 + winner * (combination == 0), draw)
-        correct, truth = np.empty((REPEATS, ROWS)), []
-        for repeat, splits in enumerate(repeats):
-            for split in splits:
-                asked = np.concatenate([split.test, fresh])
-                said = fold(found, labels, replace(split, test=asked)).argmax(axis=1)
-                right = said == labels[asked]
-                correct[repeat, split.test] = right[: len(split.test)]
-                truth.append(right[len(split.test) :].mean())
-        score = accuracy_score(correct.mean(axis=0))
-        covered += score.low <= np.mean(truth) <= score.high
-        accuracies.append(
-            [correct[r, split.test].mean() for r, splits in enumerate(repeats) for split in splits]
-        )
+        asked = [replace(split, test=np.concatenate([split.test, fresh])) for split in splits]
+        said = [fold(found, labels, split) for split in asked]
+        tested.append(Tested.of(splits, [one[:-NEW] for one in said], labels[:ROWS]))
+        new = np.reshape([one[-NEW:] for one in said], (REPEATS, FOLDS, NEW, 2)).mean(axis=0).argmax(axis=2)
+        score = accuracy_score(tested[-1])
+        covered += score.low <= (new == labels[fresh]).mean() <= score.high
+    accuracies = [one.accuracies for one in tested]
     means = np.array(accuracies).mean(axis=1)
     best, *others = np.argsort(-means, kind="stable").tolist()
     ps = against_first(np.array(accuracies)[[best, *others]], 1 / (FOLDS - 1))

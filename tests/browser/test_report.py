@@ -109,6 +109,6 @@ def test_a_comparison_and_a_hostile_fit_open_too(engine: Engine, offline: Callab
     expect(page.locator(".words .pieces:visible")).to_contain_text("delight")
     can_be_read(page)
     page = offline("".join(report([LAB], found()[2], {}, {"Table": TRICKS[0]}, Made(WHEN), SAY)), WIDTH)
-    sees_all(page, ("lab-ranking", "lab-curve", "lab-confusion", "lab-plane"))
+    sees_all(page, ("lab-ranking", "lab-curve", "lab-confusion"))
     expect(page.locator(".numbers tbody tr").first).to_be_visible()
     can_be_read(page)

@@ -116,7 +116,6 @@ ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; ot
     **dict.fromkeys(("lab-ranking", "lab-numbers"), lambda given: len(given.fit.ranking)),
     "lab-curve": lambda given: len(given.fit.curve),
     "lab-confusion": lambda given: len(given.fit.classes) ** 2,
-    "lab-plane": lambda given: len(given.fit.table.texts),
     "lab-misses": lambda given: len(given.fit.misses),
     "explanations": lambda evidence: len(evidence.every["agreement"]),
     "swap-numbers": lambda evidence: len(evidence.every["swap"]),

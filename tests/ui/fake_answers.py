@@ -321,6 +321,8 @@ def fake_fit(table: fitting.Table, plan: fitting.Plan) -> Iterator[fitting.Stage
         ranking=tuple(ranking),
         majority=np.bincount(given).max() / rows,
         shuffled=fitting.Score(0.5, 0.4, 0.6),
+        learned=fitting.Held("macro_f1", 0.89, 0.48, True),
+        gain=fitting.Score(0.3, 0.2, 0.4),
         classes=classes,
         curve=(
             fitting.CurvePoint(rows // 4, fitting.Score(0.6, 0.5, 0.7)),
@@ -330,7 +332,6 @@ def fake_fit(table: fitting.Table, plan: fitting.Plan) -> Iterator[fitting.Stage
         predicted=predicted,
         misses=(fitting.Miss(0, table.labels[0], classes[predicted[0]], 0.1, 0.9, True),),
         head=fake_head(table, plan, classes),
-        map=single(np.stack([np.cos(np.arange(rows)), given + np.sin(np.arange(rows))], axis=1)),
     )
 
 

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from components.model.backbone import Backbone
 
 REPEATS = 2  # of the cross-validation: with five folds, ten accuracies for each test
-SHARES = (0.1, 0.2, 0.4, 0.7)  # of a fold's training rows, in the learning curve; the last point is all
-CHECKS = len(SHARES) + 2
+SHARES = (0.125, 0.25, 0.5)  # of a fold's training rows, in the learning curve; the last point is all
+SHUFFLES = 3, 15  # at least and at most: how often labels are shuffled and the best one is fitted to them
+SHUFFLED = 30_000  # rows in all of them, about
 BACKBONES = 5  # at most, for one table
 FOLDS = (2, 10)  # at least and at most
 SEEDS = (0, 2**31 - 1)  # what NumPy and scikit-learn both take
@@ -86,35 +87,38 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """The answers of R repeats of F folds. ``accuracies``: (R * F,). ``correct``: (R, N).
+    """The answers of R repeats of F folds to N rows of these ``labels`` (N,).
 
-    ``probabilities``: (N, K) of the first repeat, each row's from the fold that has not seen it. ``fitted``:
-    on how many rows.
+    ``accuracies``: (R * F,) of the folds. ``probabilities``: (N, K), for each row the mean over the repeats,
+    from folds that have not seen it. ``fitted``: on how many rows.
     """
 
+    labels: Ints
     accuracies: Floats
-    correct: Bools
     probabilities: Floats
     fitted: int
 
     @classmethod
     def of(cls, splits: Sequence[Split], found: Sequence[Floats], labels: Ints) -> Tested:
-        """The folds of whole repeats in their order. ``found``: probabilities (n, K) of each."""
+        """The folds of whole repeats. ``found``: probabilities (n, K) of each."""
         repeats = sum(len(split.test) for split in splits) // len(labels)
-        answers = np.empty((repeats, len(labels), found[0].shape[1]), np.float32)
-        places = np.repeat(np.arange(repeats), len(splits) // repeats)
-        for repeat, split, probabilities in zip(places, splits, found, strict=True):
-            answers[repeat, split.test] = probabilities
-        correct = answers.argmax(axis=2) == labels
-        accuracies = [correct[each, split.test].mean() for each, split in zip(places, splits, strict=True)]
+        mean = np.zeros((len(labels), found[0].shape[1]), np.float32)
+        for split, probabilities in zip(splits, found, strict=True):
+            mean[split.test] += probabilities / repeats
+        right = [one.argmax(axis=1) == labels[split.test] for split, one in zip(splits, found, strict=True)]
         fitted = np.mean([len(split.train) + len(split.held_out) for split in splits])
-        return cls(np.array(accuracies), correct, answers[0], round(float(fitted)))
+        return cls(labels, np.array([one.mean() for one in right]), mean, round(float(fitted)))
 
     @property
-    def shares(self) -> Floats:
-        """(N,) the share of the repeats in which each row is right."""
-        found: Floats = self.correct.mean(axis=0)
+    def predicted(self) -> Ints:
+        """(N,) the likeliest label of each row."""
+        found: Ints = self.probabilities.argmax(axis=1).astype(np.int64)
         return found
+
+    @property
+    def accuracy(self) -> float:
+        """The share of rows whose likeliest label is theirs."""
+        return float((self.predicted == self.labels).mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,9 +195,9 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Gene
         for done, found in enumerate(fitting.validated(spec, pooled, places), start=1):
             measured = found[2]
             grid.append(measured)
-            if best is None or measured.tested.accuracies.mean() > best[2].tested.accuracies.mean():
+            if best is None or measured.tested.accuracy > best[2].tested.accuracy:
                 best = found
-            reached = Reached(spec.key, *measured.place, float(measured.tested.shares.mean()))
+            reached = Reached(spec.key, *measured.place, measured.tested.accuracy)
             yield Stage(done, len(places), "fit", spec.key, None if measured.same_as else reached)
     if best is None:
         raise PoolscopeError("poolings", ", ".join(asked.plan.poolings), "errors.lab_nothing")
@@ -253,17 +257,21 @@ class Fitting:
         self, grid: Sequence[Measured], best: Combination, warnings: tuple[Sentence, ...]
     ) -> Generator[Stage | Fit]:
         """The learning curve, the control with shuffled labels, and everything in one place."""
-        (spec, vectors, measured), rows, curve = best, self.asked.rows, list[Tested]()
+        (spec, vectors, measured), rows = best, self.asked.rows
+        shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
+        drawn = [shuffled(rows, rows.seed + place) for place in range(shuffles)]
+        found, checks = list[Tested](), len(SHARES) + shuffles + 1
         for share in SHARES:
-            curve.append(self.tested(spec, vectors, rows, self.parts[:1], share))
-            yield Stage(len(curve), CHECKS, "check", spec.key)
-        shuffled = replace(rows, labels=np.random.default_rng(rows.seed).permutation(rows.labels))
-        (again,) = self.steps(Call("divide", spec, (shuffled, self.asked.plan.folds, 1)))
-        control = self.tested(spec, vectors, shuffled, again)
-        yield Stage(CHECKS - 1, CHECKS, "check", spec.key)
-        found = self.parts, tuple(grid), grid.index(measured), vectors, tuple(curve), control, warnings
-        (fit,) = self.steps(Call("conclude", spec, (self.asked, *found)))
-        yield Stage(CHECKS, CHECKS, "check", spec.key)
+            found.append(self.tested(spec, vectors, rows, self.parts, share))
+            yield Stage(len(found), checks, "check", spec.key)
+        each = [(other, self.asked.plan.folds, 1) for other in drawn]
+        for other, parts in zip(drawn, self.steps(Call("divide", spec, (), each)), strict=True):
+            found.append(self.tested(spec, vectors, other, parts))
+            yield Stage(len(found), checks, "check", spec.key)
+        curve, control = found[: len(SHARES)], found[len(SHARES) :]
+        known = self.parts, tuple(grid), grid.index(measured), vectors, tuple(curve), tuple(control), warnings
+        (fit,) = self.steps(Call("conclude", spec, (self.asked, *known)))
+        yield Stage(checks, checks, "check", spec.key)
         yield fit
 
     def tested(
@@ -399,6 +407,18 @@ def shared(split: Split, rows: Rows, share: float) -> Split:
         return np.flatnonzero(kept)
 
     return Split(first(split.train), first(split.held_out), split.test)
+
+
+def shuffled(rows: Rows, seed: int) -> Rows:
+    """The rows with their labels drawn anew: each group gets those of another one, copies still the same."""
+    order = np.argsort(rows.groups, kind="stable")
+    groups = np.split(rows.labels[order], np.flatnonzero(np.diff(rows.groups[order])) + 1)
+    drawn = np.random.default_rng(seed).permutation(len(groups))
+    labels = np.empty_like(rows.labels)
+    labels[order] = np.concatenate(
+        [np.resize(groups[other], len(own)) for own, other in zip(groups, drawn, strict=True)]
+    )
+    return replace(rows, labels=labels)
 
 
 def first_alike(vectors: Mapping[str, Floats]) -> dict[str, str]:

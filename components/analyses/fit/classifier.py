@@ -8,31 +8,36 @@ text never stands in two.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 import numpy as np
-from scipy.stats import binomtest, norm, spearmanr, t
-from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix, f1_score, log_loss
+from sklearn.metrics import confusion_matrix, log_loss
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from components.analyses.fit import Asked, Measured, Rows, Split, Tested, numbers_of, splits_of
-from components.fitting import CurvePoint, Fit, Miss, OwnHead, Ranked, Score, packed, write_head
+from components.analyses.fit.headlines import (
+    accuracy_score,
+    against_first,
+    as_numbers,
+    gain_of,
+    interval_of,
+    learned,
+    macro_f1_of,
+    rho_score,
+    suspicious,
+)
+from components.fitting import CurvePoint, Fit, Miss, OwnHead, Ranked, packed, write_head
 from components.model.probes import Probe
-from components.results import holm
 from components.texts import Sentence
-from components.types import Bools, Floats, Ints
+from components.types import Floats, Ints
 
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)  # scikit-learn's C, from the strongest regularisation to the weakest
 NOISE = 1e-4  # a number that varies by less than this share of the typical one is rounding
 ROUGH = 3e-4  # of the gradient, where only the best strength is asked for; scikit-learn's own is 1e-4
 ITERATIONS = 5000  # more than any fit takes: a ConvergenceWarning would be an error of the recipe
 PARTS = 5  # of all rows, at least: where there are fewer folds, each tests several parts
-LEVEL = 0.95  # of intervals
-LIKELY = 0.5  # a weak classifier is sure of nothing, and doubts every label that it gets wrong
 
 
 def divide(rows: Rows, folds: int, repeats: int) -> Ints:
@@ -111,7 +116,7 @@ def conclude(
     place: int,
     vectors: Floats,
     curve: Sequence[Tested],
-    control: Tested,
+    control: Sequence[Tested],
     warnings: tuple[Sentence, ...],
 ) -> Fit:
     """Everything in one place, the ranking best first.
@@ -120,9 +125,8 @@ def conclude(
     that one. ``curve``: fitted on shares of the rows; ``control``: with shuffled labels.
     """
     best, labels = grid[place], asked.rows.labels
-    predicted = best.tested.probabilities.argmax(axis=1).astype(np.int64)
-    scaled = standardiser(vectors).transform(vectors)
-    plane = PCA(2, copy=False, random_state=asked.rows.seed).fit_transform(scaled).astype(np.float32)
+    predicted, tried = best.tested.predicted, sum(not one.same_as for one in grid)
+    held = learned(best.tested, control, numbers_of(asked.classes), tried)
     points: dict[int, Tested] = {}
     for point in (*curve, best.tested):
         points.setdefault(point.fitted, point)  # one for each number of rows
@@ -131,13 +135,14 @@ def conclude(
         plan=asked.plan,
         ranking=tuple(_ranked(asked, grid)),
         majority=float(np.bincount(labels).max() / len(labels)),
-        shuffled=accuracy_score(control.shares),
+        shuffled=interval_of([one.accuracy for one in control]),
+        learned=held,
         classes=asked.classes,
-        curve=tuple(CurvePoint(rows, accuracy_score(point.shares)) for rows, point in points.items()),
+        curve=tuple(CurvePoint(rows, accuracy_score(point)) for rows, point in points.items()),
+        gain=gain_of(curve[-1], best.tested, 1 / (asked.plan.folds - 1)),
         confusion=confusion_matrix(labels, predicted, labels=np.arange(len(asked.classes))),
         predicted=predicted,
-        misses=tuple(_misses(asked, best)),
-        map=plane,
+        misses=tuple(_misses(asked, best, held.beyond)),
         head=_head(asked, parts, grid, best, vectors),
         warnings=warnings,
     )
@@ -158,32 +163,25 @@ def _head(asked: Asked, parts: Ints, grid: Sequence[Measured], best: Measured, v
 
 def _ranked(asked: Asked, grid: Sequence[Measured]) -> Iterator[Ranked]:
     """The grid, best first, each with its p against the best; equal vectors share one."""
-    order = sorted(grid, key=lambda one: -one.tested.accuracies.mean())
+    order = sorted(grid, key=lambda one: -one.tested.accuracy)
     alone = [one for one in order if not one.same_as]
     tested = 1 / (asked.plan.folds - 1)  # test rows for each training row
     ps = against_first(np.stack([one.tested.accuracies for one in alone]), tested)
     known = {(one.backbone, *one.place): p for one, p in zip(alone, ps, strict=True)}
-    labels, numbers = asked.rows.labels, numbers_of(asked.classes)
+    numbers = numbers_of(asked.classes)
     for one in order:
-        (pooling, layer), probabilities = one.place, one.tested.probabilities
-        rho = None
-        if numbers is not None:
-            rho = rho_score(probabilities @ np.array(numbers, np.float32), np.array(numbers)[labels])
-        macro_f1 = f1_score(labels, probabilities.argmax(axis=1), average="macro", zero_division=0.0)
-        accuracy = accuracy_score(one.tested.shares)
+        pooling, layer = one.place
+        rho = None if numbers is None else rho_score(*as_numbers(one.tested, numbers))
+        accuracy, macro_f1 = accuracy_score(one.tested), macro_f1_of(one.tested)
         p, p_corrected = known[one.backbone, one.same_as or pooling, layer]
-        yield Ranked(
-            one.backbone, pooling, layer, accuracy, float(macro_f1), rho, p, p_corrected, one.same_as
-        )
+        yield Ranked(one.backbone, pooling, layer, accuracy, macro_f1, rho, p, p_corrected, one.same_as)
 
 
-def _misses(asked: Asked, best: Measured) -> Iterator[Miss]:
-    """Every row that the best combination gets wrong, or whose label is likely wrong; the surest first."""
-    probabilities, labels = best.tested.probabilities, asked.rows.labels
-    learned = accuracy_score(best.tested.shares).low > np.bincount(labels).max() / len(labels)
-    doubted = suspicious(probabilities, labels) & learned  # who has learned nothing doubts nothing
-    predicted = probabilities.argmax(axis=1)
-    rows = np.flatnonzero((predicted != labels) | doubted)
+def _misses(asked: Asked, best: Measured, learned_any: bool) -> Iterator[Miss]:
+    """Every row that the best combination gets wrong; the surest first."""
+    probabilities, labels, predicted = best.tested.probabilities, asked.rows.labels, best.tested.predicted
+    doubted = suspicious(probabilities, labels) & learned_any  # who has learned nothing doubts nothing
+    rows = np.flatnonzero(predicted != labels)
     for row in rows[np.argsort(-probabilities[rows, predicted[rows]], kind="stable")]:
         yield Miss(
             row=int(row),
@@ -193,58 +191,3 @@ def _misses(asked: Asked, best: Measured) -> Iterator[Miss]:
             predicted_probability=float(probabilities[row, predicted[row]]),
             suspicious=bool(doubted[row]),
         )
-
-
-def accuracy_score(correct: Floats) -> Score:
-    """The share of rows that are right, from (N,) shares of repeats, with Wilson's interval for N rows.
-
-    It covers how often the very classifiers of the folds are right on new rows of the same kind: the errors
-    of rows in different folds are nearly uncorrelated around that (Bayle et al. 2020, Cross-validation
-    confidence intervals for test error).
-    """
-    value, rows = float(correct.mean()), len(correct)
-    ends = binomtest(round(value * rows), rows).proportion_ci(LEVEL, method="wilson")
-    return Score(value, min(float(ends.low), value), max(float(ends.high), value))
-
-
-def rho_score(predicted: Floats, given: Floats) -> Score | None:
-    """Spearman's rho with the interval of Bonett and Wright (2000); None where one side does not vary."""
-    if np.ptp(predicted) == 0 or np.ptp(given) == 0:
-        return None
-    rho = float(spearmanr(predicted, given).statistic)
-    wide = norm.ppf((1 + LEVEL) / 2) * np.sqrt((1 + rho**2 / 2) / max(len(given) - 3, 1))
-    centre = np.arctanh(np.clip(rho, -0.999999, 0.999999))
-    return Score(rho, min(float(np.tanh(centre - wide)), rho), max(float(np.tanh(centre + wide)), rho))
-
-
-def corrected_t_test(differences: Floats, tested: float) -> float:
-    """The two-sided p of the corrected resampled t-test (Nadeau and Bengio 2003).
-
-    ``differences``: (J,) of accuracies on the same folds; ``tested``: test rows for each training row.
-    """
-    mean, variance = differences.mean(), differences.var(ddof=1)
-    if variance < 1e-20:  # every fold says the same
-        return 1.0 if abs(mean) < 1e-10 else 0.0
-    statistic = mean / np.sqrt((1 / len(differences) + tested) * variance)
-    return float(2 * t.sf(abs(statistic), len(differences) - 1))
-
-
-def against_first(accuracies: Floats, tested: float) -> list[tuple[float, float]]:
-    """For each of M combinations p against the first, and p corrected by Holm's method over all pairs.
-
-    All pairs, since which one is the best was found on the same rows. ``accuracies``: (M, J) by folds.
-    """
-    raw = [corrected_t_test(one - other, tested) for one, other in combinations(accuracies, 2)]
-    return [(1.0, 1.0), *zip(raw, holm(raw), strict=True)][: len(accuracies)]  # the first one's come first
-
-
-def suspicious(probabilities: Floats, labels: Ints) -> Bools:
-    """(N,) whose label is likely wrong, by confident learning (Northcutt et al. 2021).
-
-    A row is that of another label where its out-of-fold probability of it is at least what rows of that label
-    have on average, and more likely than not; the likeliest such label decides. ``probabilities``: (N, K).
-    """
-    usual = np.array([probabilities[labels == k, k].mean() for k in range(probabilities.shape[1])])
-    confident = np.where(probabilities >= np.maximum(usual, LIKELY), probabilities, -1.0)
-    found: Bools = (confident.max(axis=1) > 0) & (confident.argmax(axis=1) != labels)
-    return found

@@ -1,0 +1,182 @@
+"""How often the lab's headlines are wrong: ``python -m tests.benchmarks.headlines [TABLES]``.
+
+Tables of random vectors go the way of a fit, with a classifier in closed form in the place of the slow one.
+Where labels say nothing of the vectors, whatever is found beyond chance is wrong; where more rows add
+nothing, that they do. Of the labels that are doubted, at least four in five must have been changed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from components.analyses.fit import (
+    POOLED,
+    REPEATS,
+    Asked,
+    Call,
+    Pooled,
+    Rows,
+    Split,
+    Tested,
+    alike_rows,
+    fit_table,
+    splits_of,
+)
+from components.analyses.fit.classifier import conclude, divide, fold
+from components.analyses.fit.headlines import suspicious
+from components.exhibits.lab import Found, curve, misses, ranking
+from components.fitting import Fit, Plan, Table
+from components.texts import load_texts
+from components.types import Floats, Ints
+from tests.plain import SPECS
+
+TABLES, FOLDS = 200, 5
+WRONG, FALSE = 0.05, 0.2  # shares at most: of tables with a wrong headline, of doubted labels that are right
+RIDGE = 0.1
+SPEC, SAY = next(iter(SPECS.values())), load_texts()
+CLAIMS = ("best", "best_beside", "curve_rises", "misses_doubted")  # keys of what a heading may claim
+
+
+class Kind(NamedTuple):
+    """Tables of ``texts`` in so many ``copies``, and ``poolings`` of each; ``shares`` of the labels.
+
+    ``signal``: what the first of ``width`` numbers has of the label.
+    """
+
+    texts: int
+    shares: tuple[float, ...]
+    width: int = 16
+    poolings: int = 8
+    copies: int = 1
+    signal: float = 0.0
+    names: str = "abcdefgh"
+
+
+NOTHING = {  # whose labels say nothing of the vectors
+    "two labels": Kind(120, (0.5, 0.5)),
+    "five labels": Kind(150, (0.2,) * 5),
+    "numbers as labels": Kind(150, (0.2,) * 5, names="12345"),
+    "vectors longer than the table": Kind(120, (0.5, 0.5), width=200),
+    "a label in a tenth of the rows": Kind(200, (0.9, 0.1)),
+    "each text three times": Kind(60, (0.5, 0.5), copies=3),
+    "one pooling": Kind(120, (0.5, 0.5), poolings=1),
+}
+SETTLED = Kind(160, (0.5, 0.5), width=2, poolings=4, signal=1.0)  # so few numbers need few rows
+CLEAN = (  # what real classifiers are asked about, with labels of which none is wrong
+    Kind(300, (0.5, 0.5), signal=4.0),
+    Kind(300, (0.5, 0.5), signal=2.0),
+    Kind(200, (0.5, 0.5), signal=2.0, width=100),
+    Kind(300, (0.25,) * 4, signal=3.0),
+    Kind(300, (0.9, 0.1), signal=2.0),
+)
+CHANGED = ((CLEAN[0], 0.05), (CLEAN[0], 0.1), (CLEAN[1], 0.1), (CLEAN[3], 0.05))  # shares that are changed
+
+
+def drawn(kind: Kind, draw: np.random.Generator) -> tuple[Ints, dict[str, Floats]]:
+    """Labels of the texts, and vectors of each pooling, which have something in common."""
+    counts = np.round(np.cumsum(kind.shares) * kind.texts).astype(int)
+    labels = draw.permutation(np.searchsorted(counts, np.arange(kind.texts), side="right"))
+    common = draw.normal(size=(kind.texts, kind.width))
+    vectors = {}
+    for pooling in POOLED[: kind.poolings]:
+        mixed = common @ draw.normal(size=(kind.width, kind.width)) / np.sqrt(kind.width)
+        mixed += 0.5 * draw.normal(size=mixed.shape)
+        mixed += kind.signal * np.eye(len(kind.shares), kind.width)[labels]
+        vectors[pooling] = mixed.astype(np.float32)
+    return labels, vectors
+
+
+def ridge(vectors: Floats, labels: Ints, split: Split) -> Floats:
+    """Probabilities (n, K) of what ``split`` tests, by a regression in closed form."""
+    train = np.concatenate([split.train, split.held_out])
+    mean, spread = vectors[train].mean(axis=0), vectors[train].std(axis=0) + 1e-9
+    known, asked = (vectors[train] - mean) / spread, (vectors[split.test] - mean) / spread
+    given = np.eye(labels.max() + 1)[labels[train]]
+    inner = known @ known.T + RIDGE * len(train) * np.eye(len(train))
+    said = asked @ known.T @ np.linalg.solve(inner, given - given.mean(axis=0)) + given.mean(axis=0)
+    positive = np.clip(said, 0.001, 1)
+    found: Floats = positive / positive.sum(axis=1, keepdims=True)
+    return found
+
+
+def fitted(kind: Kind, seed: int) -> Fit:
+    """What a fit of such a table gives."""
+    labels, vectors = drawn(kind, np.random.default_rng(seed))
+    rows = np.repeat(np.arange(kind.texts), kind.copies)
+    given = tuple(kind.names[label] for label in labels[rows])
+    table = Table(tuple(f"text {row}" for row in rows), (), given)
+    asked = Asked(
+        table,
+        Plan((SPEC.key,), tuple(vectors), folds=FOLDS, seed=seed),
+        tuple(kind.names[: len(kind.shares)]),
+        Rows(labels[rows], alike_rows(table)[0], seed),
+    )
+
+    def embedded(_poolings: Any, _all: bool, of: Ints, _inputs: Any) -> Pooled:
+        found, nothing = {(name, 1): one[rows[of]] for name, one in vectors.items()}, np.zeros(len(of), bool)
+        return Pooled(of, found, {}, nothing, nothing, 9)
+
+    run = {"divide": divide, "embed": embedded, "fold": ridge, "conclude": conclude}
+
+    def steps(call: Call) -> Iterator[Any]:
+        return (run[call.name](*call.given, *each) for each in call.each)
+
+    *_, fit = fit_table(steps, [SPEC], asked)
+    assert isinstance(fit, Fit)
+    return fit
+
+
+def said(fit: Fit) -> set[str]:
+    """What the page claims of a fit, by the keys of its headings."""
+    shown = [exhibit(Found(fit, {}), {}, SAY).heading for exhibit in (ranking, curve, misses)]
+    patterns = {key: re.sub(r"\\{\w+\\}", ".+", re.escape(SAY.entries[f"lab.{key}"])) for key in CLAIMS}
+    return {key for key, one in patterns.items() if any(re.fullmatch(one, heading) for heading in shown)}
+
+
+def doubted(kind: Kind, changed: float, seed: int) -> tuple[int, int, int]:
+    """How many labels are doubted, how many of these are right, and how many are wrong in all.
+
+    By real classifiers, of a table of which a share of labels was ``changed`` at random.
+    """
+    draw = np.random.default_rng(seed)
+    true, vectors = drawn(kind._replace(poolings=1), draw)
+    wrong = draw.random(len(true)) < changed
+    labels = np.where(wrong, (true + draw.integers(1, len(kind.shares), len(true))) % len(kind.shares), true)
+    rows = Rows(labels, np.arange(len(labels)), seed)
+    splits = [split for parts in divide(rows, FOLDS, REPEATS) for split in splits_of(parts, FOLDS)]
+    (found,) = vectors.values()
+    tested = Tested.of(splits, [fold(found, labels, split) for split in splits], labels)
+    called = suspicious(tested.probabilities, labels)
+    return int(called.sum()), int((called & ~wrong).sum()), int(wrong.sum())
+
+
+def main(tables: int) -> int:
+    """Print how often each headline is wrong; gives 1 where one misses its bar."""
+    rates: list[float] = []
+    for name, kind in {**NOTHING, "more rows add nothing": SETTLED}.items():
+        counts = Counter(key for seed in range(tables) for key in said(fitted(kind, seed)))
+        wrong = CLAIMS if kind is not SETTLED else ("curve_rises",)
+        rates += [counts[key] / tables for key in wrong]
+        print(f"{name}: " + ", ".join(f"{key} {counts[key] / tables:.1%}" for key in wrong), flush=True)
+    for kind in CLEAN:
+        any_called = np.mean([doubted(kind, 0, seed)[0] > 0 for seed in range(tables)])
+        rates.append(float(any_called))
+        print(f"{kind}, no label wrong: some are doubted in {any_called:.1%} of the tables", flush=True)
+    print(f"the most: {max(rates):.1%} (bar: {WRONG:.0%})")
+    worst = 0.0
+    for kind, share in CHANGED:
+        called, right, wrong_ones = np.array([doubted(kind, share, seed) for seed in range(tables)]).T
+        false = float((right / np.maximum(called, 1)).mean())
+        worst, power = max(worst, false), (called - right).sum() / wrong_ones.sum()
+        print(f"{kind}, {share:.0%} wrong: {power:.0%} of these found, {false:.1%} of the doubted are right")
+    return int(max(rates) > WRONG or worst > FALSE)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else TABLES))
