@@ -21,15 +21,19 @@ from components.fitting import Table
 from components.settings import ASSETS
 from components.texts import Sentence
 
+BINARY = ("PK\3\4", "\ufffd\ufffd\x11\ufffd", "%PDF-", "PAR1")  # how files begin that are no text
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
-SEPARATORS = "\t,;|"
+SEPARATORS = "\t;|,^~\1\x1f"  # of two that fit, the one that is rarer in prose comes first
+FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of them separates
 DECLARED = re.compile(r"sep=(.)\r?\n")  # a spreadsheet's first line
-ESCAPED = r'\\"(?=[^{}\r\n])'  # a quotation mark in a text, as databases write it
+RULES = re.compile(r"^[|+][-+|: ]{3,}$\n?|^-+[-+]+-$\n?", re.MULTILINE)  # that a printed table has
+ESCAPED = r'\\"(?=[^{0}\r\n])'  # a quotation mark in a text, as databases write it
+NOTHING = r"(^|{0})\\N(?={0}|\r?$)"  # a database's missing value, which is no escaped letter
+SPACED = r'{0} +"(?=[^"{0}\r\n])'  # a mark behind a space that encloses a cell
+ODD = "[\ufffd\ud800-\udfff]"  # what could not be decoded, and halves of characters
 PLACE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)|starting at row (\d+)|$")  # of an error
-ASIDE = (
-    r"(\w+://|www\.)\S+|\S+@\S+\.\w+|\S*\d\S*"  # an address of a page or of mail, a number, an id: no text
-)
+ASIDE = r"(\w+://|www\.)\S+|\S+@\S+\.\w+|\S*\d\S*|[\[{].*[\]}]"  # an address, a number, an id, JSON: no text
 DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
 WORD = re.compile(r"[^\W\d_]+")
 MOST_UNREADABLE = 0.1  # of the rows
@@ -83,8 +87,9 @@ def read_sheet(given: object, headed: bool = False) -> Sheet:
     text = given.removeprefix("\ufeff")
     if not text.strip():
         raise PoolscopeError("table", "", "errors.table_empty")
-    if "\0" in text:
+    if text.startswith(BINARY) or text.count("\0") > len(text) / 100:
         raise PoolscopeError("table", text, "errors.table_binary")
+    text = text.replace("\0", "\ufffd")
     is_json = text.lstrip().startswith(("{", "["))
     sheet = Sheet(_from_json(text)) if is_json else _from_separated(text, headed)
     if not 2 <= len(sheet.columns) <= COLUMNS:
@@ -93,16 +98,18 @@ def read_sheet(given: object, headed: bool = False) -> Sheet:
 
 
 def _readable(sheet: Sheet, text: str) -> Sheet:
-    """Leave out the rows that hold what could not be decoded, and those that are empty."""
-    cells = sheet.cells[sheet.cells.map(str.strip).ne("").any(axis=1)]
-    odd = cells.map(lambda cell: re.search("[\ufffd\ud800-\udfff]", cell) is not None).any(axis=1)
-    if odd.sum() > MOST_UNREADABLE * len(cells) or any("\ufffd" in name for name in sheet.columns):
-        raise PoolscopeError("table", text, "errors.table_encoding")
-    cells = cells[~odd]
-    if cells.empty:
+    """Leave out the rows that hold what could not be decoded; PoolscopeError where it is a label, or much."""
+    cells = sheet.cells
+    found = cells.where(cells.map(lambda cell: re.search(ODD, cell) is not None))
+    odd = found.notna().any(axis=1)
+    repeats = any(found[name].dropna().duplicated().any() for name in cells)
+    if repeats or odd.sum() > MOST_UNREADABLE * len(cells) or any("\ufffd" in name for name in sheet.columns):
+        line = text.count("\n", 0, text.index("\ufffd")) + 1 if "\ufffd" in text else 1
+        raise PoolscopeError("table", text, "errors.table_encoding", line=line)
+    if cells[~odd].map(str.strip).eq("").all(axis=None):
         raise PoolscopeError("table", text, "errors.table_rows")
     notes = [Sentence("lab.unreadable", count=int(odd.sum()))] if odd.any() else []
-    return Sheet(cells, (*sheet.notes, *notes), sheet.headless)
+    return Sheet(cells[~odd], (*sheet.notes, *notes), sheet.headless)
 
 
 def guess(sheet: Sheet) -> Columns:
@@ -113,9 +120,11 @@ def guess(sheet: Sheet) -> Columns:
     cells = {name: sheet.cells[name].str.strip() for name in sheet.columns}
     kinds = {name: found[found != ""].nunique() for name, found in cells.items()}
     lengths = {name: found.str.len().mean() for name, found in cells.items()}
-    prose = {name: _is_prose(found) for name, found in cells.items()}
+    aside = {name: found[found != ""].str.fullmatch(f"{ASIDE}|{DATE}") for name, found in cells.items()}
+    prose = {name: bool((~found).mean() > 0.5) for name, found in aside.items()}  # mostly words
     text = max(sheet.columns, key=lambda name: (kinds[name] > 1, prose[name], lengths[name]))
-    ranks = {name: _rank(name, cells[name]) for name in cells if name != text and 2 <= kinds[name] <= CLASSES}
+    several = [name for name in cells if name != text and 2 <= kinds[name] <= CLASSES]
+    ranks = {name: rank for name in several if (rank := _rank(name, cells[name])) is not None}
     if not ranks:
         raise PoolscopeError("table", list(sheet.columns), "errors.table_label")
     label = min(ranks, key=lambda name: (ranks[name], kinds[name]))
@@ -130,18 +139,19 @@ def guess(sheet: Sheet) -> Columns:
     return Columns(in_order[0], label, in_order[1], tuple(others))
 
 
-def _is_prose(cells: pd.Series[str]) -> bool:
-    """Tell whether most cells are words, and no addresses, numbers, dates or ids."""
-    return bool((~cells[cells != ""].str.fullmatch(f"{ASIDE}|{DATE}")).mean() > 0.5)
+def _rank(name: str, cells: pd.Series[str]) -> int | None:
+    """Rate a column as a label: 0 by its name, 1 by what it holds, 2 where it rather tells something else.
 
-
-def _rank(name: str, cells: pd.Series[str]) -> int:
-    """Rate a column as a label: 0 by its name, 1 by what it holds, 2 where it rather tells something else."""
+    None where its values hardly repeat: they are no labels, unless the name says so.
+    """
     known, words = _known(), set(WORD.findall(name.casefold()))
     given = cells[cells != ""].str.casefold()
+    if words & known["label"]:
+        return 0
+    if given.nunique() > len(given) / 2:
+        return None
     aside = given.str.fullmatch(DATE).all() or set(given) <= known["parts"] or words & known["aside"]
-    aside = aside or given.nunique() > len(given) / 2  # hardly any repeats
-    return 0 if words & known["label"] else 2 if aside else 1
+    return 2 if aside else 1
 
 
 @cache  # a file of the app, the same for every table
@@ -201,12 +211,11 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
         yield Sentence("lab.spelled", spelled=cell, count=count)
     if several := sum("\n" in text.strip() for text in (*table.texts, *table.pairs)):
         yield Sentence("lab.lines", count=several)
-    said: dict[tuple[str, str], set[str]] = {}
-    for text, pair, label in zip(table.texts, table.pairs or table.texts, table.labels, strict=True):
-        said.setdefault((text, pair), set()).add(label)
-    if twice := len(table.texts) - len(said):
+    texts = list(zip(table.texts, table.pairs or table.texts, strict=True))
+    labels = pd.Series(table.labels).groupby(pd.factorize(pd.Series(texts))[0]).nunique()  # of each text
+    if twice := len(texts) - len(labels):
         yield Sentence("lab.twice", count=twice)
-    if torn := sum(len(labels) > 1 for labels in said.values()):
+    if torn := int((labels > 1).sum()):
         yield Sentence("lab.conflicting", count=torn)
     label, most = Counter(table.labels).most_common(1)[0]
     if most > 0.9 * len(table.labels):
@@ -214,36 +223,51 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
 
 
 def _from_json(text: str) -> pd.DataFrame:
-    """Read what pandas writes as JSON, whichever way it is turned, or an object a line."""
+    """Read what pandas writes as JSON, whichever way it is turned, or an object a line.
+
+    What an object in a row holds is columns of its own: "data.text".
+    """
     try:
         rows = _records(json.loads(text))
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, json.JSONDecodeError) and text.lstrip().startswith("["):
+            raise PoolscopeError("table", text, "errors.table_json", line=error.lineno) from error
         rows = list(_lines(text))
-    names = dict.fromkeys(str(name).strip() for row in rows for name in row)
-    cells = [{str(name).strip(): _cell(value) for name, value in row.items()} for row in rows]
-    return pd.DataFrame(
-        [[row.get(name, "") for name in names] for row in cells], columns=list(names), dtype=str
-    )
+    cells = [{name: cell for each in row.items() for name, cell in _flat(*each)} for row in rows]
+    found = pd.DataFrame(cells, dtype=object)
+    found.columns = found.columns.str.strip()
+    return found.map(_cell)
 
 
 def _records(found: Any) -> list[Any]:
     """A dict for each row of a whole document of JSON; ValueError where it is no table."""
-    if isinstance(found, dict):
+    if isinstance(found, dict) and found:
         inner = list(found.values())
         if isinstance(data := found.get("data"), list) and isinstance(found.get("columns"), list):
             return [dict(zip(found["columns"], row, strict=True)) for row in data]
-        if lists := [one for one in inner if isinstance(one, list) and one and isinstance(one[0], dict)]:
-            return _records(lists[-1])  # beside it a schema, or how many there are
-        if inner and all(isinstance(one, dict) for one in inner):
-            by_row = all(str(key).isdigit() for key in found) and not all(str(k).isdigit() for k in inner[0])
+        lists = {name: one for name, one in found.items() if isinstance(one, list) and _are(one, dict)}
+        if lists:  # beside it a schema, or how many there are; else the parts of a data set
+            named = [one for name, one in lists.items() if name in ("data", "rows")] or list(lists.values())
+            return [row for rows in named for row in rows]
+        if _are(inner, dict):
+            numbered = [all(str(key).isdigit() for key in one) for one in (found, inner[0])]
+            by_row = numbered[0] if numbered[0] != numbered[1] else len(found) > len(inner[0])
             return inner if by_row else list(pd.DataFrame(found, dtype=object).to_dict("records"))
-        if inner and all(isinstance(one, list) for one in inner):
+        if _are(inner, list):
             return list(pd.DataFrame(found, dtype=object).to_dict("records"))
-    if isinstance(found, list) and all(isinstance(row, list) for row in found):
-        return [dict(enumerate(row, start=1)) for row in found]
-    if isinstance(found, list) and all(isinstance(row, dict) for row in found):
-        return list(found)
+    if isinstance(found, list) and _are(found, list):
+        names = list(map(str, found[0]))
+        said = _known()["label"] & {name.casefold() for name in names}
+        width = max(map(len, found))
+        names = names if said else [f"column {number}" for number in range(1, width + 1)]
+        return [dict(zip(names, row, strict=False)) for row in found[bool(said) :]]
+    if isinstance(found, list) and _are(found, dict):
+        return found
     raise ValueError(found)
+
+
+def _are(values: list[Any], kind: type) -> bool:
+    return bool(values) and all(isinstance(one, kind) for one in values)
 
 
 def _lines(text: str) -> Iterator[dict[str, Any]]:
@@ -252,36 +276,48 @@ def _lines(text: str) -> Iterator[dict[str, Any]]:
         if line.strip():
             try:
                 found = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise PoolscopeError("table", line, "errors.table_json", line=number) from error
+            except (ValueError, RecursionError):
+                found = None
             if not isinstance(found, dict):
                 raise PoolscopeError("table", line, "errors.table_json", line=number)
             yield found
 
 
+def _flat(name: object, value: Any) -> Iterator[tuple[str, Any]]:
+    """A cell of JSON or, where it is an object, each of those in it."""
+    if isinstance(value, dict):
+        yield from ((f"{name}.{inner}", one) for inner, one in value.items())
+    else:
+        yield str(name), value
+
+
 def _cell(value: Any) -> str:
-    """A value of JSON as a text; what is nested stays JSON."""
-    if value is None or value != value:  # NaN
-        return ""
+    """A value of JSON as a text; a list of one is that one, and what is nested stays JSON."""
+    if isinstance(value, list) and len(value) == 1:
+        return _cell(value[0])
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
-    return str(value)
+    return "" if value is None or value != value else str(value)  # NaN
 
 
 def _from_separated(text: str, headed: bool) -> Sheet:
     """Cells between commas, tabs, semicolons or bars, the first row being the names of the columns."""
     declared = DECLARED.match(text)
-    text = text[declared.end() :] if declared else text
-    first = re.sub('"[^"]*"', "", text.lstrip("\r\n").splitlines()[0])
-    separator = declared[1] if declared else max(SEPARATORS, key=first.count)
-    how: dict[str, Any] = {"sep": separator}
-    if re.search(ESCAPED.format(re.escape(separator)), text) and '""' not in text:
-        how["escapechar"] = "\\"
+    text = text[declared.end() :] if declared else RULES.sub("", text)
+    how = _dialect(text, declared[1] if declared else "")
     notes: list[Sentence] = []
     if _is_unquoted(text, how):
         how["quoting"] = csv.QUOTE_NONE
         notes.append(Sentence("lab.unquoted"))
-    cells = _parsed(text, **how)
+    if "escapechar" in how:
+        text = re.sub(NOTHING.format(re.escape(how["sep"])), r"\1\\\\N", text, flags=re.MULTILINE)
+    try:
+        cells = _parsed(text, **how)
+    except PoolscopeError:
+        if "\\" not in text or "escapechar" in how:
+            raise
+        how["escapechar"] = "\\"  # as databases write a separator in a text
+        cells = _parsed(text, **how)
     repeated = cells.eq(list(cells.columns)).all(axis=1)  # tables one after the other
     label = None if headed else _label_in(cells[~repeated])
     if label is not None:
@@ -293,19 +329,28 @@ def _from_separated(text: str, headed: bool) -> Sheet:
     return Sheet(cells[~repeated], tuple(notes))
 
 
+def _dialect(text: str, separator: str) -> dict[str, Any]:
+    """How pandas is to read a text: which ``separator`` it has, where none is declared, and its escapes."""
+    lines = re.sub('"[^"]*"', "", text.strip("\r\n")[:READ]).splitlines()[:FIRST] or [""]
+    counts = {one: [line.count(one) for line in lines] for one in SEPARATORS}
+    alike = [one for one in SEPARATORS if 0 < min(counts[one]) == max(counts[one])]  # in each line as often
+    likely = max(alike or SEPARATORS, key=lambda one: (min(counts[one]), counts[one][0]))
+    separator = separator or likely
+    if separator in SEPARATORS and not counts[separator][0] and re.match('"[^"]*" "', text):
+        separator = " "  # as R writes a table
+    how: dict[str, Any] = {"sep": separator}
+    if re.search(ESCAPED.format(re.escape(separator)), text) and '""' not in text:
+        how["escapechar"] = "\\"
+    if separator != " " and re.search(SPACED.format(re.escape(separator)), text):
+        how["skipinitialspace"] = True
+    return how
+
+
 def _parsed(text: str, **how: Any) -> pd.DataFrame:
     """Have pandas read every cell as a text; PoolscopeError says in which line it cannot."""
     how |= {"dtype": str, "keep_default_na": False}
     try:
         cells = pd.read_csv(StringIO(text, newline=""), **how)
-        expected, more = cells.shape[1], cells.index.nlevels
-        if more > 1:
-            several = {"line": 2, "count": expected + more, "expected": expected}
-            raise PoolscopeError("table", text, "errors.table_cells", **several)
-        if not isinstance(cells.index, pd.RangeIndex):  # the rows have a cell more than the first
-            whole, names = cells.reset_index(names="Unnamed: 0", allow_duplicates=True), cells.columns
-            trailing = cells.iloc[:, -1].fillna("").eq("").all()  # nothing, behind a last separator
-            cells = whole.iloc[:, :-1].set_axis(names, axis=1) if trailing else whole
     except pd.errors.EmptyDataError as error:
         raise PoolscopeError("table", text, "errors.table_rows") from error
     except pd.errors.ParserError as error:
@@ -313,12 +358,31 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
         where: dict[str, Any] = {"line": line, "count": count, "expected": wanted}
         key, where = ("cells", where) if count else ("csv", {"line": int(row or 0) + 1})
         raise PoolscopeError("table", text, f"errors.table_{key}", **where) from error
+    if not isinstance(cells.index, pd.RangeIndex):  # the rows have more cells than the first one
+        cells = _beside_names(cells, text)
     cells = cells.astype(str).where(cells.notna(), "")
     names = [str(name).strip() for name in cells.columns]
     numbered = [f"column {number}" for number in range(1, len(names) + 1)]
     cells.columns = pd.Index(names if len(set(names)) == len(names) else numbered)
     nameless = [name for name in cells if name.startswith("Unnamed: ") and cells[name].eq("").all()]
     return cells.drop(columns=nameless)
+
+
+def _beside_names(cells: pd.DataFrame, text: str) -> pd.DataFrame:
+    """Rows with a cell more than there are names: nothing at their end, or at their beginning an index.
+
+    PoolscopeError where it is neither: then a separator stands in the texts.
+    """
+    names, index = cells.columns, cells.index
+    if index.nlevels == 1:
+        whole = cells.reset_index(names="Unnamed: 0", allow_duplicates=True)
+        if cells.iloc[:, -1].fillna("").eq("").all():
+            return whole.iloc[:, :-1].set_axis(names, axis=1)
+        named = index.is_unique and index.astype(str).str.fullmatch(r"[\w.-]+").all()
+        if named and not str(names[0]).startswith("Unnamed: "):  # there is no other index
+            return whole
+    several = {"line": 2, "count": len(names) + index.nlevels, "expected": len(names)}
+    raise PoolscopeError("table", text, "errors.table_cells", **several)
 
 
 def _is_unquoted(text: str, how: dict[str, Any]) -> bool:
@@ -348,15 +412,7 @@ def _label_in(cells: pd.DataFrame) -> str | None:
     for name in names:
         below = cells[name][cells[name] != ""]
         repeats = 2 <= below.nunique() <= min(CLASSES, len(below) - 1)
-        numbers = len(below) > 0 and all(map(_is_number, (name, *below)))
+        numbers = len(below) and pd.to_numeric(pd.Series([name, *below]), errors="coerce").notna().all()
         if numbers or (repeats and name in set(below)):
             return name
     return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

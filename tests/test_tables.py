@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from contextlib import suppress
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.errors import PoolscopeError
+from components.lab.__main__ import read_file
 from components.settings import ASSETS
 from components.tables import Columns, guess, read_sheet, to_table
 from components.ui.lab import SAMPLES
@@ -26,8 +28,18 @@ ODD = st.text(st.sampled_from('ab1,;\t|"\n\r{}[]:=\0\ufffd\ufeff é😀'), max_s
 
 
 CELLS = st.text(st.sampled_from("ab1 ,;\t|\"'\n\\#=é好"), min_size=1, max_size=12).filter(str.strip)
-FRAMES = st.lists(st.tuples(CELLS, st.sampled_from(("good", "None", "1"))), min_size=1, max_size=8).map(
-    lambda rows: pd.DataFrame(rows, columns=["review", "label"])
+LABELS = st.sampled_from(("good", "None", "1", None))
+NUMBERS = st.sampled_from((0.5, 1e-7, None))
+FRAMES = st.lists(st.tuples(CELLS | st.none(), LABELS, NUMBERS), min_size=2, max_size=8, unique=True).map(
+    lambda rows: pd.DataFrame(rows, columns=["review", "label", "score"]).assign(
+        when=pd.date_range("2024-01-01", periods=len(rows))
+    )
+)
+ESCAPES = {"escapechar": "\\"}
+QUOTING: tuple[dict[str, Any], ...] = (
+    *({"quoting": one} for one in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC)),
+    {"quoting": csv.QUOTE_NONE, **ESCAPES},
+    {"doublequote": False, **ESCAPES},
 )
 
 
@@ -39,29 +51,73 @@ def read(text: str) -> pd.DataFrame:
 @given(
     frame=FRAMES,
     sep=st.sampled_from(",\t;|"),
+    quoting=st.sampled_from(QUOTING),
     index=st.booleans(),
-    quoting=st.sampled_from((csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC)),
+    header=st.booleans(),
+    na_rep=st.sampled_from(("", "NA", "\\N", "-")),
+    decimal=st.sampled_from(".,"),
+    date_format=st.sampled_from((None, "%d.%m.%Y", "%b %d, %Y")),
     lineterminator=st.sampled_from(("\n", "\r\n")),
     mark=st.sampled_from(("", "\ufeff")),
 )
 def test_what_pandas_writes_is_read_as_pandas_reads_it(
-    frame: pd.DataFrame, mark: str, sep: str, **how: Any
+    frame: pd.DataFrame, mark: str, sep: str, quoting: dict[str, Any], **how: Any
 ) -> None:
-    text = frame.to_csv(sep=sep, **how)
-    expected = pd.read_csv(StringIO(text, newline=""), sep=sep, dtype=str, keep_default_na=False)
-    pd.testing.assert_frame_equal(read(mark + text), expected.astype(object), check_dtype=False)
+    """With escapes that it was told, or without, where a text does not tell them; or refused."""
+    if "escapechar" in quoting:  # without marks, an end of a line in a text cannot be told from others
+        frame = frame.assign(review=frame["review"].str.replace("\n", " "))
+        how |= {"header": True, "decimal": "."}
+    text = frame.to_csv(sep=sep, **quoting, **how)
+    try:
+        sheet = read_sheet(mark + text)
+    except PoolscopeError:
+        assert "escapechar" in quoting
+        return
+    known = []
+    for more in ({}, ESCAPES)[: 1 + ("escapechar" in quoting)]:
+        names = None if sheet.headless else 0
+        cells = {"dtype": str, "keep_default_na": False, "header": names}
+        with suppress(pd.errors.ParserError):
+            found: Any = pd.read_csv(StringIO(text, newline=""), sep=sep, **cells, **more)
+            known.append(filled(found.fillna("")))
+    assert filled(sheet.cells.reset_index(drop=True)) in known
+    assert len(known) > 1 or len(sheet.cells) == len(frame) - (not how["header"] and not sheet.headless)
+
+
+def filled(frame: pd.DataFrame) -> list[list[str]]:
+    """The cells of those columns that hold any, an index among them."""
+    whole = frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+    return whole.loc[:, whole.ne("").any().to_numpy()].to_numpy().tolist()
 
 
 @settings(max_examples=50, deadline=None)
 @given(frame=FRAMES)
 def test_json_of_any_orientation_is_the_same_table(frame: pd.DataFrame) -> None:
+    given = frame[["review", "label"]].fillna("")
     for orient in ("records", "split", "index", "columns", "table"):
-        found = read(frame.to_json(orient=orient, force_ascii=False))
-        pd.testing.assert_frame_equal(found[["review", "label"]], frame, check_dtype=False)
-    values = read(frame.to_json(orient="values"))
-    assert values.to_numpy().tolist() == frame.to_numpy().tolist()
-    lines = read(frame.to_json(orient="records", lines=True, force_ascii=False))
-    pd.testing.assert_frame_equal(lines, frame, check_dtype=False)
+        found = read(frame.to_json(orient=orient, force_ascii=False, date_format="iso"))
+        pd.testing.assert_frame_equal(found[["review", "label"]], given, check_dtype=False)
+    values = read(given.assign(label="x").to_json(orient="values"))
+    assert values.to_numpy().tolist() == given.assign(label="x").to_numpy().tolist()
+    lines = read(frame.to_json(orient="records", lines=True, force_ascii=False, date_format="iso"))
+    pd.testing.assert_frame_equal(lines[["review", "label"]], given, check_dtype=False)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "gbk", "shift_jis", "utf-16", "utf-8-sig"])
+def test_a_file_is_read_in_the_encoding_that_is_told_or_refused(tmp_path: Path, encoding: str) -> None:
+    label = "schön" if encoding == "cp1252" else "好"
+    frame = pd.DataFrame([(text, label.replace("b", one)) for text, one in PLAIN], columns=["text", "label"])
+    frame.loc[::2, "label"] = "bad"
+    file = tmp_path / "table.csv"
+    frame.to_csv(file, index=False, encoding=encoding)
+    pd.testing.assert_frame_equal(read(read_file(file, encoding)), frame, check_dtype=False)
+    if encoding.startswith("utf"):
+        pd.testing.assert_frame_equal(read(read_file(file)), frame, check_dtype=False)
+    else:
+        with pytest.raises(PoolscopeError, match="from line 3 on, some characters are not in UTF-8"):
+            read_sheet(read_file(file))
+    with pytest.raises(PoolscopeError, match="there is no such encoding"):
+        read_file(file, "no-such-code")
 
 
 PLAIN = [(f"a film, number {row}", ("good", "bad")[row % 2]) for row in range(12)]
@@ -78,6 +134,10 @@ def by_pandas(**columns: Any) -> str:
     """The table with other columns, or more."""
     return FRAME.assign(**columns).to_csv(index=False)
 
+
+RECORDS = FRAME.to_dict("records")
+INSIDE = [{"row_idx": number, "row": row, "truncated_cells": []} for number, row in enumerate(RECORDS)]
+LINE, BARRED = "+----+----+", [f"| {row.replace(',', ' | ')} |" for row in BARE]
 
 KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows of it -> what is said of them
     "an index without a name": (FRAME.to_csv(), ""),
@@ -102,6 +162,29 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "a mark that nobody sees": (by_pandas(label=["go\u200bod", *FRAME["label"][1:]]), "lab.alike"),
     "decimals": (by_pandas(label=["1.0", "0", *"10" * 5]), "lab.alike"),
     "numbers that are equal": (json.dumps(EQUAL), "lab.alike"),
+    "parts of a data set": (json.dumps({"train": RECORDS[:8], "test": RECORDS[8:]}), ""),
+    "a viewer of data sets": (json.dumps({"features": [{"name": "text"}], "rows": INSIDE}), ""),
+    "rows by their names": (json.dumps({f"row {number}": row for number, row in enumerate(RECORDS)}), ""),
+    "lists with names first": (json.dumps([["text", "label"], *PLAIN]), ""),
+    "a list of one label": (
+        FRAME.assign(label=[[label] for _, label in PLAIN]).to_json(orient="records"),
+        "",
+    ),
+    "a printed table": (["|text|label|", "|---|:--|", *(f"|{row.replace(',', '|')}|" for row in BARE)], ""),
+    "a database's table": ([LINE, "| text | label |", LINE, *BARRED, LINE], ""),
+    "a database's escapes": ([f'{row}\t"a\\"b"\t\\N' for row in TABBED[1:]], "lab.headless"),
+    "a separator that is escaped": (FRAME.to_csv(index=False, quoting=csv.QUOTE_NONE, escapechar="\\"), ""),
+    "a table of R": (
+        ['"text" "label"', *(f'"{row.replace(",", chr(34) + " " + chr(34))}"' for row in BARE)],
+        "",
+    ),
+    "spaces before marks": (["label, text", *(f'{label}, "{text}"' for text, label in PLAIN)], ""),
+    "names with commas between semicolons": (
+        FRAME.rename(columns={"label": "the label, or so"}).to_csv(sep=";", index=False),
+        "",
+    ),
+    "another separator": ([row.replace(",", "\x01") for row in BARE], "lab.headless"),
+    "rows of nothing": ([HEAD, *BARE, ",", ","], "lab.missing"),
 }
 
 
@@ -124,8 +207,9 @@ def test_a_first_row_that_looks_like_a_row_may_be_names_after_all() -> None:
     assert (sheet.columns, len(sheet.cells), sheet.notes) == (("film 0", "good"), 11, ())
 
 
-def test_one_character_that_cannot_be_read_costs_its_row() -> None:
-    sheet = read_sheet("\n".join(["text,label", "na\ufffdve,bad", *BARE]))
+@pytest.mark.parametrize("odd", ["\ufffd", "\0"])
+def test_one_character_that_cannot_be_read_costs_its_row(odd: str) -> None:
+    sheet = read_sheet("\n".join(["text,label", f"na{odd}ve,bad", *BARE]))
     assert len(sheet.cells) == 12
     assert [str(note)[:46] for note in sheet.notes] == ["Rows with a character that could not be read: "]
 
@@ -202,14 +286,17 @@ def test_a_label_that_nearly_all_rows_have_is_named() -> None:
         (b"text,label", "text"),
         (" \n ", "paste a table"),
         ("PK\x03\x04\0\0", "this is no text"),
-        ("text,label\nna\ufffdve,1", "some characters could not be read"),
+        ("text,label\nna\ufffdve,1", "from line 2 on, some characters are not in UTF-8"),
+        ("\n".join([HEAD, *2 * BARE * 9, "a,b\ufffd", "c,b\ufffd"]), "from line 218 on"),
         ("text,label", "at least one row"),
         ("text\ngood\nbad", "2 to 200 columns"),
         ("text,label\na,b\na,b,c", "line 3 has 3 cells where 2"),
+        ("\n".join([HEAD, *(f"a long, {row}" for row in BARE)]), "line 2 has 3 cells where 2"),
         ('text,label\n"a,b\n', "is no CSV"),
         ('{"text": "a"}\n{"text"', "line 2 is no object of JSON"),
         ('{"text": "a"}\n[1]', "line 2 is no object of JSON"),
         ("[1, 2]", "line 1 is no object of JSON"),
+        ('[{"text": "a"},\n {"text": "b",}]', "line 2 is no object of JSON"),
     ],
 )
 def test_what_is_no_table_is_said(given: object, said: str) -> None:

@@ -3,16 +3,19 @@
 
 const input = element.querySelector("input[type=file]");
 const said = element.querySelector("[role=status]");
+const encoding = element.querySelector("select");
 const zone = document.getElementById("lab");
+let last; // the file, to be read again in another encoding
 const read = async (file) => {
   if (!file) return;
   if (file.size > Number(input.dataset.most)) { // it is not even looked at
     said.textContent = said.dataset.large;
     return;
   }
+  last = file;
   const box = document.querySelector("#lab-table textarea");
   const bytes = new Uint8Array(await file.arrayBuffer());
-  const code = { "255,254": "utf-16le", "254,255": "utf-16be" }[bytes.slice(0, 2).join()] ?? "utf-8";
+  const code = { "255,254": "utf-16le", "254,255": "utf-16be" }[bytes.slice(0, 2).join()] ?? encoding.value;
   box.value = new TextDecoder(code).decode(bytes); // what is none becomes U+FFFD, which the server speaks of
   box.dispatchEvent(new Event("input", { bubbles: true }));
   said.textContent = `${said.dataset.read} ${file.name}`;
@@ -22,6 +25,7 @@ input.addEventListener("change", () => {
   read(input.files[0]);
   input.value = ""; // so that the same file can be chosen again once it has changed
 });
+encoding.addEventListener("change", () => read(last));
 zone.addEventListener("click", (event) => { // a fit that is cancelled is a failure to gradio, as one that is refused
   const button = event.target.closest("#lab-start, #lab-cancel");
   if (button) zone.dataset.cancelled = button.id === "lab-cancel";
