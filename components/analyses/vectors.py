@@ -11,6 +11,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,17 +25,22 @@ MOST = 16_384  # numbers: four hidden states of 4,096 side by side
 LONGEST = 400_000  # characters: so many numbers with 24 each
 TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
 LEVELS = 8  # of lists in lists; servers have up to six
-PRINTED = re.compile(r"(?:\w+\.)?(?:array|tensor)\s*\((.*)\)", re.DOTALL)  # as NumPy and torch do
-AFTER = re.compile(r",\s*(?:dtype|device|requires_grad|grad_fn|shape)\s*=.*", re.DOTALL)  # what follows
+GROUP = re.compile(r"\[([^\[\]]*)\]")  # numbers of NumPy, torch and others, and of a cell of a table
+COUNTED = re.compile(r"^\s*\[\d+\]", re.MULTILINE)  # places before the lines that R prints
+LABEL = re.compile(r"^[^\d{}:=]*(?:\[\d*\]\s*)?[:=]\s*")  # the name of what follows
 SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")  # NumPy's numbers in a list of Python's
 SERIES = re.compile(r"\s*(?:Name|Length|dtype): .*$")  # the last line that pandas prints
-PARTS = re.compile(r"[\s,;|\[\]()]+")  # between numbers
-SPACES = re.compile(r"[\s;|\[\]()]+")  # between numbers with commas in them
-NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
+PARTS = re.compile(r"[\s,;|(){}\"']+")  # between numbers
+SPACES = re.compile(r"(?:[\s;|(){}\"']|,(?=\s|$))+")  # between numbers with commas in them
+HEX = r"[-+]?0x[01](?:\.[\da-f]{1,13})?p[-+]?\d{1,3}"  # as C prints a number
+NUMBER = re.compile(rf"([-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf|infinity))f?|{HEX}", re.IGNORECASE)
 COMMA = re.compile(r"([-+]?\d+),(\d+(?:e[-+]?\d+)?)", re.IGNORECASE)  # a number of a spreadsheet's
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+BYTES = re.compile(r"(?:\\x|0x|x')?((?:[\da-f]{8}){2,})'?", re.IGNORECASE)  # as databases print float32
 FLOAT = np.dtype("<f4")  # of base64, as OpenAI's endpoints write it
+FEW = 8  # numbers that are told beside a vector: its shape, scores, distances
 BESIDE = frozenset(("text", "text_pair", "texts", "shape", "indices", "tokens", "input_ids"))  # no vectors
+SPARSE = frozenset(("sparse", "sparse_values", "sparse_vector"))
 
 
 @dataclass(frozen=True)
@@ -107,68 +113,88 @@ def parsed(given: object) -> object:
     if len(given) > LONGEST:
         raise PoolscopeError(FIELD, given[:80], "errors.long", length=len(given), longest=LONGEST)
     text = given.strip()
-    if text.startswith(("[", "{", '"', "(")):
+    if text.startswith(("[", "{", '"', "(", "b'", 'b"')):
         with suppress(ValueError, RecursionError):
             read: object = json.loads(text)
             return read
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            return ast.literal_eval(SCALAR.sub(r"\1", text))
+            read = ast.literal_eval(SCALAR.sub(r"\1", text))
+            return given if isinstance(read, set) else read  # a set is what C and Postgres write of a list
     return given
 
 
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
-    stripped = text.strip()
-    if shown := PRINTED.fullmatch(stripped):
-        stripped = AFTER.sub("", shown[1])
-    stripped = SERIES.sub("", stripped)
+    stripped = LABEL.sub("", SERIES.sub("", COUNTED.sub("", text.strip())).replace("\u2212", "-"))
     if "..." in stripped or "\u2026" in stripped:
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
-    if "[" in stripped.lstrip("[( \t\r\n"):  # several rows; one may have an axis before it
+    groups = [group for group in GROUP.findall(stripped) if PARTS.search(group.strip())]
+    if len(groups) > 1:  # several rows; one may have an axis before it
         raise PoolscopeError(FIELD, text, "errors.vector_one")
-    lines = [[part for part in PARTS.split(line) if part] for line in stripped.splitlines() if line.strip()]
-    parts = [part for line in lines for part in line]
-    apart = [part for part in SPACES.split(stripped) if part]
-    commas = [COMMA.fullmatch(part) for part in apart]
+    stripped = groups[0] if groups else stripped
+    rows, apart = _rows(stripped, PARTS), _rows(stripped, SPACES)
+    commas = [COMMA.fullmatch(part) for row in apart for part in row]
     if all(commas) and any(found and len(found[2]) > 2 for found in commas):
-        parts = [f"{found[1]}.{found[2]}" for found in commas if found]
-    elif len(lines) > 1 and [line[0].rstrip(":") for line in lines] in _counts(len(lines)):
-        parts = [part for line in lines for part in line[1:]]
-    if parts and all(map(NUMBER.fullmatch, parts)):
-        return [float(part) for part in parts]
-    return _of_base64(text)
+        return [float(f"{found[1]}.{found[2]}") for found in commas if found]
+    for left in (rows, rows[1:]):  # the first may name a column
+        parts = [part for row in left for part in row]
+        if parts and all(map(NUMBER.fullmatch, parts)):
+            return [_number(part) for part in parts]
+    return _of_bytes(text)
 
 
-def _counts(lines: int) -> list[list[str]]:
-    """Numbers of as many lines, from 0 and from 1."""
-    return [[str(number) for number in range(start, start + lines)] for start in (0, 1)]
+def _rows(text: str, between: re.Pattern[str]) -> list[list[str]]:
+    """What stands in each line, ``between`` apart, without numbers of lines and columns, from 0 or from 1."""
+    split = ([part for part in between.split(line) if part] for line in text.splitlines())
+    rows = [row for row in split if row]
+    for start, head in product((0, 1), (0, 1)):
+        left = [row for row in rows[head:] if len(row) == 2]
+        numbers = [str(start + place) for place in range(len(rows) - head)]
+        if len(numbers) > 1 and [row[0].rstrip(":.") for row in left] == numbers:
+            return [row[1:] for row in left]
+    columns = [str(place) for place in range(len(rows[0]))] if len(rows) == 2 else []
+    return rows[1:] if len(columns) > 1 and rows[0] == columns else rows
 
 
-def _of_base64(text: str) -> Sequence[float]:
-    """The float32 numbers, the lowest byte first, that a ``text`` without spaces stands for."""
-    packed = "".join(text.strip().splitlines())
-    if not BASE64.fullmatch(packed):
+def _number(part: str) -> float:
+    match = NUMBER.fullmatch(part)
+    return float(match[1]) if match and match[1] else float.fromhex(part)
+
+
+def _of_bytes(text: str) -> Sequence[float]:
+    """The float32 numbers, the lowest byte first, that a ``text`` of base64 or of hex digits stands for."""
+    packed = "".join(text.split())
+    if digits := BYTES.fullmatch(packed):
+        return _floats(bytes.fromhex(digits[1]), text)
+    if not BASE64.fullmatch(packed) or packed != "".join(text.strip().splitlines()):
         raise PoolscopeError(FIELD, text, "errors.vector")
     try:
-        data = b64decode(packed, validate=True)
+        return _floats(b64decode(packed, validate=True), text)
     except binascii.Error as error:
         raise PoolscopeError(FIELD, text, "errors.vector") from error
+
+
+def _floats(data: bytes, given: object) -> list[float]:
     if len(data) % FLOAT.itemsize:
-        raise PoolscopeError(FIELD, text, "errors.vector_base64", count=len(data))
+        raise PoolscopeError(FIELD, given, "errors.vector_base64", count=len(data))
     return [float(number) for number in np.frombuffer(data, FLOAT)]
 
 
 def _of_json(given: object) -> Sequence[float]:
     """The numbers of the one vector in a JSON value."""
+    if isinstance(given, bytes):  # as Redis keeps them
+        return _floats(given, given)
     found = list(_held(given, LEVELS))
     numbers = [one for one in found if not isinstance(one, str)] or found
+    if len(long := [one for one in numbers if len(one) >= FEW]) == 1:
+        numbers = long
     if len(numbers) > 1:
         raise PoolscopeError(FIELD, Sentence("errors.count", count=len(numbers)), "errors.vector_one")
     if not numbers:
         raise PoolscopeError(FIELD, given, "errors.vector")
     (only,) = numbers
     if isinstance(only, str):
-        return _of_base64(only)
+        return _of_bytes(only)
     try:
         return [float(one) for one in only]
     except OverflowError as error:  # a whole number of hundreds of digits
@@ -182,10 +208,19 @@ def _held(value: object, levels: int) -> Iterator[Any]:
         if size >= 2 * FLOAT.itemsize and not size % FLOAT.itemsize:
             yield value
     if isinstance(value, Mapping):
-        value = [one for key, one in value.items() if key not in BESIDE]
-    elif isinstance(value, list | tuple) and value and all(type(one) in (int, float) for one in value):
-        yield value
-        return
-    if levels and isinstance(value, list | tuple):
-        for one in value:
-            yield from _held(one, levels - 1)
+        if list(value) == [str(place) for place in range(len(value))]:  # an array that JavaScript wrote
+            value = list(value.values())
+        elif "float" in value:  # beside the same in fewer bits
+            value = [value["float"]]
+        elif {"indices", "values"} <= value.keys():
+            return
+        else:
+            value = [one for key, one in value.items() if key not in BESIDE | SPARSE]
+    if isinstance(value, list | tuple) and value:
+        if all(isinstance(one, str) and NUMBER.fullmatch(one) for one in value):
+            value = [_number(one) for one in value]
+        if all(type(one) in (int, float) for one in value):
+            yield value
+        elif levels:
+            for one in value:
+                yield from _held(one, levels - 1)

@@ -57,6 +57,44 @@ FORMS = {
     "numbered from 0": "\n".join(f"{number}: {value}" for number, value in enumerate(LISTED)),
     "numbered from 1": "\n".join(f"{number},{value}" for number, value in enumerate(LISTED, start=1)),
     "a print of pandas": pd.Series(LISTED).to_string(),
+    "a column that pandas prints": pd.DataFrame(NUMBERS).to_string(),
+    "a column with its index": pd.Series(LISTED).to_csv(),
+    "a row with numbers of columns": pd.DataFrame([LISTED]).to_csv(index=False),
+    "a cell of a table": f'id,embedding\n1,"{LISTED}"',
+    "a row of a table": ",".join(f"dim_{place}" for place in range(128)) + "\n" + ",".join(map(str, LISTED)),
+    "psql": f" embedding\n-----------\n {LISTED}\n(1 row)",
+    "an array of Postgres": str(LISTED).replace("[", "{").replace("]", "}"),
+    "an array of C": f"float v[] = {{{', '.join(f'{one!r}f' for one in LISTED)}}};",
+    "an array of R": "\n".join(
+        f"[{place + 1}] {' '.join(map(str, LISTED[place : place + 8]))}" for place in range(0, 128, 8)
+    ),
+    "an array of JavaScript": json.dumps({str(place): one for place, one in enumerate(LISTED)}),
+    "transformers.js": json.dumps(
+        {"dims": [1, 128], "data": dict(zip(map(str, range(128)), LISTED, strict=True))}
+    ),
+    "its print": f"Float32Array(128) {LISTED}",
+    "JAX's repr": f"Array({LISTED}, dtype=float32)",
+    "TensorFlow's repr": f"<tf.Tensor: shape=(128,), dtype=float32, numpy=\narray({LISTED}, dtype=float32)>",
+    "Redis's bytes": repr(NUMBERS.astype("<f4").tobytes()),
+    "bytes in hex digits": NUMBERS.astype("<f4").tobytes().hex(),
+    "bytes of Postgres": "\\x" + NUMBERS.astype("<f4").tobytes().hex(),
+    "bytes of SQLite": f"X'{NUMBERS.astype('<f4').tobytes().hex().upper()}'",
+    "hex floats": " ".join(map(float.hex, LISTED)),
+    "texts of numbers": json.dumps([str(one) for one in LISTED]),
+    "quoted": ",".join(f'"{one}"' for one in LISTED),
+    "a typographer's minus": " ".join(map(str, LISTED)).replace("-", "\u2212"),
+    "with its name": f"embedding: {', '.join(map(str, LISTED))}",
+    "decimal commas and commas": ", ".join(str(one).replace(".", ",") for one in LISTED),
+    "numbered decimal commas": "\n".join(f"{place}\t{one}" for place, one in enumerate(LISTED)).replace(
+        ".", ","
+    ),
+    "Milvus's answer": json.dumps({"data": [{"id": 1, "distance": 0.2, "vector": LISTED}]}),
+    "Chroma's answer": json.dumps({"embeddings": [[LISTED]], "distances": [[0.1, 0.2]], "ids": [["a"]]}),
+    "beside one that is sparse": json.dumps(
+        {"values": LISTED, "sparse_values": {"indices": [*range(9)], "values": [0.5] * 9}}
+    ),
+    "beside the same in int8": json.dumps({"embeddings": {"float": [LISTED], "int8": [[1] * 128]}}),
+    "Ollama's answer": json.dumps({"embeddings": [LISTED], "total_duration": 1}),
 }
 
 
@@ -89,6 +127,7 @@ REFUSED: list[tuple[object, str]] = [
         for given in ("[[1, 2], [3, 4]]", "[[1. 2.]\n [3. 4.]]", '{"a": [1, 2], "b": [3, 4]}')
     ),
     ([[1, 2], [3, 4]], ONE_ONLY),
+    ([[[1, 2], [3, 4]]], "they are not pooled"),
     ("[1, 2, NaN]", "number 3 of the vector"),
     ("1 inf", "number 2 of the vector"),
     ("[1e999, 2]", "number 1 of the vector"),
