@@ -3,17 +3,24 @@
 import math
 import os
 from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ByteSize, Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, ByteSize, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 # Nobody but this machine has its addresses; on a Space, only its proxies reach the app at a private one.
-LOOPBACK = "127.0.0.0/8,::1/128"
-PRIVATE = ",10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
+LOOPBACK = ("127.0.0.0/8", "::1/128")
 UNKNOWN = 8_000_000_000  # bytes of memory, where the system does not say
+PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+
+
+def _listed(given: object) -> object:
+    if not isinstance(given, str):
+        return given
+    return [part.strip() for part in given.split(",") if part.strip()]
 
 
 class Settings(BaseSettings):
@@ -31,7 +38,9 @@ class Settings(BaseSettings):
     rate: int = Field(120, gt=0)  # questions that one visitor may ask in a minute
     address_rate: int = Field(1800, gt=0)  # and all with one address, such as a lecture hall's
     # Networks of the proxies that may name a visitor's address, with commas.
-    proxies: str = Field(default_factory=lambda: LOOPBACK + PRIVATE * ("SPACE_ID" in os.environ))
+    proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        default_factory=lambda: LOOPBACK + PRIVATE * ("SPACE_ID" in os.environ), validate_default=True
+    )
     room: bool = False  # phones follow the talk, and local addresses have no rate: on a speaker's laptop
     lab_rows: int = Field(2000, ge=0)  # of a table in the lab; with 0 there is no lab
     waiting: int = Field(1000, gt=0)  # questions at most, before "busy" is said

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any, Literal
@@ -28,19 +28,19 @@ from components.types import (
     rounded,
 )
 
-Kept = Literal["start", "end", "last"]
+Kept = Literal["start", "end", "first", "last"]
 DECLARED = "declared"  # the pooling of all that a checkpoint declares
-ENDS: Mapping[Kept, str] = {"start": "", "end": "_end", "last": "_last"}  # of keys
+CUT_LATE = "cut_late"  # the variant whose length was 1 before its numbers were cut
+STORED = ("int8", "binary")  # precisions that keep no length
 LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
 BAR = 0.999
-"""The least cosine of a match.
+"""The least cosine of what is near: no two directions differ by more because of half precision.
 
-As measured, above it lie the same model's vectors, rounded to bfloat16 (0.99999) or printed with four
-decimals; computed in bfloat16, those of three bundled checkpoints have 0.9999 or more. Below it: vectors with
-noise of a tenth of their length (0.995), those of checkpoints that were fine-tuned from the same one, and
-random ones.
+As measured, computed in bfloat16 vectors of bundled checkpoints have 0.9999 or more. What is near is no match
+yet: the mean without one token, or of a text without its full stop, has as much. See `measuring.detect`.
 """
 ROUNDING = 1e-7  # of a cosine
+HALF = 1.5  # times as far as computing in half precision moves a vector here, it may where servers run
 NAMED = 4  # ways that a sentence names; more are only counted
 
 
@@ -53,7 +53,10 @@ class Way:
     that is asked about is neither 1 nor that which this way gives. ``truncated``: behind how many tokens the
     text was cut, None where it was not. ``prefix``: what was put before the text. ``dense``: whether it went
     through the dense layers that the checkpoint declares. ``kept``: what was left where it was cut: the start
-    of the text, its end (special tokens stay), or the last of all tokens (special ones in front go as well).
+    of the text, its end (special tokens stay), or the first or last of all tokens (special ones at the other
+    end go as well). ``variant``: what else servers do, by name, "" for nothing; docs/api.md lists
+    them. ``dimensions``: how many numbers were kept, None for all. ``precision``: in what it was computed
+    (float16, bfloat16) or stored (int8, binary), "" for single precision.
     """
 
     pooling: str
@@ -64,14 +67,14 @@ class Way:
     prefix: str = ""
     dense: bool = False
     kept: Kept = "start"
+    variant: str = ""
+    dimensions: int | None = None
+    precision: str = ""
 
-    def said(self, layers: int) -> Sentence:
-        """Say the way in words; ``layers``: the number of the model's last."""
-        return Sentence("detect.way", parts=(self.pooling, *self.words(layers).values()))
-
-    def pooled(self, layers: int) -> Sentence:
-        """Say the same without the length."""
-        *parts, _length = self.words(layers).values()
+    def said(self, layers: int, length: bool = True) -> Sentence:
+        """Say the way in words, its ``length`` or not; ``layers``: the number of the model's last."""
+        words = self.words(layers).items()
+        parts = (word for name, word in words if length or name != "length")
         return Sentence("detect.way", parts=(self.pooling, *parts))
 
     def words(self, layers: int) -> dict[str, Sentence]:
@@ -81,16 +84,18 @@ class Way:
             "dense": Sentence("detect.dense") if self.dense else None,
             "layer": Sentence("detect.last_layer") if last else Sentence("detect.layer", layer=self.layer),
             "special": None if self.special_tokens is None else Sentence(special),
-            "truncated": None if self.truncated is None else cut_said(self.truncated, self.kept),
+            "truncated": Sentence(f"detect.truncated_{self.kept}", count=self.truncated)
+            if self.truncated
+            else None,
             "prefix": Sentence("detect.prefix", prefix=self.prefix) if self.prefix else None,
+            "variant": Sentence(f"detect.variant_{self.variant}") if self.variant else None,
+            "dimensions": Sentence("detect.dimensions", count=self.dimensions) if self.dimensions else None,
+            "precision": Sentence(f"detect.precision_{self.precision}") if self.precision else None,
             "length": Sentence(f"detect.length_{LENGTHS[self.normalised]}"),
         }
+        if self.variant == CUT_LATE or self.precision in STORED:
+            parts["length"] = None
         return {name: part for name, part in parts.items() if part is not None}
-
-
-def cut_said(truncated: int, kept: Kept) -> Sentence:
-    """Say how a text was cut."""
-    return Sentence(f"detect.truncated{ENDS[kept]}", count=truncated)
 
 
 @dataclass(frozen=True)
@@ -133,8 +138,11 @@ def _setting(engine: Mapping[str, Any], way: Way, layers: int) -> Setting:
         "layer": "" if way.layer == layers else None,
         "dense": engine.get("dense"),
         "special": "" if way.special_tokens else engine.get("no_special_tokens"),
-        "truncated": engine.get(f"truncated{ENDS[way.kept]}"),
+        "truncated": engine.get(f"truncated_{way.kept}"),
         "prefix": engine.get("prefix"),
+        "variant": None,
+        "dimensions": engine.get("dimensions"),
+        "precision": engine.get(f"precision_{way.precision}"),
         "length": length[way.normalised],
     }
     said = {"pooling": Sentence("detect.pooling", pooling=way.pooling), **way.words(layers)}
@@ -142,7 +150,10 @@ def _setting(engine: Mapping[str, Any], way: Way, layers: int) -> Setting:
     options = (option for part in parts if (option := known[part]))
     return Setting(
         engine["title"],
-        tuple(option.format(count=way.truncated, prefix=json.dumps(way.prefix)) for option in options),
+        tuple(
+            option.format(count=way.truncated, prefix=json.dumps(way.prefix), kept=way.dimensions)
+            for option in options
+        ),
         tuple(said[part] for part in parts if known[part] is None),
         engine["source"],
     )
@@ -154,8 +165,8 @@ class Candidate:
 
     ``way``: the plainest of them; ``same``: all others that give these very vectors. ``cosines``: to each
     vector that is asked about. ``length``: that vector's, over the length of this one; of several, the
-    geometric mean. ``tied``: whether these ways cannot be told from the best: what they give lies as near to
-    it as what is asked about.
+    geometric mean. ``rest``: how far these differ, over their length, by more than rounding explains; the
+    most of several. ``tied``: whether rounding and arithmetic explain all of it.
     """
 
     way: Way
@@ -163,6 +174,7 @@ class Candidate:
     cosines: tuple[float, ...]
     length: float
     tied: bool
+    rest: float = 0.0
 
     @property
     def cosine(self) -> float:
@@ -172,7 +184,8 @@ class Candidate:
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
         cosine, length, *cosines = rounded([self.cosine, self.length, *self.cosines])
-        return {**asdict(self.way), "cosine": cosine, "cosines": cosines, "length": length, "tied": self.tied}
+        told = {"cosine": cosine, "cosines": cosines, "length": length, "tied": self.tied}
+        return {**asdict(self.way), **told}
 
 
 @dataclass(frozen=True)
@@ -181,7 +194,8 @@ class Detected:
 
     ``layers``: the number of the model's last. ``tried``: how many ways give a vector so wide.
     ``candidates``: the nearest ten, of which no two give the same vector. ``prompts``: prefixes that the
-    checkpoint declares, by name.
+    checkpoint declares, by name. ``rounding``: how far rounding may have moved the vectors, over their
+    length. ``half``: how far computing in bfloat16 moves the nearest, None where that was not measured.
     """
 
     layers: int
@@ -190,18 +204,18 @@ class Detected:
     declared: Declaration | None
     prompts: tuple[tuple[str, str], ...]
     warnings: tuple[Sentence, ...]
+    rounding: float = 0.0
+    half: float | None = None
 
     @property
     def match(self) -> Candidate | None:
-        """The best, or None where even that is below the bar."""
-        best = self.candidates[0]
-        return best if best.cosine >= BAR else None
+        """The best, or None where rounding and arithmetic do not explain how far even that is."""
+        return next((one for one in self.candidates[:1] if one.tied), None)
 
     @property
     def ways(self) -> tuple[Way, ...]:
         """The match and all that is tied with it; nothing without a match."""
-        tied = (one for one in self.candidates if one.tied and self.match is not None)
-        return tuple(way for one in tied for way in (one.way, *one.same))
+        return tuple(way for one in self.candidates if one.tied for way in (one.way, *one.same))
 
     @property
     def says(self) -> tuple[Sentence, ...]:
@@ -210,14 +224,27 @@ class Detected:
         several = "_several" if count > 1 else ""
         each = [Sentence("detect.each", cosines=tuple(map(_digits, best.cosines)))] if several else []
         if self.match is None:
-            way, cosine = best.way.pooled(self.layers), _digits(best.cosine)
-            none = Sentence(f"detect.none{several}", count=count, way=way, cosine=cosine, bar=BAR)
-            return (none, *each)
+            near = {"way": best.way.said(self.layers, length=False), "cosine": _digits(best.cosine)}
+            if best.cosine < BAR:
+                return (Sentence(f"detect.none{several}", count=count, bar=BAR, **near), *each)
+            return (*self._near(near), *each)
+        told = [one.way for one in self.candidates if one.tied]
         match = Sentence(f"detect.match{several}", count=count, way=best.way.said(self.layers))
-        said = [match, *self._tied(), self._above(), *each]
-        if best.way.normalised is None:
+        said = [match, *self._tied()]
+        if len(told) > 1:
+            verdict = Sentence(f"detect.open{several}", count=count, ways=self._quoted(told))
+            said = [verdict, *self._more(told)]
+        said += [self._above(), *each]
+        if best.way.normalised is None and best.way.precision not in STORED:
             said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))
         return (*said, *([] if self.declared is None else [self._declared(self.declared)]))
+
+    def _near(self, near: Mapping[str, Any]) -> Iterator[Sentence]:
+        """Say that the nearest is near, but not it, and what may be different."""
+        rest = self.candidates[0].rest
+        yield Sentence("detect.near", rest=f"{rest:.1g}", rounding=f"{self.rounding:.1g}", **near)
+        half = self.half is not None and rest < HALF * self.half
+        yield Sentence("detect.maybe_half", moved=f"{self.half:.1g}") if half else Sentence("detect.maybe")
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types, with what to set in servers."""
@@ -236,8 +263,8 @@ class Detected:
         first = _digits(best.cosine)
         if other is None:
             return Sentence("detect.alone", cosine=first)
-        way, second = other.way.pooled(self.layers), _digits(other.cosine)
-        if best.cosine - other.cosine < ROUNDING:
+        way, second = other.way.said(self.layers, length=False), _digits(other.cosine)
+        if abs(best.cosine - other.cosine) < ROUNDING:
             return Sentence("detect.length_tells", way=way, cosine=first)
         return Sentence("detect.second", way=way, first=first, second=second)
 
@@ -248,14 +275,16 @@ class Detected:
         parts = [
             *declared.poolings,
             *([Sentence("detect.dense")] if dense else []),
-            *([] if declared.longest is None else [cut_said(declared.longest, "start")]),
+            *([Sentence("detect.truncated_start", count=declared.longest)] if declared.longest else []),
             Sentence(f"detect.length_{LENGTHS[normalised]}"),
         ]
+        lowered, unread = declared.lowercases, not declared.includes_prompt
+        own = {"", *(["lowered"] if lowered else []), *(["no_prefix"] if unread else [])}  # variants
         agrees = any(
             way.pooling == DECLARED or (declared.poolings == (way.pooling,) and way.dense == dense)
             for way in self.ways
-            if way.layer == self.layers and way.special_tokens is not False
-            if way.normalised in (normalised, None)
+            if way.layer == self.layers and way.special_tokens is not False and not way.dimensions
+            if way.normalised in (normalised, None) and way.variant in own
         )
         key = "detect.as_declared" if agrees else "detect.not_declared"
         return Sentence(key, way=Sentence("detect.way", parts=tuple(parts)))
@@ -267,11 +296,16 @@ class Detected:
         others = [one for one in ties if replace(one, pooling=way.pooling) != way]
         said = [Sentence("detect.one_vector", poolings=(way.pooling, *alike))] if alike else []
         if others:
-            named = tuple(Sentence("detect.quoted", way=one.said(self.layers)) for one in others[:NAMED])
-            said.append(Sentence("detect.also", ways=named))
-        if len(others) > NAMED:
-            said.append(Sentence("detect.more", count=len(others) - NAMED))
-        return said
+            said.append(Sentence("detect.also", ways=self._quoted(others)))
+        return [*said, *self._more(others)]
+
+    def _quoted(self, ways: Sequence[Way]) -> tuple[Sentence, ...]:
+        """The first few ways in words."""
+        return tuple(Sentence("detect.quoted", way=one.said(self.layers)) for one in ways[:NAMED])
+
+    def _more(self, ways: Sequence[Way]) -> list[Sentence]:
+        """Say how many ways are not named."""
+        return [Sentence("detect.more", count=len(ways) - NAMED)] if len(ways) > NAMED else []
 
 
 def _digits(cosine: float) -> str:
@@ -291,13 +325,13 @@ def _pasted(
     return asked, {"vectors": vectors, "prefix": checked_text("prefix", prefix, longest)}
 
 
-@analysis("vector backbone text text_pair prefix", Cost(16, several=True), _pasted)
+@analysis("vector backbone text text_pair prefix", Cost(24, several=True), _pasted)
 def detect(
     backbone: Backbone, asked: Sequence[Asked], vectors: Sequence[Sequence[float]], prefix: str
 ) -> Detected:
     """Find which pooling, layer, tokens and length made a vector of a text or a pair; or that none did.
 
-    ``match`` is null below a bar that is measured on noise and other models. ``ties`` give the very same
+    ``match`` is null where rounding and arithmetic do not explain what is left. ``ties`` give the very same
     vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. Of several
     vectors the way is sought that gives all. A request without an answer comes back as a message.
     """

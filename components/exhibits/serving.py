@@ -105,25 +105,20 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
 
 
 def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
-    """A row for each candidate; a column where any of them differs from the plainest way."""
-    ways, poolings, cuts = [one.way for one in given.candidates], [], []
-    for one, way in zip(given.candidates, ways, strict=True):
-        alike = [other.pooling for other in (way, *one.same) if other.layer == way.layer]
+    """A row for each candidate: its poolings, and what else its plainest way does."""
+    poolings, hows = [], []
+    for one in given.candidates:
+        alike = (other.pooling for other in (one.way, *one.same) if other.layer == one.way.layer)
         poolings.append(say("detective.equal").join(map(visible, dict.fromkeys(alike))))
-        kept = f"detective.kept_{way.kept}"
-        cuts.append("" if way.truncated is None else say(kept, count=way.truncated))
-    yes = {None: "", True: say("detective.yes"), False: say("detective.no")}
+        words = one.way.words(given.layers)
+        hows.append(visible(say.listed(word.said(say) for name, word in words.items() if name != "length")))
     columns: dict[str, Column] = {
         "detective.pooling": poolings,
-        "detective.layer": [way.layer for way in ways],
-        "detective.special": [yes[way.special_tokens] for way in ways],
-        "detective.truncated": cuts,
-        "detective.prefix": [visible(way.prefix) for way in ways],
-        "detective.dense": [yes[way.dense or None] for way in ways],
+        "detective.how": hows,
         "detective.cosine": [one.cosine for one in given.candidates],
         "detective.length": [one.length for one in given.candidates],
     }
-    return titled_frame({key: cells for key, cells in columns.items() if set(cells) != {""}}, say)
+    return titled_frame(columns, say)
 
 
 def _servers(given: Detected, say: Texts) -> Markup:

@@ -76,7 +76,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
 
-    server, thread = _started(served, settings.proxies)
+    server, thread = _started(served, [str(network) for network in settings.proxies])
 
     def stop(seconds: float) -> None:
         until = time.monotonic() + seconds
@@ -129,10 +129,10 @@ def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints)
     return RoomMiddleware(guard, Room(site.scripts)) if settings.room and site.scripts else guard
 
 
-def _started(app: ASGIApp, proxies: str) -> tuple[uvicorn.Server, threading.Thread]:
+def _started(app: ASGIApp, proxies: list[str]) -> tuple[uvicorn.Server, threading.Thread]:
     """Begin a server in a thread, where GRADIO_SERVER_NAME and GRADIO_SERVER_PORT say, and wait for it.
 
-    Whom the ``proxies`` name, whose networks these are, is the client of a request.
+    Whom the ``proxies``, networks of those that are believed, name as the visitor is the client of a request.
     """
     name = os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1")
     listening = _listening(name.strip("[]"))

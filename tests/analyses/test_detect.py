@@ -139,27 +139,144 @@ def test_nothing_but_the_way_is_found_and_poolings_that_are_one_vector_there(
 def test_the_second_is_the_nearest_that_is_another_vector(engine: Engine) -> None:
     mean, weighted = (planted("gpt2-sentiment", Way(one, 3)) for one in ("mean", "weightedmean"))
     found = asked(engine, "gpt2-sentiment", mean)
-    by_way = {one.way.pooling: one for one in found.candidates if one.way.layer == 3}
+    by_way = {one.way.pooling: one for one in found.candidates if (one.way.layer, one.way.variant) == (3, "")}
     assert by_way["weightedmean"].cosine == pytest.approx(cosine(mean, weighted), abs=1e-6)
     assert "mean_sqrt_len_tokens, last layer has the same, and only the length" in str(found.says[2])
     assert len(found.candidates) == 10
 
 
-def test_half_precision_and_four_decimals_match(engine: Engine) -> None:
-    """Of numbers that were rounded, and of what a server computes in bfloat16."""
-    way = Way("mean", layers_of(BERT), normalised=True)
-    exact = planted(BERT, way)
-    half = torch.tensor(exact).bfloat16().double().numpy()
-    for rough in (exact.astype(np.float16), exact.round(4), half):
-        assert way in asked(engine, BERT, rough).ways
-    folder = SPECS[BERT].location
-    model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.bfloat16).eval()
+def signs(vector: np.ndarray) -> np.ndarray:
+    return np.packbits(vector > 0).astype(int)
+
+
+STORED: dict[
+    str, tuple[Callable[[np.ndarray], Any], dict[str, Any]]
+] = {  # what is kept, and what is told of it
+    "float32": (lambda vector: vector.astype(np.float32), {}),
+    "float16": (lambda vector: vector.astype(np.float16), {}),
+    "bfloat16": (lambda vector: torch.tensor(vector).bfloat16().double().numpy(), {}),
+    "four decimals": (lambda vector: vector.round(4), {}),
+    "three decimals": (lambda vector: vector.round(3), {}),
+    "four digits": (lambda vector: np.array([float(f"{one:.4g}") for one in vector]), {}),
+    "int8": (lambda vector: np.rint(127 * vector / np.abs(vector).max()), {"precision": "int8"}),
+    "int8, cut": (lambda vector: (127 * vector / np.abs(vector).max()).astype(int), {"precision": "int8"}),
+    "signs": (np.sign, {"precision": "binary"}),
+    "bits": (lambda vector: (vector > 0).astype(float), {"precision": "binary"}),
+    "ubinary": (signs, {"precision": "binary"}),
+    "binary": (lambda vector: signs(vector) - 128, {"precision": "binary"}),
+    "64 numbers": (lambda vector: vector[:64] / np.linalg.norm(vector[:64]), {"dimensions": 64}),
+    "cut late": (lambda vector: vector[:64], {"dimensions": 64, "variant": "cut_late", "normalised": False}),
+}
+
+
+@pytest.mark.parametrize("key", ["bert-sentiment", "gpt2-pretrained"])
+@pytest.mark.parametrize("kind", STORED)
+def test_a_way_is_found_however_its_numbers_are_stored(engine: Engine, key: str, kind: str) -> None:
+    """No other pooling is told for it: all are farther than rounding explains."""
+    store, told = STORED[kind]
+    way = Way("mean", layers_of(key), True if "bert" in key else None, normalised=True)
+    found = asked(engine, key, np.asarray(store(planted(key, way)), dtype=float))
+    length = {"normalised": None} if "precision" in told else {}
+    assert replace(way, **(length | told)) in found.ways
+    assert {one.pooling for one in found.ways} <= {"mean", "mean_content", "mean_sqrt_len_tokens"}
+
+
+def hidden_of(key: str, text: str, **inputs: Any) -> Any:
+    plain = load_plain(SPECS[key].location)
+    inputs = inputs or dict(plain.tokenizer(text, return_tensors="pt"))
+    with torch.no_grad():
+        return [
+            one[0].double().numpy() for one in plain.model(**inputs, output_hidden_states=True).hidden_states
+        ]
+
+
+def without(key: str, kept: slice) -> np.ndarray:
+    inputs = load_plain(SPECS[key].location).tokenizer(TEXT, return_tensors="pt")
+    vector: np.ndarray = hidden_of(key, "", **{name: one[:, kept] for name, one in inputs.items()})[-1].mean(
+        0
+    )
+    return vector
+
+
+GPT2 = "gpt2-pretrained"
+OTHERS: dict[str, tuple[str, Callable[[], np.ndarray], dict[str, Any]]] = {  # what servers do besides
+    "no_first": (BERT, lambda: hidden_of(BERT, TEXT)[-1][1:].mean(0), {}),
+    "no_last": (GPT2, lambda: hidden_of(GPT2, TEXT)[-1][:-1].mean(0), {"special_tokens": None}),
+    "two_layers": (BERT, lambda: np.add(*hidden_of(BERT, TEXT)[-2:]).mean(0), {"normalised": None}),
+    "with_embeddings": (
+        GPT2,
+        lambda: np.add(*hidden_of(GPT2, TEXT)[::3]).mean(0) / 2,
+        {"special_tokens": None},
+    ),
+    "no_start": (BERT, lambda: without(BERT, slice(1, None)), {}),
+    "no_end": (BERT, lambda: without(BERT, slice(-1)), {}),
+    "added_end": (
+        GPT2,
+        lambda: hidden_of(GPT2, f"{TEXT}<|endoftext|>")[-1].mean(0),
+        {"special_tokens": None},
+    ),
+    "lowered": ("roberta-paraphrase", lambda: hidden_of("roberta-paraphrase", TEXT.lower())[-1].mean(0), {}),
+    "stop": (BERT, lambda: hidden_of(BERT, TEXT[:-1])[-1].mean(0), {}),
+    "exclaimed": (BERT, lambda: hidden_of(BERT, f"{TEXT[:-1]}!")[-1].mean(0), {}),
+    "": (BERT, lambda: without(BERT, slice(16)), {"truncated": 16, "kept": "first"}),
+}
+
+
+@pytest.mark.parametrize("variant", OTHERS)
+def test_what_servers_do_besides_is_found(engine: Engine, variant: str) -> None:
+    key, make, told = OTHERS[variant]
+    found = asked(engine, key, make())
+    assert replace(Way("mean", layers_of(key), variant=variant), **told) in found.ways
+
+
+def weighed(*shares: float) -> np.ndarray:
+    """The mean of layers of BERT from the last one down, each by its share."""
+    layers = hidden_of(BERT, TEXT)[::-1]
+    vector: np.ndarray = sum(share * layer for share, layer in zip(shares, layers, strict=False)).mean(0)
+    return vector
+
+
+NEAR: dict[str, Callable[[], np.ndarray]] = {  # none of it is a way that is tried
+    "without the first two": lambda: hidden_of(BERT, TEXT)[-1][2:].mean(0),
+    "without one in the middle": lambda: np.delete(hidden_of(BERT, TEXT)[-1], 9, 0).mean(0),
+    "a last token twice": lambda: hidden_of(BERT, TEXT)[-1][[*range(23), 22]].mean(0),
+    "of three layers": lambda: weighed(1, 1, 1),
+    "a little of a layer": lambda: weighed(0.9, 0.1),
+    "of another word": lambda: hidden_of(BERT, TEXT.replace("hands", "eyes"))[-1].mean(0),
+    "with a question mark": lambda: hidden_of(BERT, f"{TEXT[:-1]}?")[-1].mean(0),
+    "in quotes": lambda: hidden_of(BERT, f'"{TEXT}"')[-1].mean(0),
+    "[CLS] of another text": lambda: hidden_of(BERT, f"{TEXT} Yes.")[-1][0],
+}
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "three decimals"])
+@pytest.mark.parametrize("name", NEAR)
+def test_what_is_near_a_way_is_not_named(engine: Engine, name: str, kind: str) -> None:
+    vector = NEAR[name]()
+    found = asked(engine, BERT, np.asarray(STORED[kind][0](vector / np.linalg.norm(vector)), dtype=float))
+    assert (found.match, found.ways) == (None, ())
+    verdict = str(found.says[0])
+    assert verdict.startswith("No match")
+    assert ("near, with a cosine" in verdict) == (found.candidates[0].cosine >= BAR)
+
+
+@pytest.mark.parametrize("key", ["bert-sentiment", "distilbert-pretrained", "gpt2-pretrained"])
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("kernel", ["sdpa", "eager"])
+def test_half_precision_is_measured(engine: Engine, key: str, kind: str, kernel: str) -> None:
+    """Another kernel gives other numbers, as another machine does; the mean is told from its neighbours."""
+    way = Way("mean", layers_of(key), True if "bert" in key else None, precision=kind)
+    folder, dtype = SPECS[key].location, getattr(torch, kind)
+    model = AutoModelForSequenceClassification.from_pretrained(
+        folder, dtype=dtype, attn_implementation=kernel
+    ).eval()
     with torch.no_grad():
         inputs = load_plain(folder).tokenizer(TEXT, return_tensors="pt")
-        hidden = model(**inputs, output_hidden_states=True).hidden_states[-1][0].double().numpy()
-    found = asked(engine, BERT, BY_HAND["mean"](hidden))
-    assert Way("mean", layers_of(BERT)) in found.ways
-    assert found.candidates[0].cosine > 0.9999
+        hidden = model(**inputs, output_hidden_states=True).hidden_states[-1][0]
+    assert way in asked(engine, key, BY_HAND["mean"](hidden.double().numpy())).ways
+    vector = torch.nn.functional.normalize(hidden.mean(dim=0), dim=0)  # all of it in half precision
+    found = asked(engine, key, vector.double().numpy())
+    assert replace(way, normalised=True) in found.ways
 
 
 def test_several_vectors_are_what_each_alone_could_be(engine: Engine) -> None:
@@ -187,7 +304,7 @@ def test_the_cosines_are_those_of_each_alone(engine: Engine) -> None:
     found = asked(engine, key, given, "what is asked is not looked at")
     assert found.ways == (Way("mean", 2),)
     for one in found.candidates:
-        if one.way.pooling in BY_HAND and one.way.truncated is None and not one.way.prefix:
+        if one.way.pooling in BY_HAND and not (one.way.truncated or one.way.prefix or one.way.variant):
             made = [planted(key, replace(one.way, normalised=True), text) for text in texts]
             assert one.cosines == pytest.approx(list(map(cosine, made, vectors)), abs=1e-6)
 
@@ -224,7 +341,7 @@ def test_a_tokenizer_that_cuts_on_the_left_is_left_as_it_was(loaded: Callable[[s
 
 def nearest(tries: Tried, vector: np.ndarray) -> float:
     """The largest cosine of all."""
-    every = [one.astype(float) for one in {**tries.made, **tries.prefixed}.values()]
+    every = [one.astype(float) for one in {**tries.made, **tries.more.made}.values()]
     return max(float(cosine(one, vector)) for one in every if len(one) == len(vector))
 
 
@@ -303,6 +420,46 @@ def test_poolings_that_are_declared_side_by_side_are_tried(tmp_path: Path) -> No
     found = asked_of(backbone, library.encode(TEXT).astype(np.float64))
     assert set(found.ways) == {Way("mean_max", 4, dense=True), Way("declared", 4)}
     assert str(found.says[-1]).startswith("The checkpoint declares the same: mean, max, through the dense")
+
+
+ENCODED: dict[
+    str, tuple[str, dict[str, Any], dict[str, Any], Way]
+] = {  # body, files, how it is loaded, the way
+    "a prompt that is left out": (
+        BERT,
+        {ENCODING: {"prompts": {"query": "find: "}, "default_prompt_name": "query"}},
+        {},
+        Way("mean", 4, normalised=True, prefix="find: ", dense=True, variant="no_prefix"),
+    ),
+    "lower case": (
+        "roberta-paraphrase",
+        {"sentence_bert_config.json": {"do_lower_case": True}},
+        {},
+        Way("mean", 3, normalised=True, dense=True, variant="lowered"),
+    ),
+    "half precision": (
+        BERT,
+        {},
+        {"dtype": torch.float16},
+        Way("mean", 4, normalised=True, dense=True, precision="float16"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ENCODED)
+def test_what_sentence_transformers_makes_is_as_declared(tmp_path: Path, kind: str) -> None:
+    key, files, asked_for, way = ENCODED[kind]
+    torch.manual_seed(1)
+    steps = Pooling(128, "mean", include_prompt=False), Dense(128, 32), Normalize()
+    folder = saved(tmp_path / "checkpoint", *steps, body=SPECS[key])
+    for name, said in files.items():
+        (folder / name).write_text(json.dumps(said))
+    library = SentenceTransformer(
+        str(folder), device="cpu", model_kwargs={"dtype": torch.float32, **asked_for}
+    )
+    found = asked_of(load(replace(SPECS[key], location=str(folder))), library.encode(TEXT).astype(np.float64))
+    assert way in found.ways
+    assert str(found.says[-1]).startswith("The checkpoint declares the same")
 
 
 def test_a_declaration_that_cannot_be_read_is_said(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Who is asked, in which order, and what becomes of a worker that died, was too slow or is not waited for."""
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -71,10 +70,8 @@ class Office:
 
 
 def until(there: Callable[[], object]) -> None:
-    deadline = time.monotonic() + SECONDS
     while not there():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+        threading.Event().wait(0.001)
 
 
 def turn_of(address: str = "", about: str = "") -> Turn:
@@ -91,9 +88,9 @@ def busy(done: threading.Event) -> Question:
     """A question that takes until something happens, or the clerk is killed."""
 
     def answer(clerk: Clerk) -> Clerk:
-        until(lambda: done.is_set() or clerk.killed.is_set())
-        if not done.is_set():
-            raise WorkerError
+        while not done.wait(0.001):
+            if clerk.killed.is_set():
+                raise WorkerError
         return clerk
 
     return answer

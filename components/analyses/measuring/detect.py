@@ -1,61 +1,73 @@
 """Detection: which pooling, layer, tokens and length made this vector of this text.
 
 Every way is tried: the text is encoded as servers may have done it, and all poolings of all layers are taken
-from each forward pass. Nothing is guessed: below the bar there is no match.
+from each forward pass. Nothing is guessed. A way is named only where rounding explains each number of the
+vector: as it was printed or stored, or as half precision computes it, which is then measured. Else it is told
+how near the nearest comes.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from components.analyses.detect import (
     BAR,
+    CUT_LATE,
     DECLARED,
+    HALF,
     Candidate,
     Detected,
     Kept,
     Way,
-    cut_said,
     load_serving,
 )
 from components.analyses.measuring.analyze import vectors_of
+from components.analyses.measuring.printed import BITS, Doubles, Printed, read_printed
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.declaration import read_prompts
 from components.model.declared import Declared, Layer
-from components.model.encoding import Encoded, encode
-from components.model.examine import Stopwatch, run_encoded
+from components.model.encoding import Encoded, encode, lowering, prompted
+from components.model.examine import Stopwatch, run, run_encoded
 from components.model.files import RefusalError, folder
 from components.model.internals import repeatable
-from components.model.pooling import POOLINGS
+from components.model.pooling import POOLINGS, States
 from components.texts import Sentence
-from components.types import Cut, Floats, Query
+from components.types import Bools, Cut, Floats, Query
 
-Doubles = NDArray[np.float64]
 Try = tuple[Way, Encoded]  # a text as a server may encode it: a way without its pooling and layer
+Made = Mapping[Way, Floats]  # vectors (N,) of one text
 PLAIN = ("cls", "mean", "lasttoken", "max", "first")  # first where several give one vector
+VARIED = ("mean", "max", "weightedmean", "lasttoken", "first")  # what is pooled where a token is left out
 BEST = 10  # candidates that are told
+SHORTEST = 8  # numbers that a vector is cut to
+ALIKE = 0.02  # difference of the logarithms of two lengths that are one, at most
 SAME = 1e-5  # distance of two directions that are one: rounding stays below 3e-6
-ALIKE = 0.01  # difference of the logarithms of two lengths: half precision moves one by less
-FARTHEST = math.sqrt(2 - 2 * BAR)  # distance of the ends of two directions with the least cosine of a match
+ARITHMETIC = 3e-5  # by so much single precision differs from one machine to another
+FARTHEST = math.sqrt(2 - 2 * BAR)  # distance of the ends of two directions with the least cosine that is near
+SLIGHT = 1e-3  # an edit of one character moves all but 0.2 % of vectors of bundled checkpoints by more
+CLEAR = 3.0  # times farther than what is asked about, a neighbour is told from it
+HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
+HALVED = 1_000_000_000  # parameters that are held in half precision besides
 
 
 @dataclass(frozen=True, eq=False)
 class Tried:
     """A text with the vector (N,) that each way gives of it without a prefix, and with ``prefix``.
 
-    Layers of ways count from the end.
+    ``runs``: each text as it was encoded, with its vectors. Layers of ways count from the end.
     """
 
     backbone: Backbone
@@ -63,18 +75,33 @@ class Tried:
     prefix: str
     prompts: tuple[tuple[str, str], ...]
     declared: Declared | None
-    made: Mapping[Way, Floats]
+    runs: tuple[tuple[Try, Made], ...]
     warnings: tuple[Sentence, ...]
 
+    @property
+    def made(self) -> Made:
+        """What every way gives."""
+        return {way: vector for _, made in self.runs for way, vector in made.items()}
+
     @cached_property
-    def prefixed(self) -> Mapping[Way, Floats]:
-        """Vectors that ways give behind prefixes that the checkpoint declares or that are widely used."""
+    def more(self) -> Tried:
+        """The same of other texts: behind prefixes that are declared or widely used, and edited a little."""
         others = dict.fromkeys((*(text for _name, text in self.prompts), *load_serving()["prefixes"]))
         others.pop(self.prefix, None)
         lengths = _lengths(self.declared, load_serving()["prefixed"])
         every = (one for each in others for one in every_try(self.backbone, self.query, each, lengths))
         usual = (one for one in every if one[0].special_tokens is not False)  # the rest takes as long again
-        return _all_made(self.backbone, usual, self.declared)[0]
+        tries = (*usual, *other_texts(self.backbone, self.query, self.runs[0][0][0]))
+        return replace(self, runs=_all_made(self.backbone, tries, self.declared)[0])
+
+    def halved(self, half: Backbone, near: set[Way]) -> Made:
+        """What ways that are ``near`` give where the model computes in half precision, if it can."""
+        found: dict[Way, Floats] = {}
+        for one, made in (*self.runs, *self.more.runs):
+            if not near.isdisjoint(made):
+                with suppress(PoolscopeError):
+                    found |= _made(self.backbone, one, self.declared, half)
+        return {way: vector for way, vector in found.items() if way in near}
 
 
 def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
@@ -87,7 +114,7 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
     lengths, prefixes = _lengths(declared, load_serving()["lengths"]), dict.fromkeys(("", prefix))
     first, *rest = (one for each in prefixes for one in every_try(backbone, query, each, lengths))
     made = _made(backbone, first, declared)
-    more, refusals = _all_made(backbone, rest, declared)
+    runs, refusals = _all_made(backbone, rest, declared)
     place = folder(backbone.spec)
     return Tried(
         backbone=backbone,
@@ -95,38 +122,40 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
         prefix=prefix,
         prompts=() if place is None else read_prompts(place),
         declared=declared,
-        made={**made, **more},
+        runs=((first, made), *runs),
         warnings=(*first[1].warnings, *unread, *refusals),
     )
 
 
 def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detected:
-    """Tell which ways gave each of ``vectors`` of its text; where none did, prefixes are tried as well.
+    """Tell which ways gave each of ``vectors`` of its text; where none did, other texts are tried as well.
 
-    PoolscopeError where no way gives vectors so wide.
+    Where one is near, it is computed in half precision, too. PoolscopeError where no way gives vectors so
+    wide.
     """
-    numbers = np.array(vectors, dtype=np.float64)  # (n, N)
-    lengths = np.array([math.hypot(*vector) for vector in vectors])
-    unit, first = numbers / lengths[:, None], tries[0]
-    made = together([one.made for one in tries])
-    fitting = {way: each for way, each in made.items() if each.shape == unit.shape}
-    if not fitting:
-        widths = tuple(sorted({each.shape[1] for each in made.values()}))
-        width = Sentence("errors.numbers", count=unit.shape[1])
-        raise PoolscopeError("vector", width, "errors.vector_width", widths=widths)
-    if float(_distances(_directions(fitting)[0], unit).min()) > FARTHEST:
-        prefixed = together([one.prefixed for one in tries])
-        fitting |= {way: each for way, each in prefixed.items() if each.shape == unit.shape}
+    first, made = tries[0], together([one.made for one in tries])
+    widths = sorted({each.shape[1] for each in made.values()})
+    given = read_printed(vectors, widths)
+    fits = fitting(given, made)
+    if not fits:
+        width = Sentence("errors.numbers", count=len(vectors[0]))
+        raise PoolscopeError("vector", width, "errors.vector_width", widths=tuple(widths))
+    held, half = Held.of(given, fits), None
+    if not held.explained.any():
+        more = fitting(given, together([one.more.made for one in tries]))
+        held = Held.of(given, {**fits, **more})
+    if held.near.any() and not held.explained.any():
+        held, half = in_halves(tries, held)
     layers = -min(way.layer for way in first.made)
     return Detected(
         layers=layers - 1,
-        tried=len(fitting),
-        candidates=ranked(
-            unit, lengths, {replace(way, layer=way.layer + layers): each for way, each in fitting.items()}
-        ),
+        tried=len(held.made),
+        candidates=ranked(held, layers),
         declared=None if first.declared is None else first.declared.says,
         prompts=first.prompts,
         warnings=tuple(dict.fromkeys(warning for one in tries for warning in one.warnings)),
+        rounding=max(given.rounding, SAME),
+        half=half,
     )
 
 
@@ -150,9 +179,11 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
         limit = (backbone.limit,) if longer else ()
         way = Way("", 0, special if adds else None, False, next(iter(limit), None), prefix, kept=own)
         yield way, whole
+        if special and not prefix:
+            yield from _other_ends(backbone, way, whole)
         ends: tuple[Kept, ...] = ("start", "end")
-        if (special and adds) or query.text_pair:  # else the last of all tokens are the end of the text
-            ends = (*ends, "last")
+        if (special and adds) or query.text_pair:  # else all tokens are the text's
+            ends = ("start", "end", "first", "last")
         for length in (*(one for one in lengths if one < whole.inputs["input_ids"].shape[1]), *limit):
             for kept in ends:
                 if (length, kept) != (way.truncated, own):
@@ -160,22 +191,54 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
                     yield replace(way, truncated=length, kept=kept), encoded
 
 
+def _other_ends(backbone: Backbone, way: Way, whole: Encoded) -> Iterator[Try]:
+    """The ``whole`` without one of the special tokens at its ends; with one more where none is added."""
+    special, count = whole.tokens.special, len(whole.tokens.special)
+    if count > 1 and way.special_tokens and special[0]:
+        yield replace(way, variant="no_start"), _part(whole, slice(1, count))
+    if count > 1 and way.special_tokens and special[-1]:
+        yield replace(way, variant="no_end"), _part(whole, slice(0, count - 1))
+    end = backbone.tokenizer.eos_token_id
+    if way.special_tokens is None and end is not None and count < backbone.limit:
+        twice = _part(whole, [*range(count), count - 1])  # the last token again, with another id
+        twice.inputs["input_ids"][0, -1] = end
+        yield replace(way, variant="added_end"), twice
+
+
+def other_texts(backbone: Backbone, query: Query, way: Way) -> Iterator[Try]:
+    """The text in lower case, and with another end, where the tokens are others then; else as in ``way``."""
+    plain, bare = replace(backbone, tokenizer=lowering(backbone.tokenizer)), query.text.removesuffix(".")
+    stopped = bare if query.text.endswith(".") else f"{query.text}."
+    whole = _encode(backbone, query, "", backbone.limit, True)
+    texts = {"lowered": (plain, query.text), "stop": (backbone, stopped), "exclaimed": (backbone, f"{bare}!")}
+    for variant, (reader, text) in texts.items():
+        with suppress(PoolscopeError):  # nothing may be left
+            encoded = _encode(reader, replace(query, text=text), "", backbone.limit, True)
+            if not torch.equal(encoded.inputs["input_ids"], whole.inputs["input_ids"]):
+                yield replace(way, variant=variant), encoded
+
+
 def cut_text(
     backbone: Backbone, query: Query, prefix: str, length: int, special: bool, kept: Kept
 ) -> Encoded:
-    """So many tokens of the text, ``kept`` in one of three ways."""
-    if kept == "last":
+    """So many tokens of the text, ``kept`` in one of four ways."""
+    if kept in ("first", "last"):
         whole = _encode(backbone, query, prefix, sys.maxsize, special)
-        tokens, before = whole.tokens, len(whole.tokens.text) - length
-        parts = {name: getattr(tokens, name)[before:] for name in ("text", "span", "segment", "special")}
-        last = replace(tokens, **parts, cls=max(tokens.cls - before, -1))
-        return replace(whole, tokens=last, inputs={key: one[:, before:] for key, one in whole.inputs.items()})
-    own = backbone.tokenizer.truncation_side
-    backbone.tokenizer.truncation_side = "right" if kept == "start" else "left"
-    try:
-        return _encode(backbone, query, prefix, length, special)
-    finally:
-        backbone.tokenizer.truncation_side = own
+        count = len(whole.tokens.text)
+        return _part(whole, slice(0, length) if kept == "first" else slice(count - length, count))
+    tokenizer = copy(backbone.tokenizer)
+    tokenizer.truncation_side = "right" if kept == "start" else "left"
+    return _encode(replace(backbone, tokenizer=tokenizer), query, prefix, length, special)
+
+
+def _part(whole: Encoded, kept: slice | list[int]) -> Encoded:
+    """Some of the tokens of an input, as if these were all."""
+    tokens, places = whole.tokens, np.arange(len(whole.tokens.text))[kept]
+    parts = {name: getattr(tokens, name)[places] for name in ("span", "segment", "special")}
+    text = tuple(tokens.text[place] for place in places)
+    cls = int(next(iter(np.flatnonzero(places == tokens.cls)), -1))
+    inputs = {key: one[:, places] for key, one in whole.inputs.items()}
+    return replace(whole, tokens=replace(tokens, **parts, text=text, cls=cls), inputs=inputs)
 
 
 def _encode(backbone: Backbone, query: Query, prefix: str, limit: int, special: bool) -> Encoded:
@@ -184,44 +247,81 @@ def _encode(backbone: Backbone, query: Query, prefix: str, limit: int, special: 
 
 def _all_made(
     backbone: Backbone, tries: Iterable[Try], declared: Declared | None
-) -> tuple[dict[Way, Floats], list[Sentence]]:
-    """Return what the ways of many tries give, and why some cannot be run."""
-    made: dict[Way, Floats] = {}
+) -> tuple[tuple[tuple[Try, Made], ...], list[Sentence]]:
+    """Return many tries with what their ways give, and why some cannot be run."""
+    runs: list[tuple[Try, Made]] = []
     refusals: dict[Sentence, None] = {}
     for one in tries:
         try:
-            made |= _made(backbone, one, declared)
+            runs.append((one, _made(backbone, one, declared)))
         except PoolscopeError as error:
-            way = one[0]
-            special = Sentence("detect.no_special" if way.special_tokens is False else "detect.special")
-            cut = () if way.truncated is None else (cut_said(way.truncated, way.kept),)
-            how = Sentence("detect.way", parts=(special, *cut))
+            words = one[0].words(0)
+            parts = tuple(words[name] for name in ("special", "truncated", "variant") if name in words)
+            how = Sentence("detect.way", parts=parts)
             refusals[Sentence("detect.untried", how=how, reason=error.sentence)] = None
-    return made, list(refusals)
+    return tuple(runs), list(refusals)
 
 
 @torch.no_grad()
-def _made(backbone: Backbone, one: Try, declared: Declared | None) -> dict[Way, Floats]:
+def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None) -> Made:
     """What every pooling gives of every layer of one forward pass, the last layer and plain names first.
 
-    What has no direction is left out.
+    ``half``: the same model in half precision, which then computes the hidden states. What has no direction
+    is left out.
     """
     (plain, encoded), layers, keys = one, len(backbone.ordinary.spreads), _keys(declared)
     found: dict[Way, Tensor] = {}
     with repeatable(backbone.model):
         states = run_encoded(backbone, encoded, layers, Stopwatch()).states
+        if half is not None:
+            with repeatable(half.model):
+                hidden = run(half, encoded.inputs).upmost(layers).hidden
+            states = replace(states, layers=tuple(layer.float() for layer in hidden))
         for layer in reversed(range(len(states.layers))):
             upto = states.upto(layer)
             if upto.hidden.shape != states.hidden.shape:
                 upto = replace(upto, pooler=None)  # which takes hidden states of the last layer's width
-            for key, vectors in vectors_of(upto, keys):
-                way = replace(plain, pooling=key, layer=layer - len(states.layers))
-                dense = None if key == DECLARED else _through(declared, vectors)
-                if dense is not None:
-                    found[replace(way, dense=True)] = dense[0]
-                found[way] = vectors[0]
+            way = replace(plain, layer=layer - len(states.layers))
+            found |= _pooled(way, upto, keys, declared)
+            for variant, seen in _variants(backbone, plain, encoded, upto):
+                for other, vector in _pooled(replace(way, variant=variant), seen, VARIED, declared):
+                    if not torch.equal(vector, found[replace(other, variant=plain.variant)]):
+                        found[other] = vector
     lengths = ((way, vector, float(vector.double().norm())) for way, vector in found.items())
     return {way: vector.numpy() for way, vector, length in lengths if 0 < length < math.inf}
+
+
+def _pooled(
+    way: Way, states: States, keys: Iterable[str], declared: Declared | None
+) -> Iterator[tuple[Way, Tensor]]:
+    """The vector (N,) of each pooling, also behind all steps that are declared, if one is a dense layer."""
+    steps = () if declared is None else declared.steps
+    width = next((step.weight.shape[1] for step in steps if isinstance(step, Layer)), None)
+    for key, vectors in vectors_of(states, keys):
+        if key != DECLARED and vectors.shape[1] == width:
+            behind = reduce(lambda one, step: step(one), steps, vectors)
+            yield replace(way, pooling=key, dense=True), behind[0]
+        yield replace(way, pooling=key), vectors[0]
+
+
+def _variants(
+    backbone: Backbone, plain: Way, encoded: Encoded, states: States
+) -> Iterator[tuple[str, States]]:
+    """Hidden states of whole texts as servers see them by mistake, or on purpose, each by its name."""
+    if plain.variant or plain.truncated not in (None, backbone.limit):
+        return
+    read, layers = states.mask[0].nonzero()[:, 0], states.layers
+    if plain.prefix:
+        count = prompted(backbone.tokenizer, plain.prefix, encoded.inputs["input_ids"], states.mask)
+        if backbone.per_token and 0 < int(count) < len(read):
+            yield "no_prefix", replace(states, mask=states.mask.index_fill(1, read[: int(count)], False))
+        return
+    if len(read) > 1:
+        yield "no_first", replace(states, mask=states.mask.index_fill(1, read[:1], False))
+        yield "no_last", replace(states, mask=states.mask.index_fill(1, read[-1:], False))
+    for variant, other in (("two_layers", -2), ("with_embeddings", 0)):
+        if len(layers) > 2 and layers[other].shape == states.hidden.shape:
+            yield variant, states.ending((layers[other] + states.hidden) / 2)
 
 
 def _keys(declared: Declared | None) -> list[str]:
@@ -235,77 +335,174 @@ def _keys(declared: Declared | None) -> list[str]:
     return [key for key in every if more or not POOLINGS[key].spec.declared]
 
 
-def _through(declared: Declared | None, vectors: Tensor) -> Tensor | None:
-    """Vectors (1, N) behind all steps that a checkpoint declares behind its pooling: (1, M).
-
-    None where there are no dense layers among these, or where they do not fit.
-    """
-    steps = () if declared is None else declared.steps
-    dense = next((step for step in steps if isinstance(step, Layer)), None)
-    if dense is None or vectors.shape[1] != dense.weight.shape[1]:
-        return None
-    for step in steps:
-        vectors = step(vectors)
-    return vectors
-
-
-def together(texts: Sequence[Mapping[Way, Floats]]) -> dict[Way, Floats]:
+def together(texts: Sequence[Made]) -> dict[Way, Floats]:
     """Stack what each way gives of all n texts, (n, N): ways that one of them cannot be run in are left out.
 
-    ``texts``: what all ways give of each. A text that is not as long as others are cut to stays whole.
+    ``texts``: what all ways give of each. A text that is not as long as others are cut to stays whole; one
+    that a variant leaves as it is, too.
     """
     found = {}
     for way in dict.fromkeys(chain.from_iterable(texts)):
         whole = replace(way, truncated=None, kept="start")
-        rows = [row for made in texts if (row := made.get(way, made.get(whole))) is not None]
-        if len(rows) == len(texts) and len({row.shape for row in rows}) == 1:
-            found[way] = np.stack(rows)
+        same = (way, whole, replace(way, variant=""), replace(whole, variant=""))
+        rows = [next((made[one] for one in same if one in made), None) for made in texts]
+        stacked = [row for row in rows if row is not None]
+        if len(stacked) == len(texts) and len({row.shape for row in stacked}) == 1:
+            found[way] = np.stack(stacked)
     return found
 
 
-def ranked(unit: Doubles, lengths: Doubles, made: Mapping[Way, Floats]) -> tuple[Candidate, ...]:
-    """The nearest of what ways give to the directions ``unit`` (n, N): of these no two are the same vector.
+def fitting(given: Printed, made: Mapping[Way, Floats]) -> dict[Way, Doubles]:
+    """Vectors (n, N) of ways that are as wide as what is ``given``, or are cut to that."""
+    found, width = dict[Way, Doubles](), given.numbers.shape[1]
+    for way, vectors in made.items():
+        whole = vectors.astype(np.float64)
+        if whole.shape[1] == width:
+            found[way] = whole
+        elif SHORTEST <= width < whole.shape[1] and not (way.variant or POOLINGS[way.pooling].spec.wide):
+            cut = replace(way, dimensions=width)
+            found[cut] = whole[:, :width]
+            found[replace(cut, variant=CUT_LATE)] = found[cut] / np.linalg.norm(whole, axis=1, keepdims=True)
+    return {way: vectors for way, vectors in found.items() if np.linalg.norm(vectors, axis=1).all()}
 
-    ``lengths``: (n,) of the vectors that are asked about. Whatever lies as near to a match as these do cannot
-    be told from it. Of these, those come first, and are tied, whose length fits as well. Without a match
-    nothing is tied.
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """M ways, held against what is ``given``: each with its vectors, (n, N).
+
+    ``directions``: (M, n, N), of length 1. ``own``: lengths, (M, n). ``far``: distance of the directions, of
+    n texts the farthest (M,). ``rest``: what rounding does not explain of it. ``scale``: by what each vector
+    is to be multiplied, (M, n). ``near``, ``explained``: whether each is (M,).
     """
-    ways, (directions, own) = list(made), _directions(made)
-    one, alike = np.abs(np.log(lengths)).max(), np.abs(np.log(lengths / own)).max(axis=1)
-    fits = np.minimum(one, alike) <= ALIKE  # (M,) where the length is 1, or that which the way gives
-    is_one = fits & (one <= np.maximum(alike, SAME))
-    normalised = [bool(is_one[index]) if fits[index] else None for index in range(len(ways))]
-    far = _distances(directions, unit)
-    places, near = np.round(far / SAME), max(float(far.min()), SAME)
-    tied = (_distances(directions, directions[places.argmin()]) <= near) & (near <= FARTHEST)
-    tied = tied & fits if (tied & fits).any() else tied
+
+    given: Printed
+    made: Mapping[Way, Doubles]
+    directions: Doubles
+    own: Doubles
+    far: Doubles
+    rest: Doubles
+    scale: Doubles
+    near: Bools
+    explained: Bools
+
+    @classmethod
+    def of(cls, given: Printed, made: Mapping[Way, Doubles], half: Collection[Way] = ()) -> Held:
+        """Hold every way against it; ``half``: those that half precision is known to explain."""
+        vectors = given.as_stored(np.stack(list(made.values())))
+        own = np.linalg.norm(vectors, axis=2)
+        directions, lengths = vectors / own[:, :, None], given.lengths
+        far = _distance(directions, given.numbers / lengths[:, None])
+        near = far <= FARTHEST + given.rounding
+        rest, scale = far.copy(), lengths / own
+        rest[near], scale[near] = given.beyond(vectors[near])
+        known = np.array([way in half for way in made], dtype=bool)
+        return cls(given, made, directions, own, far, rest, scale, near, known | (rest <= ARITHMETIC))
+
+    def apart(self, way: Way, variants: Iterable[str]) -> list[float]:
+        """How far the direction of a way is from those of other variants; 0 where one was not tried."""
+        places = {other: place for place, other in enumerate(self.made)}
+        others = [places.get(replace(way, variant=name)) for name in variants if name != way.variant]
+        own = self.directions[places[way]]
+        return [0.0 if one is None else _distance(self.directions[one], own) for one in others]
+
+
+def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
+    """Hold what near ways give in half precision against it, and tell how far bfloat16 moves the nearest.
+
+    A way is known to explain it where this machine computes the very vector. Machines differ among
+    themselves by as much as half precision moves it; so one explains it, too, that is so near, while
+    another text, and a token left out, move it much farther.
+    """
+    near, moved = {way for way, one in zip(held.made, held.near, strict=True) if one}, None
+    whole = {replace(way, dimensions=None, variant=way.variant.replace(CUT_LATE, "")) for way in near}
+    nearest, made, sure = list(held.made)[int(held.rest.argmin())], dict(held.made), list[Way]()
+    for kind, dtype in HALVES.items():
+        half = halved(tries[0].backbone, dtype)
+        computed = {} if half is None else together([one.halved(half, whole) for one in tries])
+        for way, vectors in fitting(held.given, computed).items():
+            if way in near:
+                moves, explains = _half(held, way, vectors, 2.0 ** -BITS[kind])
+                moved = moves if way == nearest else moved
+                if explains is not None:
+                    sure.append(replace(way, precision=kind))
+                    made[sure[-1]] = explains
+                    del made[way]
+        if sure:
+            break
+    return Held.of(held.given, made, sure), moved
+
+
+def _half(held: Held, way: Way, vectors: Doubles, rounded: float) -> tuple[float, Doubles | None]:
+    """How far half precision moves a way, and the vectors by which it explains what is asked about, or None.
+
+    ``vectors``: (n, N) as it computes them; it moves each number by ``rounded`` of its size besides.
+    """
+    place = list(held.made).index(way)
+    rest, directions = held.rest[place], vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    moves = float(_distance(held.directions[place], directions)) + rounded / 2
+    if held.given.beyond(vectors[None], rounded)[0][0] <= max(ARITHMETIC, moves / 4):
+        return moves, vectors
+    tokens = ("", "no_first", "no_last")
+    clear = max(SLIGHT, min(held.apart(way, tokens)) / CLEAR if way.variant in tokens else 0)
+    texts = [apart / CLEAR for apart in held.apart(way, ("", "stop", "exclaimed")) if apart > SAME]
+    return moves, held.made[way] if rest <= min(HALF * moves, clear, *texts) else None
+
+
+def halved(backbone: Backbone, kind: torch.dtype) -> Backbone | None:
+    """The same model in half precision, None where it is too large to be held besides."""
+    parameters = list(backbone.model.parameters())
+    if sum(one.numel() for one in parameters) > HALVED:
+        return None
+    memo = {id(one): nn.Parameter(one.to(kind), requires_grad=False) for one in parameters}
+    model, cut = deepcopy((backbone.model, backbone.cut), memo)
+    return replace(backbone, model=model, cut=cut, pooler=None)
+
+
+def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
+    """The nearest of all ways: of these no two are the same vector. ``layers``: the number of all.
+
+    What cannot be told from the best is tied with it, and comes first; of these only what has the length,
+    too, if any does. Where nothing explains what is asked about, nothing is tied.
+    """
+    given, rest = held.given, held.rest
+    one, alike = (np.abs(np.log(size)).max(axis=1) for size in (held.scale * held.own, held.scale))
+    fits = np.minimum(one, alike) <= min(2 * given.rounding, ALIKE) + 2 * rest.clip(ARITHMETIC, ALIKE)
+    late = np.array([way.variant == CUT_LATE for way in held.made])
+    fits &= ~late | (alike <= one)
+    is_one = fits & (one <= alike + SAME) & ~late
+    told = [
+        replace(
+            way,
+            layer=way.layer + layers,
+            normalised=bool(is_one[place]) if fits[place] and not given.stored else None,
+            precision=given.stored or way.precision,
+        )
+        for place, way in enumerate(held.made)
+    ]
+    places, tied = np.round(rest / SAME), held.explained
+    if tied.any():
+        tied = tied & (rest <= max(2 * float(rest[tied].min()), SAME))
+        tied = tied & fits if (tied & fits).any() else tied
     candidates: list[Candidate] = []
-    left = np.lexsort((places, ~tied))
+    left = np.lexsort((np.round(held.far / SAME), places, ~tied))
     while len(left) and len(candidates) < BEST:
         best = left[0]
-        same = _distances(directions[left], directions[best]) <= SAME
-        same &= (is_one[left] & is_one[best]) | (np.abs(np.log(own[left] / own[best])).max(axis=1) <= ALIKE)
-        way, *others = (replace(ways[index], normalised=normalised[index]) for index in left[same])
-        cosines = tuple(map(float, np.einsum("nd,nd->n", unit, directions[best])))
-        ratio = lengths / (1.0 if is_one[best] else own[best])
+        same = _distance(held.directions[left], held.directions[best]) <= SAME
+        lengths = np.abs(np.log(held.own[left] / held.own[best])).max(axis=1) <= SAME
+        same &= lengths | (is_one[left] & is_one[best]) | bool(given.stored)
+        way, *others = (told[place] for place in left[same])
+        unit = given.numbers / given.lengths[:, None]
+        cosines = tuple(map(float, np.einsum("nd,nd->n", unit, held.directions[best])))
+        ratio = given.lengths / (1.0 if is_one[best] else held.own[best])
         length = float(np.exp(np.log(ratio).mean()))
-        candidates.append(Candidate(way, tuple(others), cosines, length, bool(tied[best])))
+        candidates.append(Candidate(way, tuple(others), cosines, length, bool(tied[best]), float(rest[best])))
         left = left[~same]
     return tuple(candidates)
 
 
-def _directions(made: Mapping[Way, Floats]) -> tuple[Doubles, Doubles]:
-    """Directions (M, n, N) and lengths (M, n) of what M ways give of n texts."""
-    vectors = np.stack(list(made.values())).astype(np.float64)
-    lengths: Doubles = np.linalg.norm(vectors, axis=2)
-    vectors /= lengths[:, :, None]
-    return vectors, lengths
-
-
-def _distances(directions: Doubles, unit: Doubles) -> Doubles:
-    """Measure how far the ends of M directions (M, n, N) lie from ``unit`` (n, N): of n texts the farthest.
+def _distance(directions: Doubles, unit: Doubles) -> Any:
+    """Measure how far the ends of directions (..., n, N) lie from ``unit`` (n, N): of n texts the farthest.
 
     It is exact where a cosine near 1 is not.
     """
-    found: Doubles = np.linalg.norm(directions - unit, axis=2).max(axis=1)
-    return found
+    return np.linalg.norm(directions - unit, axis=-1).max(axis=-1)
