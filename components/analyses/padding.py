@@ -55,7 +55,8 @@ class Padding:
     """Changes that padding makes.
 
     ``analysis``: the answer to the text alone. ``padded``: how many tokens were put beside it.
-    ``side``: where the tokenizer itself pads. ``cases``: none where it cannot; else the first is the "batch".
+    ``side``: where the tokenizer itself pads. ``cases``: none where it cannot, or where the model ``fails``
+    in a batch, for that reason; else the first is the "batch".
     """
 
     analysis: Analysis
@@ -63,6 +64,7 @@ class Padding:
     side: str
     cases: tuple[PaddingCase, ...]
     warnings: tuple[Sentence, ...]
+    fails: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -78,7 +80,9 @@ class Padding:
     def says(self) -> tuple[Sentence, ...]:
         """The verdict in words, and what each other way to pad does."""
         if not self.cases:
-            return (Sentence("padding.alone"),)
+            return (
+                Sentence("padding.fails", reason=self.fails) if self.fails else Sentence("padding.alone"),
+            )
         batch, *others = self.cases
         first = Sentence(f"padding.{batch.verdict}", **_told(batch), way=Sentence(f"padding.{self.side}"))
         more = [

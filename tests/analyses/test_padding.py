@@ -25,7 +25,7 @@ from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Query
 from tests.plain import FIRST, SPECS, load_plain
-from tests.tiny import change
+from tests.tiny import change, checkpoint, tokenizer
 
 TEXT, PAIR = "the acting is not good at all", "the film moves me"
 SAMPLE = {"bert-sentiment": "", "distilbert-paraphrase": PAIR, "xlnet-sentiment": "", "gpt2-paraphrase": PAIR}
@@ -155,3 +155,23 @@ def test_a_tokenizer_that_gives_no_mask_pads_without_one(
     assert found.cases[0].cause == cause
     assert passed.ways[0].name == "batch"
     assert "return_attention_mask=True" in module(examined)
+
+
+@pytest.mark.parametrize("model_type", ["bart", "mbart", "mvp", "bert"])
+@pytest.mark.parametrize("text", ["good [SEP] film", "[SEP]", "[SEP] [SEP] the film [SEP] is", "the film"])
+def test_a_text_that_no_other_may_stand_beside_is_not_safe(
+    tmp_path: Path, model_type: str, text: str
+) -> None:
+    """Heads that read where a text ends take as many ends of each."""
+    spec = checkpoint(tmp_path / "odd", model_type, "bert" if model_type == "bert" else "bart")
+    backbone, given = load(spec), tokenizer()
+    failed = ""
+    try:
+        backbone.model(**given([text, "the film is not good at all"], padding=True, return_tensors="pt"))
+    except ValueError as error:
+        failed = str(error).rstrip(".")
+    assert bool(failed) == (model_type != "bert" and "[SEP]" in text)
+    (found,) = audits([examine(backbone, Query("odd", text))])
+    assert (found.verdict, found.fails) == ("alone" if failed else found.verdict, failed)
+    assert failed in str(found.says[0])
+    assert ("the model fails" in str(found.says[0])) == bool(failed)

@@ -60,20 +60,39 @@ def _audited(examined: Examined, first: int | None) -> Padding:
     if room < 1:
         given = Sentence("errors.tokens", count=total)
         raise PoolscopeError("text", given, "errors.no_room", limit=backbone.limit)
+    typed, other = _longer(examined, total + room)
+    try:
+        batch = _run(examined, "batch", _padding(backbone, [examined.kept.inputs, other], total + room, side))
+    except PoolscopeError as error:
+        if not typed:
+            raise
+        return Padding(answer, 0, side, (), warnings, _reason(error))
     pooled = dict(vectors_of(examined.passed.states))
-    cases = tuple(_case(examined, first, pooled, one) for one in _padded(examined, first, total + room))
-    return Padding(answer, room, side, cases, warnings)
+    ways = (batch, *_padded(examined, first, total + room))
+    return Padding(answer, room, side, tuple(_case(examined, first, pooled, one) for one in ways), warnings)
+
+
+def _reason(error: PoolscopeError) -> str:
+    """Return the first line of what a model raised."""
+    return str(error.__cause__ or error).partition("\n")[0].rstrip(".")
+
+
+def _longer(examined: Examined, length: int) -> tuple[bool, Inputs]:
+    """Tell whether special tokens were typed; make a text of so many tokens, without them."""
+    inputs, tokens = examined.kept.inputs, examined.encoded.tokens
+    special = torch.isin(inputs["input_ids"][0], torch.tensor([*special_ids(examined.backbone.tokenizer)]))
+    typed = torch.zeros_like(special)
+    if examined.backbone.per_token:
+        typed = special & ~torch.from_numpy(tokens.special)
+    own = int(special.int().argmin())  # token of the text's own, which makes a longer text
+    order = [*range(own), *[own] * (length - len(special)), *range(own, len(special))]
+    ids = inputs["input_ids"].masked_fill(typed, int(inputs["input_ids"][0, own]))
+    return bool(typed.any()), {name: value[:, order] for name, value in {**inputs, "input_ids": ids}.items()}
 
 
 def _padded(examined: Examined, first: int | None, longer: int) -> Iterator[Padded]:
-    """The text with so much padding that it has ``longer`` tokens, on every way to pad it."""
+    """The text alone with so much padding that it has ``longer`` tokens, on every way to pad it."""
     backbone, inputs = examined.backbone, examined.kept.inputs
-    special = torch.isin(inputs["input_ids"][0], torch.tensor([*special_ids(backbone.tokenizer)]))
-    own = int(special.int().argmin())  # token of the text's own, which makes a longer text
-    order = [*range(own), *[own] * (longer - len(special)), *range(own, len(special))]
-    other = {name: value[:, order] for name, value in inputs.items()}
-    side = backbone.tokenizer.padding_side
-    yield _run(examined, "batch", _padding(backbone, [inputs, other], longer, side))
     right, left = (_padding(backbone, [inputs], longer, side) for side in ("right", "left"))
     yield _run(examined, "right", right)
     yield _run(examined, "left", left)
