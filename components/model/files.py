@@ -329,8 +329,12 @@ def failing(field: str, given: object) -> Iterator[None]:
     except (RuntimeError, ValueError, IndexError) as error:
         if lacks_memory(error):
             raise
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise PoolscopeError(field, given, "errors.fails", reason=reason) from error
+        raise PoolscopeError(field, given, "errors.fails", reason=reason_of(error)) from error
+
+
+def reason_of(error: BaseException) -> str:
+    """The first line of what was raised: by a model, where `failing` has told of it."""
+    return (str(error.__cause__ or error) or type(error).__name__).splitlines()[0]
 
 
 def bounded(file: Path, most: int, name: str) -> Path:

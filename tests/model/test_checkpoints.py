@@ -13,14 +13,23 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AutoModelForSequenceClassification
 
+from components.analyses.fit import in_order
+from components.analyses.fit.embedding import embed
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.anatomy import dissect, unused
 from components.errors import PoolscopeError
+from components.fitting import Plan
+from components.inference.engine import Engine
+from components.model.backbone import batch_states
 from components.model.cut import replay, run
 from components.model.examine import examine
 from components.model.loading import Checkpoints, is_constant, load, size
+from components.model.pooling import POOLINGS
+from components.settings import Settings
+from components.texts import Sentence
 from components.types import BackboneSpec, Query
-from tests.tiny import WORDS, checkpoint, tokenizer
+from tests.tables import reviews
+from tests.tiny import WORDS, catalogue, checkpoint, tokenizer
 
 QUESTION = Query("x", "the film is not good at all")
 
@@ -173,6 +182,33 @@ def test_an_added_token_without_an_embedding_costs_the_texts_that_have_it(tmp_pa
     assert torch.equal(examine(backbone, QUESTION).kept.logits, before)
     with pytest.raises(PoolscopeError, match="text: '4 tokens' was given; the model fails on them"):
         examine(backbone, Query("odd", "good <ent>"))
+
+
+def test_a_row_that_the_model_fails_on_costs_that_row_of_a_table(tmp_path: Path) -> None:
+    """One has two ends, which no other may stand beside; one a token without an embedding; one overflows."""
+    spec = checkpoint(tmp_path / "odd", "bart", "bart")
+    file, longer = tmp_path / "odd" / "model.safetensors", tokenizer()
+    tensors = load_file(file)
+    tensors["model.shared.weight"][WORDS.index("bad")] = 3e38
+    save_file(tensors, file, {"format": "pt"})
+    longer.add_tokens(["<ent>"])
+    longer.save_pretrained(tmp_path / "odd")
+    backbone, texts = load(spec), ("the film", "good [SEP] film", "good <ent>", "the man", "the film is bad")
+    found = embed(backbone, ["mean"], False, np.arange(5) + 2, [(text,) for text in texts])
+    ((place, vectors),) = found.vectors.items()
+    assert found.rows.tolist() == [2, 3, 5]
+    alone = [POOLINGS["mean"](batch_states(backbone, [texts[row - 2]]))[0] for row in found.rows]
+    np.testing.assert_allclose(vectors, torch.stack(alone), atol=1e-5)
+    assert [str(why) for why in found.failed] == ["index out of range in self", str(Sentence("lab.infinite"))]
+    whole = in_order([found], place, 7)
+    np.testing.assert_array_equal(whole[found.rows], vectors)
+    assert np.flatnonzero(whole.any(axis=1)).tolist() == [2, 3, 5]
+    plain = reviews(40)
+    table = replace(plain, texts=(texts[2], *plain.texts[1:]))
+    engine = Engine(Settings(catalogue=catalogue(tmp_path, {"odd": tmp_path / "odd"})))
+    *_, fit = engine.fit(table, Plan(("odd",), ("mean",), folds=2))
+    lost = 1 + sum("bad" in text.split() for text in table.texts)
+    assert f"the model fails on {lost} of 40 rows (index out of range" in " ".join(map(str, fit.warnings))
 
 
 def test_a_text_whose_numbers_overflow(tmp_path: Path) -> None:

@@ -56,11 +56,12 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """A forward pass of n inputs, which stand at ``rows`` (n,) of the table.
+    """A forward pass of inputs, n of which have vectors and stand at ``rows`` (n,) of the table.
 
     ``vectors``: (n, D') for each place. ``refused``: the poolings that one of the inputs has no vector for,
-    and why. ``cut``: (n,) inputs that have more tokens than the ``limit`` of the backbone; ``unread``: (n,)
-    those whose tokens are mostly unknown to it.
+    and why. Of all inputs, ``cut`` are those that have more tokens than the ``limit`` of the backbone, and
+    ``unread`` those whose tokens are mostly unknown to it. ``failed``: for each input on which the model
+    failed, why it did.
     """
 
     rows: Ints
@@ -69,6 +70,7 @@ class Pooled:
     cut: Bools
     unread: Bools
     limit: int
+    failed: tuple[str | Sentence, ...] = ()
 
     @property
     def size(self) -> int:
@@ -222,7 +224,7 @@ class Fitting:
         done, found = 0, list[Pooled]()
         for part in self.steps(Call("embed", spec, given, each)):
             found.append(part)
-            done += len(part.rows)
+            done += len(part.cut)
             if done < len(inputs):
                 yield Stage(done, len(inputs), "embed", spec.key)
         refused: dict[str, PoolscopeError] = {}
@@ -232,6 +234,8 @@ class Fitting:
         values = {"backbone": Named(spec.title), "total": done}
         notes = [Sentence("lab.cut", **values, count=cut, limit=found[0].limit)] if cut else []
         notes += [Sentence("lab.unread", **values, count=unread)] if unread else []
+        failed = [why for part in found for why in part.failed]
+        notes += [Sentence("lab.failed", **values, count=len(failed), reason=failed[0])] if failed else []
         reasons = (one.sentence for one in refused.values())
         notes += [Sentence("lab.left_out", backbone=spec.key, reason=reason) for reason in reasons]
         yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
@@ -244,7 +248,7 @@ class Fitting:
         """Each place of one backbone, tested; those with the very same vectors on a layer once."""
         first: dict[tuple[int, str], Measured] = {}
         for place in places:
-            vectors = in_order(pooled, place)
+            vectors = in_order(pooled, place, len(self.asked.rows.labels))
             alike = place[1], digest(vectors)
             if alike in first:
                 measured = replace(first[alike], place=place, same_as=first[alike].place[0])
@@ -369,11 +373,12 @@ def alike_rows(table: Table) -> tuple[Ints, Ints]:
     return factorize(first * size + last)[0], found[first].astype(np.int64)
 
 
-def in_order(parts: Sequence[Pooled], place: Place) -> Floats:
-    """The vectors (N, D') of one place, in the order of the table."""
-    found = np.concatenate([part.vectors[place] for part in parts])
-    whole = np.empty_like(found)
-    whole[np.concatenate([part.rows for part in parts])] = found
+def in_order(parts: Sequence[Pooled], place: Place, count: int) -> Floats:
+    """The vectors (N, D') of one place, in the order of the table; zeros where the model failed."""
+    there = [part for part in parts if place in part.vectors]
+    found = np.concatenate([part.vectors[place] for part in there])
+    whole = np.zeros((count, found.shape[1]), found.dtype)
+    whole[np.concatenate([part.rows for part in there])] = found
     return whole
 
 

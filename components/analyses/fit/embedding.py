@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,9 @@ from components.analyses.fit import Inputs, Place, Pooled
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, batch_states
 from components.model.encoding import encode
+from components.model.files import failing, reason_of
 from components.model.pooling import POOLINGS, States
+from components.texts import Sentence
 from components.types import UNREADABLE, Floats, Ints
 
 
@@ -29,6 +32,24 @@ def states(backbone: Backbone, inputs: Inputs) -> list[States]:
     return [batch_states(backbone, *([*side] for side in zip(*part, strict=True))) for part in parts]
 
 
+def _taken(backbone: Backbone, inputs: Inputs) -> tuple[list[States], dict[int, str | Sentence]]:
+    """The states of all inputs but those that the model fails on, and by their numbers why it does.
+
+    A model may refuse texts together that it takes alone: heads that read where a text ends want as many ends
+    of each.
+    """
+    with suppress(PoolscopeError), failing("table", len(inputs)):
+        return states(backbone, inputs), {}
+    found, failed = list[States](), dict[int, str | Sentence]()
+    for number, one in enumerate(inputs):
+        try:
+            with failing("table", number):
+                found += states(backbone, [one])
+        except PoolscopeError as error:
+            failed[number] = reason_of(error)
+    return found, failed
+
+
 def embed(
     backbone: Backbone, poolings: Sequence[str], all_layers: bool, rows: Ints, inputs: Inputs
 ) -> Pooled:
@@ -36,7 +57,8 @@ def embed(
     found: dict[Place, list[Floats]] = {}
     refused: dict[str, PoolscopeError] = {}
     known = available(backbone, poolings)
-    for part in states(backbone, inputs):
+    taken, failed = _taken(backbone, inputs)
+    for part in taken:
         last = len(part.layers) - 1
         for pooling, layer in product(known, range(last + 1) if all_layers else [last]):
             if pooling in refused:
@@ -49,10 +71,17 @@ def embed(
             else:
                 found.setdefault((pooling, layer), []).append(pooled)
     vectors = {place: np.concatenate(parts) for place, parts in found.items() if place[0] not in refused}
+    good = np.setdiff1d(np.arange(len(inputs)), list(failed))
+    finite = np.ones(len(good), dtype=bool)
+    for one in vectors.values():
+        finite &= np.isfinite(one).all(axis=1)
+    failed |= dict.fromkeys(good[~finite].tolist(), Sentence("lab.infinite"))
+    vectors = {place: one[finite] for place, one in vectors.items()}
     ids = backbone.tokenizer(*([*side] for side in zip(*inputs, strict=True)), verbose=False)["input_ids"]
     cut = np.array([len(one) > backbone.limit for one in ids])
     unread = np.array([_is_unread(backbone, *each) for each in zip(inputs, ids, strict=True)])
-    return Pooled(rows, vectors, refused, cut, unread, backbone.limit)
+    why = tuple(failed.values())
+    return Pooled(rows[good[finite]], vectors, refused, cut, unread, backbone.limit, why)
 
 
 def _is_unread(backbone: Backbone, texts: tuple[str, ...], ids: Sequence[int]) -> bool:

@@ -20,6 +20,7 @@ from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
 from components.model.encoding import special_ids
 from components.model.examine import Examined, run
+from components.model.files import reason_of
 from components.model.internals import repeatable
 from components.model.pooling import States
 from components.model.reads import Reading
@@ -66,15 +67,10 @@ def _audited(examined: Examined, first: int | None) -> Padding:
     except PoolscopeError as error:
         if not typed:
             raise
-        return Padding(answer, 0, side, (), warnings, _reason(error))
+        return Padding(answer, 0, side, (), warnings, reason_of(error).rstrip("."))
     pooled = dict(vectors_of(examined.passed.states))
     ways = (batch, *_padded(examined, first, total + room))
     return Padding(answer, room, side, tuple(_case(examined, first, pooled, one) for one in ways), warnings)
-
-
-def _reason(error: PoolscopeError) -> str:
-    """Return the first line of what a model raised."""
-    return str(error.__cause__ or error).partition("\n")[0].rstrip(".")
 
 
 def _longer(examined: Examined, length: int) -> tuple[bool, Inputs]:
