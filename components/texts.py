@@ -1,5 +1,6 @@
 """Every sentence that a visitor reads, from assets/texts: one file for each language, with the same keys."""
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
+COUNTED = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")  # what stands beside a number: {count:token|tokens}
 ENGLISH = "en"  # programs, logs, and who asks for a language that is not here
 
 
@@ -22,18 +24,25 @@ class Language:
 
 @dataclass(frozen=True)
 class Texts:
-    """The sentences of one language: ``texts("page.title")``, with placeholders given by name."""
+    """The sentences of one language: ``texts("page.title")``, with placeholders given by name.
+
+    ``{count:token|tokens}`` is what stands before the bar where ``count`` is 1, else what stands behind it.
+    """
 
     language: Language
     entries: Mapping[str, str]
 
     def __call__(self, key: str, /, **values: object) -> str:
         """The sentence of ``key`` with its placeholders filled in; KeyError if either is unknown."""
-        return self.entries[key].format(**values)
+        return self._counted(key, values).format(**values)
 
     def html(self, key: str, /, **values: object) -> Markup:
         """The same as HTML: values are escaped but for those that are Markup."""
-        return Markup(self.entries[key]).format(**values)
+        return Markup(self._counted(key, values)).format(**values)
+
+    def _counted(self, key: str, values: Mapping[str, object]) -> str:
+        entry = self.entries[key]
+        return COUNTED.sub(lambda one: one[2 if str(values[one[1]]) == "1" else 3], entry)
 
     def name(self, original: str, key: str = "") -> str:
         """The translation of a title or a note from other data, or the original where there is none.

@@ -42,7 +42,9 @@ OTHERS = [tag for tag in languages() if tag != ENGLISH]
 
 
 def placeholders(text: str) -> list[str]:
-    return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
+    """Those that are filled in; what only stands beside a number is each language's own."""
+    parts = string.Formatter().parse(text)
+    return sorted({name for _, name, spec, _ in parts if name is not None and "|" not in (spec or "")})
 
 
 def numbers(text: str) -> list[str]:
@@ -94,6 +96,12 @@ def test_everything_shipped_has_a_name_in_every_language(tag: str) -> None:
     assert names - poolings == shipped
     keys = {spec.key for spec in engine.poolings()}
     assert poolings <= {f"pooling.{key}.{part}" for key in keys for part in ("title", "summary")}
+
+
+def test_a_noun_and_a_verb_go_with_their_number() -> None:
+    told = [SAY("reads.flat", count=count) for count in (1, 2)]
+    assert [one.partition(" no slope")[0] for one in told] == ["1 of them has", "2 of them have"]
+    assert SAY.html("compare.say", count=1, label=Markup("<b>x</b>")) == "1 says <b>x</b>"
 
 
 def test_a_sentence_waits_for_its_language() -> None:

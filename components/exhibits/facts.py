@@ -131,13 +131,12 @@ def _lens(anatomy: Anatomy) -> dict[str, str]:
     if not isinstance(anatomy.lens, Lens):
         return {"knows": "none"}
     aim = aim_at(anatomy.analysis, anatomy.lens)
-    named = {None: "unsure", 0: "every", aim.analysis.layers: "last"}.get(aim.since, "later")
     return {
         "label": aim.label,  # the likeliest label
         "since": str(aim.since),  # the layer from which on the head says so of its own vector
         "depths": ARROW.join(map(aim.text, aim.pooled)),  # what it says there, from layer 0 to the last
         "pointed": str(int(aim.pointed.sum())),  # of how many tokens of the last layer it would say so
-        "knows": "random" if aim.analysis.random else "raw" if aim.raw else named,
+        "knows": "random" if aim.analysis.random else "raw" if aim.raw else aim.knows,
     }
 
 

@@ -308,9 +308,7 @@ def _table_row(one: Combination, comparison: Comparison, say: Texts) -> Row:
 
 def _value(answer: Analysis) -> tuple[float | str, str]:
     """The outputs of the labels that are predicted, or of a regression; and the same as they are read."""
-    chosen = [answer.labels.index(label) for label in answer.predicted]
-    if answer.problem_type == "regression":
-        chosen = ranked(answer)
+    chosen = sorted(chosen_labels(answer))
     values = [float(answer.probabilities[index]) for index in chosen]
     exact = values[0] if len(values) == 1 else " + ".join(f"{value:.7g}" for value in values)
     return exact, " + ".join(output_text(answer, index) for index in chosen)
@@ -373,10 +371,10 @@ def _once(comparison: Comparison, say: Texts) -> str:
 
 def _largest(comparison: Comparison, say: Texts) -> str:
     """The largest move; that there is none where no output of any combination moved; not escaped."""
-    own = [one for one in comparison.distinct if not one.swapped]
-    largest = max((one for one in own if one.predicted), key=lambda one: abs(one.moved or 0), default=None)
+    own = [one for one in comparison.distinct if one.predicted and not one.swapped]
+    largest = max(own, key=lambda one: abs(one.moved or 0), default=None)
     if largest is None or largest.output is None or not largest.moved:
-        moved = [one.moved for one in own if one.comparable]
+        moved = [one.moved for one in comparison.distinct if one.comparable]
         return say("edit.still") if moved and not any(moved) else ""
     before, after = (output_text(answer, largest.output) for answer in largest.answers)
     return say(

@@ -233,7 +233,7 @@ def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         "head.lead",
         reader=code if query.head == "own" else say("head.reader_probe", **probed),
         way=_way(anatomy, say),
-        logits=strong_html(say("head.logits_one") if count == 1 else say("head.logits", count=count)),
+        logits=strong_html(say("head.logits", count=count)),
         count=counted(parameters_of(anatomy.weights)),
         origin=_origin(anatomy, say),
     )

@@ -71,6 +71,14 @@ class Aim:
             return None
         return int(np.flatnonzero(~self.said).max(initial=-1)) + 1
 
+    @property
+    def knows(self) -> str:
+        """Tell at which layers it says so: every one, the last alone, from a later one on, or unsure."""
+        if self.since is None:
+            return "unsure"
+        count = int(self.said.sum())
+        return "every" if count == len(self.said) else "last" if count == 1 else "later"
+
     def text(self, value: float) -> str:
         """A value as a reader sees it."""
         return number(value) if self.raw else percent(value)
@@ -78,8 +86,8 @@ class Aim:
 
 def aim_at(analysis: Analysis, lens: Lens, chosen: str = "") -> Aim:
     """Take the label that is ``chosen``; where the head has not that one, the likeliest in earnest."""
-    labels, several = analysis.labels, analysis.problem_type == "multi_label"
-    index = labels.index(chosen) if chosen in labels else ranked(analysis)[0]
+    labels, several, order = analysis.labels, analysis.problem_type == "multi_label", ranked(analysis)
+    index = next((index for index in order if labels[index] == chosen), order[0])
     raw = analysis.problem_type == "regression"
 
     def says(probabilities: Floats) -> Bools:
@@ -168,15 +176,10 @@ def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
 
 def _finding(aim: Aim, say: Texts) -> str:
     """Say from which layer on the head says the label to the end, not escaped."""
-    key, count = "", int(aim.said.sum())
+    count = int(aim.said.sum())
+    key = {"every": "_every", "last": "_last", "later": ""}.get(aim.knows, "_below" if count else "_never")
     if aim.analysis.random or aim.raw:
         key = "_random" if aim.analysis.random else "_raw"
-    elif aim.since is not None:
-        key = {aim.analysis.layers: "_last", 0: "_every"}.get(aim.since, "")
-    elif not aim.analysis.predicted and aim.index == ranked(aim.analysis)[0]:
-        key = "_unsure"
-    else:  # it does not say it in the end
-        key = "_below" if count else "_never"
     found = {"label": aim.label, "layer": aim.since, "count": count, "total": len(aim.pooled)}
     return say(f"depth.heading{key}", first=aim.text(aim.pooled[0]), last=aim.text(aim.pooled[-1]), **found)
 
@@ -310,7 +313,7 @@ def _trace_figure(given: Patched, view: View, say: Texts) -> draw.Figure:
     )
 
 
-MOST = 0.5  # of the change: who carries less does not carry most of it
+MOST = 0.5  # of the change: who carries no more, or is not the only one, does not carry most of it
 WORD = 24  # characters of a token in a sentence
 
 
@@ -329,10 +332,10 @@ class Stay(NamedTuple):
 
 def stays(given: Patched) -> list[Stay]:
     """Stays of the change, from the embeddings up to the layer that is pooled."""
-    peaks = [(int(row.argmax()), float(row.max())) for row in given.shares[: given.first.pool_layer + 1]]
-    found = []
-    for (pair, most), group in groupby(enumerate(peaks), lambda one: (one[1][0], one[1][1] >= MOST)):
-        layers, shares = zip(*((layer, share) for layer, (_, share) in group), strict=True)
+    rows, found = given.shares[: given.first.pool_layer + 1], []
+    peaks = [(int(row.argmax()), int((row > MOST).sum()) == 1, float(row.max())) for row in rows]
+    for (pair, most), group in groupby(enumerate(peaks), lambda one: one[1][:2]):
+        layers, shares = zip(*((layer, peak[2]) for layer, peak in group), strict=True)
         found.append(Stay(int(given.pairs[pair, 0]), most, layers[0], layers[-1], shares))
     return found
 

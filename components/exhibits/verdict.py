@@ -113,8 +113,10 @@ def ranked(analysis: Analysis) -> list[int]:
 
 def chosen_labels(analysis: Analysis) -> list[int]:
     """Indices of the labels that the head chose, the likeliest first; every one of a regression."""
-    every = analysis.problem_type == "regression"
-    return [index for index in ranked(analysis) if every or analysis.labels[index] in analysis.predicted]
+    order = ranked(analysis)
+    if analysis.problem_type == "multi_label":
+        return [index for index in order if analysis.probabilities[index] > 0.5]
+    return order if analysis.problem_type == "regression" else order[:1]
 
 
 def output_text(analysis: Analysis, index: int) -> str:
@@ -143,7 +145,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     rest = "rest_all" if not unread else "rest_one" if reads.indices else "rest_none"
     details = (
         say(f"verdict.{rest}{'_lower' if analysis.lower else ''}", layer=analysis.pool_layer),
-        say("reads.flat" if flat > 1 else "reads.flat_one", count=flat) if flat else "",
+        say("reads.flat", count=flat) if flat else "",
         _won_dimensions(view, say),
     )
     html = render(

@@ -82,7 +82,7 @@ VECTORS = comparison(
             comparison([[NEW, "no", LOW, HIGH, NONE]]),
             "1 combination says none of its labels."
             "2 values, from −0.50 (B0 under p2) to 2.25 (B0 under p3)."
-            "1 with untrained weights: their outputs are random. 1 cannot be answered.",
+            "1 with untrained weights: its outputs are random. 1 cannot be answered.",
         ),
         (
             SWAPS,
@@ -125,7 +125,7 @@ VECTORS = comparison(
             "1 combination, and it does not change its mind."
             "First version: All 2 combinations say negative."
             "Second version: All 2 combinations say negative. 1 combination says @z."
-            "1 with untrained weights: their outputs are random. "
+            "1 with untrained weights: its outputs are random. "
             "1 answered the versions for different labels. 1 cannot be answered.",
         ),
     ],

@@ -86,7 +86,7 @@ def test_weights_with_their_origin_and_those_that_are_not_used() -> None:
     trained, untrained = html(WEIGHTS, anatomy()), html(WEIGHTS, anatomy("untrained"))
     assert trained.count("read from the checkpoint</td>") == 4
     assert "Every tensor that the checkpoint holds is loaded into this model." in plain(trained)
-    assert "another shape):lm_head.weight 30 × 8" in plain(untrained)
+    assert "another shape:lm_head.weight 30 × 8" in plain(untrained)
 
 
 def test_lines_that_ran_and_the_one_that_picks_are_marked() -> None:

@@ -13,7 +13,7 @@ from components.exhibits.exhibit import heading_html
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, stays, traced, traced_backbone
 from components.exhibits.view import LABEL
 from components.texts import Sentence
-from components.types import BackboneSpec, Floats, Query
+from components.types import BackboneSpec, Query
 from tests.exhibits.showing import SAY, anatomy, drawn, numbers, plain, rows
 from tests.ui.fake import FakeAnalyst
 
@@ -21,39 +21,6 @@ from tests.ui.fake import FakeAnalyst
 def lens_of(given: Anatomy) -> Lens:
     assert isinstance(given.lens, Lens)
     return given.lens
-
-
-def saying(given: Anatomy, pooled: Floats) -> Anatomy:
-    """The same where the head gives its labels these probabilities, layer by layer."""
-    analysis = replace(given.analysis, probabilities=pooled[-1])
-    return replace(given, analysis=analysis, lens=replace(lens_of(given), pooled_probabilities=pooled))
-
-
-@pytest.mark.parametrize(
-    ("pooled", "label", "finding"),
-    [
-        ((0.2, 0.3, 0.9), "", "says positive at the last layer only"),
-        ((0.2, 0.6, 0.9), "", "says positive from layer 1 on"),
-        ((0.6, 0.7, 0.9), "", "says positive at every layer"),
-        ((0.6, 0.7, 0.1), "", "says negative at the last layer only"),
-        ((0.2, 0.3, 0.9), "negative", "says negative at 2 of 3 layers, and not at the last"),
-        ((0.8, 0.7, 0.9), "negative", "says negative at none of 3 layers"),
-    ],
-)
-def test_the_heading_says_from_which_layer_on_the_head_says_a_label(
-    pooled: tuple[float, ...], label: str, finding: str
-) -> None:
-    given = saying(anatomy(), np.array([[1 - one, one] for one in pooled], dtype=np.float32))
-    heading = DEPTH.show(given, {LABEL.key: label}, SAY).heading
-    assert heading == f"On its own vector, the head {finding}"
-
-
-def test_of_several_labels_that_may_hold_none_need_be_said() -> None:
-    given = anatomy("emotions")
-    low: Floats = np.full_like(lens_of(given).pooled_probabilities, 0.1)
-    low[-1, 2] = 0.4
-    heading = DEPTH.show(saying(given, low), {}, SAY).heading
-    assert "trust comes nearest, and stays below 50 %" in heading
 
 
 @pytest.mark.parametrize(("backbone", "label"), [("pair", ""), ("emotions", "fear")])
@@ -135,7 +102,7 @@ def story(given: Patched) -> str:
         ),
         (  # the heading holds only from where no other token carries more
             ([0.9, 0, 0, 0], [0.55, 0.7, 0, 0], [1, 0, 0, 0]),
-            "at the embeddings in [CLS] (90 %); after layer 1 in not (70 %); after layer 2",
+            "at the embeddings in [CLS] (90 %); after layer 1 in no single token (most in not, 70 %); after",
             "From layer 2 on, most of the change is in [CLS]",
         ),
         (

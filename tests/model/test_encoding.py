@@ -131,7 +131,7 @@ def test_of_tokenizers_that_do_not_place_tokens_what_follows_from_the_ids_is_kno
     assert not tokens.span.any()
     places, unknown = map(str, found.warnings)
     assert "does not tell where in the text" in places
-    assert unknown == "1 of 11 tokens are unknown to this vocabulary and stand as <unk>."
+    assert unknown == "1 of 11 tokens is unknown to this vocabulary and stands as <unk>."
 
 
 @pytest.mark.families

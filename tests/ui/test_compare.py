@@ -104,7 +104,7 @@ def test_backbones_come_one_by_one_and_the_rest_waits(page: ComparePage, both: b
     *coming, last = list(page.steps())
     assert [one for one in page.log if one in keys] == sorted(keys * (1 + both), key=keys.index)
     for done, step in enumerate((*coming, last)):
-        said = f"{done} of 3 backbones" if step is not last else "from one forward pass for each of 3"
+        said = f"{done} of 3 backbones" if step is not last else "from one forward pass for each"
         assert said in plain(step[page.tab.bar.status])
         assert ("both versions" in plain(step[page.tab.bar.status])) == both
         assert step[page.tab.bar.cancel]["interactive"] == (step is not last)  # the page may lose an update

@@ -129,7 +129,7 @@ ROWS = {
     ),
     "heatmap.description": Row(told(HEATMAP, SIMILAR), extremes, told(HEATMAP, ALONE)),
     "verdict.reads_some": Row(SOME, counted(2, 1, 2), verdict(reading(*range(5)))),
-    "verdict.reads_many": Row(verdict(reading(*range(6))), counted(6), SOME),
+    "verdict.reads_many": Row(verdict(reading(*range(6))), counted(6), NONE),
     "verdict.reads_but": Row(verdict(reading(*range(1, 12))), counted(11, 0), SOME),
     "verdict.count_all": Row(ALL, lambda _: {"total": 12}, verdict(reading(*range(1, 12)))),
     "verdict.reads_none": Row(NONE, lambda _: {"reader": HEAD}, SOME),
@@ -166,7 +166,6 @@ ROWS = {
     ),
     "reads.equal": Row(sharing(0.25, 0.25, 0.25, 0.25), lambda _: {"share": "25 %"}, sharing(1.0)),
     "reads.flat": Row(sharing(1.0, 0.0, 0.0), lambda _: {"count": 2}, sharing(0.7, 0.2, 0.1)),
-    "reads.flat_one": Row(sharing(1.0, 0.0), lambda _: {"count": 1}, sharing(0.7, 0.2, 0.1)),
     "reads.maximum": Row(
         sharing(0.5, 0.5, wins=[5, 3, 0, 0]),
         lambda say: {

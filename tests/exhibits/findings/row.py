@@ -39,6 +39,8 @@ def nothing(_: Texts) -> Mapping[str, object]:
 
 def anything(sentence: str) -> re.Pattern[str]:
     """A pattern of the sentence, whatever fills its placeholders, but for other sentences."""
-    filled = r"(?:(?![:.] |[：。]).)+?"
-    parts = string.Formatter().parse(sentence)
-    return re.compile("".join(re.escape(text) + (filled if name else "") for text, name, *_ in parts))
+    parts = []
+    for text, name, spec, _ in string.Formatter().parse(sentence):
+        filled = "|".join(map(re.escape, spec.split("|"))) if spec and "|" in spec else r"(?:(?!\. |。).)+?"
+        parts.append(re.escape(text) + (f"(?:{filled})" if name else ""))
+    return re.compile("".join(parts))

@@ -5,10 +5,11 @@ import tomllib
 import pytest
 
 from components.texts import ASSETS, languages, load_texts
-from tests.exhibits.findings import answer, evidence, importance, lab
+from tests.exhibits.findings import answer, comparison, evidence, head, importance, lab
 from tests.exhibits.findings.row import Row, anything
 
-ROWS: dict[str, Row] = {**answer.ROWS, **importance.ROWS, **evidence.ROWS, **lab.ROWS}
+TABLES = (answer, comparison, evidence, head, importance, lab)
+ROWS: dict[str, Row] = {key: row for table in TABLES for key, row in table.ROWS.items()}
 
 
 def test_every_sentence_that_states_a_finding_has_a_row() -> None:

@@ -1,0 +1,114 @@
+"""Findings of a comparison, of one version of a text or of two."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from components.exhibits.edit import MOVES
+from components.exhibits.grid import AGREEMENT
+from components.texts import Sentence
+from components.types import SWAP, Analysis, Reads
+from tests.exhibits.compared import answer, comparison
+from tests.exhibits.findings.row import Row, Told, nothing, told
+
+NO, YES, LESS = answer([0.9, 0.1]), answer([0.2, 0.8]), answer([0.6, 0.4])
+LOW, HIGH = (answer([one], ("score",), "regression") for one in (-0.5, 2.25))
+SWAPPED = replace(YES, warnings=(Sentence(SWAP, own="[CLS]", pooling="p1"),))
+
+
+def said(*rows: list[Analysis], after: list[Analysis] | None = None) -> Told:
+    return told(AGREEMENT, comparison(list(rows), after=[after] if after else ()))
+
+
+def reading(before: int, after: int) -> Told:
+    """Two versions, of which the head reads the token at these places."""
+    one, other = (
+        replace(NO, reads=Reads(np.arange(5) == place, np.eye(5, dtype=np.float32)[place]))
+        for place in (before, after)
+    )
+    return told(MOVES, comparison([[one]], after=[[other]]))
+
+
+def turned(*pairs: tuple[Analysis, Analysis]) -> Told:
+    before, after = zip(*pairs, strict=True)
+    return said(list(before), after=list(after))
+
+
+STAYS, TURNS, BACK = (NO, NO), (NO, YES), (YES, NO)
+LABELS = {"before": "negative", "after": "positive"}
+ROWS = {
+    "compare.all": Row(said([YES, YES]), lambda _: {"total": 2, "label": "positive"}, said([YES, NO])),
+    "compare.only": Row(said([YES]), lambda _: {"label": "positive"}, said([YES, YES])),
+    "compare.majority": Row(
+        said([YES, YES, NO]),
+        lambda say: {
+            "count": 2,
+            "total": 3,
+            "label": "positive",
+            "others": say(
+                "compare.named",
+                votes=say("compare.say", count=1, label="negative"),
+                names=say("compare.combination", backbone="B0", pooling="p2"),
+            ),
+        },
+        said([YES, YES, NO, NO]),
+    ),
+    "compare.split": Row(
+        said([YES, NO]),
+        lambda say: {
+            "total": 2,
+            "others": say.listed(
+                say("compare.say", count=1, label=label) for label in ("positive", "negative")
+            ),
+        },
+        said([YES, YES, NO]),
+    ),
+    "compare.values": Row(
+        said([LOW, HIGH]),
+        lambda say: {
+            "count": 2,
+            "low": "−0.50",
+            "high": "2.25",
+            "lowest": say("compare.combination", backbone="B0", pooling="p0"),
+            "highest": say("compare.combination", backbone="B0", pooling="p1"),
+        },
+        said([LOW]),
+    ),
+    "compare.swaps": Row(
+        said([NO, SWAPPED]),
+        lambda say: {"count": 1, "votes": say("compare.say", count=1, label="positive")},
+        said([NO, YES]),
+    ),
+    "edit.none": Row(turned(STAYS, STAYS), lambda _: {"total": 2}, turned(STAYS, TURNS)),
+    "edit.none_one": Row(turned(STAYS), nothing, turned(TURNS)),
+    "edit.all": Row(turned(TURNS, TURNS), lambda _: {"total": 2, **LABELS}, turned(TURNS, BACK)),
+    "edit.only": Row(turned(TURNS), lambda _: LABELS, turned(STAYS)),
+    "edit.one": Row(
+        turned(TURNS, STAYS),
+        lambda say: {
+            "total": 2,
+            "turns": say(
+                "edit.turn",
+                count=1,
+                names=say("compare.combination", backbone="B0", pooling="p0"),
+                **LABELS,
+            ),
+        },
+        turned(TURNS, TURNS),
+    ),
+    "edit.largest": Row(
+        turned((NO, LESS), TURNS),
+        lambda say: {
+            "name": say("compare.combination", backbone="B0", pooling="p1"),
+            "label": "negative",
+            "before": "90 %",
+            "after": "20 %",
+            "moved": say("edit.points", value="−70"),
+        },
+        turned(STAYS, STAYS),
+    ),
+    "edit.still": Row(turned(STAYS, STAYS), nothing, turned(STAYS, (NO, SWAPPED))),
+    "edit.reads_same": Row(
+        reading(0, 0), lambda _: {"count": 1, "total": 1}, told(MOVES, comparison([[NO]]))
+    ),
+}

@@ -1,0 +1,125 @@
+"""Findings of a head, of hidden states one by one, and of the change between two texts."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from components.analyses.anatomy import Anatomy
+from components.analyses.lens import Lens
+from components.exhibits.head import SENTENCE, WEIGHTS
+from components.exhibits.hidden_states import DEPTH, LENS, TRACE
+from components.exhibits.view import LABEL
+from components.types import Query
+from tests.exhibits.findings.row import Row, Told, Values, nothing, told
+from tests.exhibits.showing import anatomy
+from tests.ui.fake import FakeAnalyst
+
+
+def seen(given: Anatomy, pooled: np.ndarray, tokens: np.ndarray | None = None) -> Anatomy:
+    """The same with these probabilities of labels, layer by layer, and of tokens at the last one."""
+    found = replace(lens(given), pooled_probabilities=pooled)
+    if tokens is not None:
+        every = found.probabilities.copy()
+        every[-1] = tokens
+        found = replace(found, probabilities=every)
+    return replace(given, analysis=replace(given.analysis, probabilities=pooled[-1]), lens=found)
+
+
+def layers(*positive: float, label: str = "") -> Told:
+    """What is told of a head that gives its second label these probabilities, from the embeddings up."""
+    pooled = np.array([[1 - one, one] for one in positive], dtype=np.float32)
+    return told(DEPTH, seen(anatomy(), pooled), **{LABEL.key: label})
+
+
+def several(*trust: float) -> Told:
+    """The same of a head that may say several labels, and gives all others one in ten."""
+    pooled = np.full((len(trust), 4), 0.1, dtype=np.float32)
+    pooled[:, 2] = trust
+    return told(DEPTH, seen(anatomy("emotions"), pooled))
+
+
+def pointed(*positive: float) -> Told:
+    """A head that would say its second label of the four tokens with these probabilities."""
+    tokens = np.array([[1 - one, one] for one in positive], dtype=np.float32)
+    return told(LENS, seen(anatomy(), tokens[:3], tokens))
+
+
+def traced(*shares: list[float], backbone: str = "first") -> Told:
+    """A trace with these shares of "[CLS] not good [SEP]", of which [CLS] is read, layer by layer."""
+    found = FakeAnalyst().ask("trace", Query(backbone, "not good"), other="not bad", other_pair="")
+    return told(TRACE, replace(found, shares=np.array(shares, dtype=np.float32)))
+
+
+def positive(**more: object) -> Values:
+    return lambda _: {"label": "positive", **more}
+
+
+def short(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−").replace("−0.00", "0.00")
+
+
+def lens(given: Anatomy) -> Lens:
+    assert isinstance(given.lens, Lens)
+    return given.lens
+
+
+SCORE = anatomy("score")
+VALUES = lens(SCORE)
+UNTRAINED, TRAINED = anatomy("untrained"), anatomy()
+NEW = [weight.name for weight in UNTRAINED.weights if weight.origin == "new"]
+ROWS = {
+    "lens.heading": Row(pointed(0.9, 0.8, 0.7, 0.4), positive(count=3, total=4), told(LENS, UNTRAINED)),
+    "lens.heading_raw": Row(
+        told(LENS, SCORE),
+        lambda _: {
+            "low": short(VALUES.probabilities[-1].min()),
+            "high": short(VALUES.probabilities[-1].max()),
+        },
+        told(LENS, TRAINED),
+    ),
+    "depth.heading": Row(layers(0.2, 0.6, 0.9), positive(layer=1), layers(0.2, 0.6, 0.4, label="positive")),
+    "depth.heading_every": Row(layers(0.6, 0.7, 0.9), positive(), layers(0.6, 0.4, 0.9)),
+    "depth.heading_last": Row(layers(0.2, 0.3, 0.9), positive(), layers(0.6, 0.3, 0.9)),
+    "depth.heading_below": Row(
+        layers(0.8, 0.7, 0.1, label="positive"), positive(count=2, total=3), layers(0.8, 0.7, 0.9)
+    ),
+    "depth.heading_never": Row(
+        several(0.3, 0.2, 0.4), lambda _: {"label": "trust", "total": 3}, several(0.6, 0.2, 0.4)
+    ),
+    "depth.heading_raw": Row(
+        told(DEPTH, SCORE),
+        lambda _: dict(
+            zip(("first", "last"), map(short, VALUES.pooled_probabilities[[0, -1], 0]), strict=True)
+        ),
+        told(DEPTH, TRAINED),
+    ),
+    "trace.heading_start": Row(
+        traced([0.9, 0, 0, 0], [0.8, 0.1, 0, 0], [1, 0, 0, 0]),
+        lambda _: {"token": "[CLS]"},
+        traced([0, 0, 1, 0], [0.8, 0.1, 0, 0], [1, 0, 0, 0]),
+    ),
+    "trace.heading_from": Row(
+        traced([0, 0, 1, 0], [0.8, 0.9, 0, 0], [1, 0, 0, 0]),
+        lambda _: {"token": "[CLS]", "layer": 2},
+        traced([0, 0, 1, 0], [0.9, 0, 0, 0], [0.9, 0.9, 0, 0]),
+    ),
+    "trace.spread": Row(
+        traced([0.4, 0.5, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]),
+        lambda say: {"where": say("trace.at_start"), "token": "not", "shares": "50 %"},
+        traced([1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]),
+    ),
+    "head.all_checkpoint": Row(told(SENTENCE, TRAINED), nothing, told(SENTENCE, UNTRAINED)),
+    "head.all_probe": Row(told(SENTENCE, anatomy(head="probe")), nothing, told(SENTENCE, TRAINED)),
+    "head.new": Row(
+        told(SENTENCE, UNTRAINED),
+        lambda say: {"names": say("head.names", names=NEW[0], last=NEW[1]), "count": 2},
+        told(SENTENCE, TRAINED),
+    ),
+    "head.body": Row(
+        told(SENTENCE, replace(TRAINED, analysis=replace(TRAINED.analysis, body_trained=False))),
+        nothing,
+        told(SENTENCE, UNTRAINED),
+    ),
+    "weights.unused": Row(told(WEIGHTS, UNTRAINED), lambda _: {"count": 1}, told(WEIGHTS, TRAINED)),
+    "weights.unused_none": Row(told(WEIGHTS, TRAINED), nothing, told(WEIGHTS, UNTRAINED)),
+}
