@@ -154,13 +154,9 @@ def read_file(file: Path, encoding: str = "") -> str:
 
 def told(steps: Iterator[Stage | Fit]) -> Fit:
     """The fit; how far it is stands on a line for each backbone and stage."""
-    before = ""
     while isinstance(step := next(steps), Stage):
-        line = f"{step.backbone}: {STAGES[step.name]}"
-        begun = "\n" if before not in ("", line) else "\r"
-        print(f"{begun}{line}, {step.done:,} of {step.total:,}", end="", flush=True)
-        before = line
-    print()
+        end = "\n" if step.done == step.total else "\r"
+        print(f"{step.backbone}: {STAGES[step.name]}, {step.done:,} of {step.total:,}", end=end, flush=True)
     return step
 
 
