@@ -27,7 +27,7 @@ COLUMNS = 200
 SEPARATORS = "\t;|,^~\1\x1f"  # of two that fit, the one that is rarer in prose comes first
 FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of them separates
 DECLARED = re.compile(r"sep=(.)\r?\n")  # a spreadsheet's first line
-RULES = re.compile(r"^[|+][-+|: ]{3,}$\n?|^-+[-+]+-$\n?", re.MULTILINE)  # that a printed table has
+RULE = frozenset("-+|: ")  # what the line between names and rows of a printed table is made of
 ESCAPED = r'\\"(?=[^{0}\r\n])'  # a quotation mark in a text, as databases write it
 NOTHING = r"(^|{0})\\N(?={0}|\r?$)"  # a database's missing value, which is no escaped letter
 SPACED = r'{0} +"(?=[^"{0}\r\n])'  # a mark behind a space that encloses a cell
@@ -233,10 +233,8 @@ def _from_json(text: str) -> pd.DataFrame:
         if isinstance(error, json.JSONDecodeError) and text.lstrip().startswith("["):
             raise PoolscopeError("table", text, "errors.table_json", line=error.lineno) from error
         rows = list(_lines(text))
-    cells = [{name: cell for each in row.items() for name, cell in _flat(*each)} for row in rows]
-    found = pd.DataFrame(cells, dtype=object)
-    found.columns = found.columns.str.strip()
-    return found.map(_cell)
+    cells = [{name.strip(): cell for each in row.items() for name, cell in _flat(*each)} for row in rows]
+    return pd.DataFrame(cells, dtype=object).map(_cell)
 
 
 def _records(found: Any) -> list[Any]:
@@ -294,7 +292,7 @@ def _flat(name: object, value: Any) -> Iterator[tuple[str, Any]]:
 def _cell(value: Any) -> str:
     """A value of JSON as a text; a list of one is that one, and what is nested stays JSON."""
     if isinstance(value, list) and len(value) == 1:
-        return _cell(value[0])
+        (value,) = value
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
     return "" if value is None or value != value else str(value)  # NaN
@@ -303,7 +301,7 @@ def _cell(value: Any) -> str:
 def _from_separated(text: str, headed: bool) -> Sheet:
     """Cells between commas, tabs, semicolons or bars, the first row being the names of the columns."""
     declared = DECLARED.match(text)
-    text = text[declared.end() :] if declared else RULES.sub("", text)
+    text = text[declared.end() :] if declared else _unruled(text)
     how = _dialect(text, declared[1] if declared else "")
     notes: list[Sentence] = []
     if _is_unquoted(text, how):
@@ -327,6 +325,14 @@ def _from_separated(text: str, headed: bool) -> Sheet:
     if repeated.any():
         notes.append(Sentence("lab.repeated_header", count=int(repeated.sum())))
     return Sheet(cells[~repeated], tuple(notes))
+
+
+def _unruled(text: str) -> str:
+    """A printed table without the lines that are drawn between its names and its rows, or about it."""
+    for line in text.split("\n", 2)[:2]:
+        if "--" in line and RULE.issuperset(line.strip()) and not {"+", "|"}.isdisjoint(line):
+            return "\n".join(other for other in text.split("\n") if other != line)
+    return text
 
 
 def _dialect(text: str, separator: str) -> dict[str, Any]:

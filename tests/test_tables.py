@@ -296,6 +296,8 @@ def test_a_label_that_nearly_all_rows_have_is_named() -> None:
         ('{"text": "a"}\n{"text"', "line 2 is no object of JSON"),
         ('{"text": "a"}\n[1]', "line 2 is no object of JSON"),
         ("[1, 2]", "line 1 is no object of JSON"),
+        ("[{}]", "2 to 200 columns"),
+        (f"{'[' * 500}1{']' * 500}", "2 to 200 columns"),
         ('[{"text": "a"},\n {"text": "b",}]', "line 2 is no object of JSON"),
     ],
 )
