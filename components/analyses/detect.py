@@ -31,7 +31,15 @@ from components.types import (
 Kept = Literal["start", "end", "first", "last"]
 DECLARED = "declared"  # the pooling of all that a checkpoint declares
 CUT_LATE = "cut_late"  # the variant whose length was 1 before its numbers were cut
+OTHER_POOLINGS = (
+    "no_first",
+    "no_last",
+    "two_layers",
+    "with_embeddings",
+)  # variants that poolings are named by
+OTHER_TEXTS = ("stop", "exclaimed")  # variants that are no way to make a vector of this text
 STORED = ("int8", "binary")  # precisions that keep no length
+ENDS = ("no_start", "no_end")  # variants that say which special tokens there are
 LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
 BAR = 0.999
 """The least cosine of what is near: no two directions differ by more because of half precision.
@@ -83,7 +91,7 @@ class Way:
         parts = {
             "dense": Sentence("detect.dense") if self.dense else None,
             "layer": Sentence("detect.last_layer") if last else Sentence("detect.layer", layer=self.layer),
-            "special": None if self.special_tokens is None else Sentence(special),
+            "special": None if self.special_tokens is None or self.variant in ENDS else Sentence(special),
             "truncated": Sentence(f"detect.truncated_{self.kept}", count=self.truncated)
             if self.truncated
             else None,
@@ -209,13 +217,15 @@ class Detected:
 
     @property
     def match(self) -> Candidate | None:
-        """The best, or None where rounding and arithmetic do not explain how far even that is."""
-        return next((one for one in self.candidates[:1] if one.tied), None)
+        """The best; None where rounding and arithmetic do not explain it, or it is of another text."""
+        best = self.candidates[0]
+        return best if best.tied and best.way.variant not in OTHER_TEXTS else None
 
     @property
     def ways(self) -> tuple[Way, ...]:
         """The match and all that is tied with it; nothing without a match."""
-        return tuple(way for one in self.candidates if one.tied for way in (one.way, *one.same))
+        tied = (one for one in self.candidates if one.tied and self.match is not None)
+        return tuple(way for one in tied for way in (one.way, *one.same))
 
     @property
     def says(self) -> tuple[Sentence, ...]:
@@ -223,6 +233,8 @@ class Detected:
         best, count = self.candidates[0], len(self.candidates[0].cosines)
         several = "_several" if count > 1 else ""
         each = [Sentence("detect.each", cosines=tuple(map(_digits, best.cosines)))] if several else []
+        if self.match is None and best.tied:
+            return (Sentence("detect.other_text", way=best.way.said(self.layers)), *each)
         if self.match is None:
             near = {"way": best.way.said(self.layers, length=False), "cosine": _digits(best.cosine)}
             if best.cosine < BAR:

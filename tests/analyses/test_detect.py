@@ -17,7 +17,7 @@ from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerBase
 
-from components.analyses.detect import BAR, Detected, Kept, Way
+from components.analyses.detect import BAR, OTHER_POOLINGS, Detected, Kept, Way
 from components.analyses.measuring.detect import Tried, found, tried
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
@@ -208,16 +208,14 @@ OTHERS: dict[str, tuple[str, Callable[[], np.ndarray], dict[str, Any]]] = {  # w
         lambda: np.add(*hidden_of(GPT2, TEXT)[::3]).mean(0) / 2,
         {"special_tokens": None},
     ),
-    "no_start": (BERT, lambda: without(BERT, slice(1, None)), {}),
-    "no_end": (BERT, lambda: without(BERT, slice(-1)), {}),
+    "no_start": (BERT, lambda: without(BERT, slice(1, None)), {"special_tokens": False}),
+    "no_end": (BERT, lambda: without(BERT, slice(-1)), {"special_tokens": False}),
     "added_end": (
         GPT2,
         lambda: hidden_of(GPT2, f"{TEXT}<|endoftext|>")[-1].mean(0),
         {"special_tokens": None},
     ),
     "lowered": ("roberta-paraphrase", lambda: hidden_of("roberta-paraphrase", TEXT.lower())[-1].mean(0), {}),
-    "stop": (BERT, lambda: hidden_of(BERT, TEXT[:-1])[-1].mean(0), {}),
-    "exclaimed": (BERT, lambda: hidden_of(BERT, f"{TEXT[:-1]}!")[-1].mean(0), {}),
     "": (BERT, lambda: without(BERT, slice(16)), {"truncated": 16, "kept": "first"}),
 }
 
@@ -226,7 +224,16 @@ OTHERS: dict[str, tuple[str, Callable[[], np.ndarray], dict[str, Any]]] = {  # w
 def test_what_servers_do_besides_is_found(engine: Engine, variant: str) -> None:
     key, make, told = OTHERS[variant]
     found = asked(engine, key, make())
-    assert replace(Way("mean", layers_of(key), variant=variant), **told) in found.ways
+    pooling = f"mean_{variant}" if variant in OTHER_POOLINGS else "mean"
+    assert replace(Way(pooling, layers_of(key), variant=variant), **told) in found.ways
+    assert not str(found.says[0]).startswith("This vector is mean, last layer, with special tokens, not")
+
+
+@pytest.mark.parametrize("text", [TEXT[:-1], f"{TEXT[:-1]}!"])
+def test_another_text_is_no_match_of_this(engine: Engine, text: str) -> None:
+    found = asked(engine, BERT, hidden_of(BERT, text)[-1].mean(0))
+    assert (found.match, found.ways) == (None, ())
+    assert "another made it, by mean, last layer" in str(found.says[0])
 
 
 def weighed(*shares: float) -> np.ndarray:
@@ -429,20 +436,15 @@ ENCODED: dict[
         BERT,
         {ENCODING: {"prompts": {"query": "find: "}, "default_prompt_name": "query"}},
         {},
-        Way("mean", 4, normalised=True, prefix="find: ", dense=True, variant="no_prefix"),
+        Way("mean", 4, prefix="find: ", variant="no_prefix"),
     ),
     "lower case": (
         "roberta-paraphrase",
         {"sentence_bert_config.json": {"do_lower_case": True}},
         {},
-        Way("mean", 3, normalised=True, dense=True, variant="lowered"),
+        Way("mean", 3, variant="lowered"),
     ),
-    "half precision": (
-        BERT,
-        {},
-        {"dtype": torch.float16},
-        Way("mean", 4, normalised=True, dense=True, precision="float16"),
-    ),
+    "half precision": (BERT, {}, {"dtype": torch.float16}, Way("mean", 4, precision="float16")),
 }
 
 
@@ -458,7 +460,7 @@ def test_what_sentence_transformers_makes_is_as_declared(tmp_path: Path, kind: s
         str(folder), device="cpu", model_kwargs={"dtype": torch.float32, **asked_for}
     )
     found = asked_of(load(replace(SPECS[key], location=str(folder))), library.encode(TEXT).astype(np.float64))
-    assert way in found.ways
+    assert replace(way, normalised=True, dense=True) in found.ways
     assert str(found.says[-1]).startswith("The checkpoint declares the same")
 
 

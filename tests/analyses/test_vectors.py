@@ -72,8 +72,6 @@ FORMS = {
     "transformers.js": json.dumps(
         {"dims": [1, 128], "data": dict(zip(map(str, range(128)), LISTED, strict=True))}
     ),
-    "its print": f"Float32Array(128) {LISTED}",
-    "JAX's repr": f"Array({LISTED}, dtype=float32)",
     "TensorFlow's repr": f"<tf.Tensor: shape=(128,), dtype=float32, numpy=\narray({LISTED}, dtype=float32)>",
     "Redis's bytes": repr(NUMBERS.astype("<f4").tobytes()),
     "bytes in hex digits": NUMBERS.astype("<f4").tobytes().hex(),
@@ -94,7 +92,6 @@ FORMS = {
         {"values": LISTED, "sparse_values": {"indices": [*range(9)], "values": [0.5] * 9}}
     ),
     "beside the same in int8": json.dumps({"embeddings": {"float": [LISTED], "int8": [[1] * 128]}}),
-    "Ollama's answer": json.dumps({"embeddings": [LISTED], "total_duration": 1}),
 }
 
 

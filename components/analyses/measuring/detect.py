@@ -27,6 +27,7 @@ from components.analyses.detect import (
     CUT_LATE,
     DECLARED,
     HALF,
+    OTHER_POOLINGS,
     Candidate,
     Detected,
     Kept,
@@ -60,7 +61,7 @@ FARTHEST = math.sqrt(2 - 2 * BAR)  # distance of the ends of two directions with
 SLIGHT = 1e-3  # an edit of one character moves all but 0.2 % of vectors of bundled checkpoints by more
 CLEAR = 3.0  # times farther than what is asked about, a neighbour is told from it
 HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
-HALVED = 1_000_000_000  # parameters that are held in half precision besides
+HALVED = 500_000_000  # parameters that are held in half precision besides
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,16 +135,15 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
     wide.
     """
     first, made = tries[0], together([one.made for one in tries])
-    widths = sorted({each.shape[1] for each in made.values()})
+    widths = tuple(sorted({each.shape[1] for each in made.values()}))
     given = read_printed(vectors, widths)
     fits = fitting(given, made)
     if not fits:
         width = Sentence("errors.numbers", count=len(vectors[0]))
-        raise PoolscopeError("vector", width, "errors.vector_width", widths=tuple(widths))
+        raise PoolscopeError("vector", width, "errors.vector_width", widths=widths)
     held, half = Held.of(given, fits), None
     if not held.explained.any():
-        more = fitting(given, together([one.more.made for one in tries]))
-        held = Held.of(given, {**fits, **more})
+        held = Held.of(given, fits | fitting(given, together([one.more.made for one in tries])))
     if held.near.any() and not held.explained.any():
         held, half = in_halves(tries, held)
     layers = -min(way.layer for way in first.made)
@@ -195,9 +195,9 @@ def _other_ends(backbone: Backbone, way: Way, whole: Encoded) -> Iterator[Try]:
     """The ``whole`` without one of the special tokens at its ends; with one more where none is added."""
     special, count = whole.tokens.special, len(whole.tokens.special)
     if count > 1 and way.special_tokens and special[0]:
-        yield replace(way, variant="no_start"), _part(whole, slice(1, count))
+        yield replace(way, special_tokens=False, variant="no_start"), _part(whole, slice(1, count))
     if count > 1 and way.special_tokens and special[-1]:
-        yield replace(way, variant="no_end"), _part(whole, slice(0, count - 1))
+        yield replace(way, special_tokens=False, variant="no_end"), _part(whole, slice(0, count - 1))
     end = backbone.tokenizer.eos_token_id
     if way.special_tokens is None and end is not None and count < backbone.limit:
         twice = _part(whole, [*range(count), count - 1])  # the last token again, with another id
@@ -450,7 +450,7 @@ def _half(held: Held, way: Way, vectors: Doubles, rounded: float) -> tuple[float
 
 def halved(backbone: Backbone, kind: torch.dtype) -> Backbone | None:
     """The same model in half precision, None where it is too large to be held besides."""
-    parameters = list(backbone.model.parameters())
+    parameters = [one for one in backbone.model.parameters() if one.is_floating_point()]
     if sum(one.numel() for one in parameters) > HALVED:
         return None
     memo = {id(one): nn.Parameter(one.to(kind), requires_grad=False) for one in parameters}
@@ -473,6 +473,7 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     told = [
         replace(
             way,
+            pooling=f"{way.pooling}_{way.variant}" if way.variant in OTHER_POOLINGS else way.pooling,
             layer=way.layer + layers,
             normalised=bool(is_one[place]) if fits[place] and not given.stored else None,
             precision=given.stored or way.precision,
