@@ -17,6 +17,7 @@ import pytest
 import torch
 from gradio_client import Client
 
+from components.analyses.registry import analyses
 from components.exhibits import panels
 from components.exhibits.control import to_link
 from components.exhibits.evidence import against_base, gains, select, vectors
@@ -97,15 +98,24 @@ def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: s
     assert {name: arguments for name, (arguments, _named) in endpoints().items()} == {
         name: ", ".join(map(written, endpoint["parameters"]))
         for name, endpoint in served["named_endpoints"].items()
+        if name not in OWN_WORDS
     }
 
 
-def test_every_key_of_an_answer_stands_in_its_section(app_url: str) -> None:
-    client, named = Client(app_url, verbose=False), endpoints()
+# Analyses without a section, which say themselves what they give.
+OWN_WORDS = {f"/{name}": kind for name, kind in analyses().items() if f"/{name}" not in endpoints()}
+
+
+def test_every_key_of_an_answer_stands_in_its_section_or_in_its_own_words(app_url: str) -> None:
+    client = Client(app_url, verbose=False)
+    named = {name: keys for name, (_arguments, keys) in endpoints().items()}
+    for name, kind in OWN_WORDS.items():
+        named[name] = named["/analyze"] | set(re.findall(r"`(\w+)`", kind.function.__doc__ or ""))
     poolings = {spec["key"] for spec in client.predict(api_name="/poolings")}
-    for name, given in CASES["asked"].items():
+    own = {name[1:]: ["bert-sentiment", "not good"] for name in OWN_WORDS}
+    for name, given in {**own, **CASES["asked"]}.items():
         asked = [TABLE if one == "TABLE" else [1.0] * 128 if one == "VECTOR" else one for one in given]
-        assert keys_of(client.predict(*asked, api_name=f"/{name}")) - poolings <= named[f"/{name}"][1], name
+        assert keys_of(client.predict(*asked, api_name=f"/{name}")) - poolings <= named[f"/{name}"], name
 
 
 def keys_of(answer: Any) -> set[str]:

@@ -1,4 +1,4 @@
-"""What comes from the registry by itself: the row in docs/api.md, the price, and a process without torch."""
+"""What comes from the registry by itself: the price, the name, and a process without torch."""
 
 import subprocess
 import sys
@@ -12,16 +12,6 @@ from components.inference.engine import Engine
 from components.types import Query
 from tests.readme import run_block
 from tests.serving import ROOT
-
-
-@pytest.mark.parametrize("name", analyses())
-def test_an_analysis_stands_in_the_documentation_as_it_is_asked(name: str) -> None:
-    kind = analyses()[name]
-    taken = ", ".join(
-        one.name if one.default is one.empty else f"{one.name}={one.default!r}".replace("'", '"')
-        for one in kind.signature.parameters.values()
-    )
-    assert f"### `/{name}({taken})`" in (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
 
 def test_a_price_grows_with_what_is_asked() -> None:

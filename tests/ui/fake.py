@@ -5,6 +5,7 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +180,10 @@ class FakeAnalyst:
             return first
         if name == "trace":
             return fake_answers.fake_trace(first, *others)
-        return getattr(fake_answers, f"fake_{name}")(first, **options)
+        made_up = getattr(fake_answers, f"fake_{name}", None)
+        if made_up is None:  # it stands beside the test of its analysis
+            made_up = import_module(f"tests.analyses.test_{name}").made_up
+        return made_up(first, **options)
 
     def ask_in_parts(self, name: str, query: Query, **options: Any) -> Generator[Any]:
         if name == "trace":
