@@ -33,17 +33,7 @@ from components.markup import render
 from components.texts import Sentence, Texts
 from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import (
-    AT_ONCE,
-    LAST_AT_ONCE,
-    LAST_OF_MODEL,
-    NOTHING,
-    Given,
-    Place,
-    Updates,
-    changed,
-    on,
-)
+from components.ui.places import AT_ONCE, LAST_AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Place, Updates, on
 
 # Fires ``select`` when the value of an empty component changes that is in sight.
 WATCH = """watch("value", () => requestAnimationFrame(() => {
@@ -83,21 +73,11 @@ class AskedView:
         self.parts: list[Any] = [self.stored, *self.places.parts]
 
     def connect(
-        self,
-        fill: Callable[[Given], Any] | None = None,
-        outputs: Sequence[Any] = (),
-        inputs: Iterable[Any] = (),
-        events: Iterable[Any] = (),
+        self, fill: Callable[[Given], Any], outputs: list[Any], inputs: Iterable[Any] = (), events: Any = ()
     ) -> Any:
-        """Have the view filled when it is opened, and at ``events``; gives the event.
-
-        ``fill``: what does so where the panel's subject depends on ``inputs``, or changes other ``outputs``.
-        """
+        """Have ``fill`` called when the view is opened, and at ``events``; gives the event."""
         asked, sent = [self.tab.select, self.watch.select, *events], {self.shown, self.stored, *inputs}
-        return on(
-            *(asked, fill or self.fill, sent, [*self.parts, *outputs], LAST_OF_MODEL),
-            show_progress_on=[self.first],
-        )
+        return on(asked, fill, sent, outputs, LAST_OF_MODEL, show_progress_on=[self.first])
 
     def asked(self, given: Given) -> Query | None:
         """Give the query of the last answer; None where there was no answer, or the view shows it."""
@@ -214,12 +194,9 @@ class Detective:
                 self.prefix = box("prefix", say("detective.before"), say("detective.before_hint"))
                 self.button = gr.Button(say("detective.ask"), elem_id="detect", variant="primary")
             self.found = on_page.build_places(panels.DETECTIVE, say)
-
-    def connect(self) -> None:
-        """Have the vector searched for at a click, or Enter in its boxes."""
         asked, sent = [self.button.click, self.vector.submit, self.prefix.submit], {self.vector, self.prefix}
         how = {**LAST_OF_MODEL, "show_progress_on": [self.found.places[0].above]}
-        on(asked, self.detect_vector, {self.shown, *sent}, self.found.parts, how)
+        on(asked, self.detect_vector, {shown, *sent}, self.found.parts, how)
 
     def detect_vector(self, given: Given) -> Updates:
         """Find what made the vector of the last answer's text."""
@@ -245,6 +222,12 @@ class ImportanceView:
         self.say = say
         self.view = AskedView(panels.IMPORTANCE, analyst, shown, say, self._beside)
         self.parts: list[Any] = [*self.bar.parts, *self.controls.values(), *self.view.parts]
+        events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
+        coming = self.view.connect(self.ask_importance, self.parts, self.controls.values(), events)
+        self.bar.connect(coming, self.stopped, self.parts)
+        head, self.at_head = self.controls[ATTENTION_HEAD], self.view.places.following(ATTENTION_HEAD)
+        drawn = [part for place in self.at_head for part in place.parts]  # of what came
+        on([head.input], self.look, {self.view.stored, head}, drawn, AT_ONCE)
 
     def _beside(self) -> None:
         with gr.Column(elem_id="importance-look", elem_classes="card"):
@@ -255,15 +238,6 @@ class ImportanceView:
             every = (LABEL, label), (INTEGRATED, integrated), (ATTENTION_HEAD, head)
             self.controls: dict[Control[Any], Any] = dict(every)
             self.bar = on_page.ProgressBar("importance", self.say)
-
-    def connect(self) -> None:
-        """Ask for importance when it is looked at otherwise, and draw another head of what came."""
-        events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
-        coming = self.view.connect(self.ask_importance, self.parts, self.controls.values(), events)
-        self.bar.connect(coming, self.stopped, self.parts)
-        head, self.at_head = self.controls[ATTENTION_HEAD], self.view.places.following(ATTENTION_HEAD)
-        drawn = [part for place in self.at_head for part in place.parts]
-        on([head.input], self.look, {self.view.stored, head}, drawn, AT_ONCE)
 
     def empty(self, before: Given) -> Updates:
         """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
@@ -411,10 +385,8 @@ class Answer:
         for tab in self.tabs:
             on([tab.select], partial(lambda key: key, tab.id), None, self.opened, AT_ONCE)
         self.head.connect(self.importance.controls[LABEL])
-        self.importance.connect()
-        self.detective.connect()
         for view in self.plain:
-            view.connect()
+            view.connect(view.fill, view.parts)
         looks = {self.shown, *self.looks.values()}
         self.shown.change(self.send_frames, inputs=looks, outputs=self.frames, **AT_ONCE)
         drawn = [part for place in self.looked_at for part in place.parts]
@@ -432,7 +404,7 @@ class Answer:
         view, old, opened = View.of(answered.analysis, state), before.get(self.shown), before.get(self.opened)
         key = key_of(view.analysis)
         updates: Updates = {self.shown: view, self.answered: key}
-        updates |= changed(self._menus(view, state), self._menus(old, state) if old else {})
+        updates |= on_page.changed(self._menus(view, state), self._menus(old, state) if old else {})
         updates |= {} if old else {self.area: gr.update(visible=True)}
         for panel in self.panels:
             updates |= panel.show(panel.panel.subject(answered), state)

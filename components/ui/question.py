@@ -18,18 +18,8 @@ from components.markup import render
 from components.menus import HEADS, BackboneMenu, Choices, Example, licence, refusal, suited, unlinked
 from components.texts import Texts, in_bytes
 from components.types import Analysis, BackboneSpec, Progress, Query, Reference
-from components.ui.places import (
-    AT_ONCE,
-    PRIVATE,
-    Given,
-    Updates,
-    browser,
-    changed,
-    menu,
-    on,
-    scripted_html,
-    text_box,
-)
+from components.ui import places as on_page
+from components.ui.places import AT_ONCE, PRIVATE, Given, Updates, browser, menu, on, scripted_html, text_box
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 LABELS = 6  # of a model that is offered
@@ -113,10 +103,8 @@ class Question:
             if now[name]["value"] == was[name]["value"]:
                 del now[name]["value"]
         stands = self._offers(before.query, models, before.layers) if before else {}
-        offers = (
-            {getattr(self, name): gr.update(**one) for name, one in each.items()} for each in (now, stands)
-        )
-        return changed(*offers)
+        offered = {getattr(self, name): offer for name, offer in stands.items()}
+        return on_page.changed({getattr(self, name): gr.update(**one) for name, one in now.items()}, offered)
 
     def choose(self, key: str, models: BackboneMenu) -> Updates:
         """Choose a backbone, among those of its place."""
