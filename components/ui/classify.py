@@ -159,7 +159,8 @@ class Classify(Tab):
     def ask(self, given: Given) -> Updates:
         """Answer the question as it stands on the page; offer its backbone where that is not here."""
         asked, shown = self._asked(given), given[self.answer.shown]
-        models = self.question.models(given[self.question.found])
+        again = shown and shown.analysis.backbone.key == asked.backbone
+        models = self.question.models(given[self.question.found], shown.analysis.backbone if again else None)
         query = self.question.choices.fitted(asked, models.get(asked.backbone))
         before: Query | None = shown.analysis.query if shown else None
         about = attrgetter("backbone", "text", "text_pair")

@@ -75,8 +75,10 @@ class Question:
         asked = self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer
         self.inputs: list[gr.components.Component] = list(asked)
 
-    def models(self, found: Found) -> BackboneMenu:
-        """List the backbones as they are now."""
+    def models(self, found: Found, again: BackboneSpec | None = None) -> BackboneMenu:
+        """List the backbones as they are now; only that one which is asked ``again``, if any."""
+        if again is not None:  # to look at the files of all others takes as long as to answer
+            return BackboneMenu((again,), self.analyst.online, self.say)
         return BackboneMenu.of(self.analyst, found, self.say)
 
     def fill(
