@@ -48,11 +48,8 @@ ACTIVATIONS: Mapping[str, type[nn.Module]] = {
     for name, kind in vars(nn.modules.activation).items()
     if inspect.isclass(kind) and issubclass(kind, nn.Module)
 }
-FIELDS = (  # of States; assets/templates/states.jinja says what each is
-    *("hidden", "layers", "mask", "special", "cls"),
-    *("reads", "pooler_output", "declared_output", "learned_query"),
-)
-PARTS = {*FIELDS[5:]}  # no own pooling looks at them
+PARTS = ("reads", "pooler_output", "declared_output", "learned_query")  # no own pooling looks at them
+FIELDS = ("hidden", "layers", "mask", "special", "cls", *PARTS)  # of States, as assets/templates/states.jinja
 Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
 INNER = re.compile(r"^    (?:import|from) .*\n\n?", re.MULTILINE)  # an import inside of a method
 REFUSED = re.compile(r'raise PoolscopeError\("pooling", "\w+", "([\w.]+)"\)')
@@ -187,7 +184,7 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
     behind = [POOLER]
     if pooling != POOLER or swap:  # the likely ones first
         every = dict.fromkeys((*LIKELY, *POOLINGS))
-        behind = [key for key in every if not PARTS & {*pooling_source(key).fields}]
+        behind = [key for key in every if not {*PARTS} & {*pooling_source(key).fields}]
     kept, start = example.kept, example.kept.hidden[-1]
     head = own_head(backbone, kept)
     if pooling == POOLER and not swap and backbone.pooler is not None:  # what stands behind its own pooler
@@ -290,7 +287,7 @@ def _with_needed(name: str, module: ModuleType) -> dict[str, str]:
     value = getattr(vars(module)[name], "function", vars(module)[name])
     if inspect.isfunction(value):
         source = inspect.getsource(value)
-        source = source[source.index("def ") :]  # what decorates it is no part of it
+        source = source[f"\n{source}".index("\ndef ") :]  # what decorates it is no part of it
     else:
         source = next(line for line in inspect.getsource(module).splitlines() if line.startswith(f"{name} ="))
     used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
