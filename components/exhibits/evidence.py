@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame
 from components.exhibits.view import number, one_vector, visible
 from components.markup import render
 from components.results import KINDS, Row, Table, beside, each, holm, of
@@ -29,8 +29,7 @@ ACCURACIES = ("accuracy", "accuracy_low", "accuracy_high")
 RHOS = ("rho", "rho_low", "rho_high")
 SIZES = ("width", "trained", "measured", "pairs")
 SAVED = ("backbone", "pooling", *ACCURACIES, *COUNTS, *PS, *RHOS, "rho_p", "rho_corrected", *SIZES)
-OWN = ("backbone", "task", *ACCURACIES, *COUNTS, *PS, "measured")
-SWAPPED = ("backbone", "task", "pooling", *ACCURACIES, *COUNTS, *PS, "measured")
+OWN = ("backbone", "task", "pooling", *ACCURACIES, *COUNTS, *PS, "measured")
 
 Format = Callable[[float], str]
 
@@ -191,58 +190,42 @@ def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def own(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """A row for each baseline and for each fine-tuned checkpoint with its own head, task by task."""
-    rows = []
-    for task in dict.fromkeys(row.task for row in evidence.every["head"]):
-        baselines, heads = (
-            [r for r in evidence.every[kind] if r.task == task] for kind in ("baseline", "head")
-        )
+    """A row for each baseline and for each fine-tuned checkpoint, task by task, and for each of its swaps."""
+    rows, kinds = [], evidence.every
+    for task in dict.fromkeys(row.task for row in kinds["head"]):
+        baselines, heads = ([r for r in kinds[kind] if r.task == task] for kind in ("baseline", "head"))
         rows += [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
-        rows += corrected(heads)
+        for head in corrected(heads):
+            swaps = vectors(row for row in kinds["swap"] if row.backbone == head.backbone)
+            rows += [head, *corrected(swaps)]
     caption, hint = say("evidence.own_caption"), say("evidence.own_hint")
-    return _shown(saved_rows(evidence, rows, say), OWN, caption, "", hint, say)
-
-
-def swaps(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """A row for each vector that an own head was given in the place of its own, to read and to save."""
-    rows = swapped_rows(evidence, evidence.every["swap"], say)
-    if not rows:
-        return Shown(html=hint_html(say("evidence.swaps_none")))
-    return _shown(rows, SWAPPED, say("evidence.swaps_caption"), "swaps", say("evidence.swaps_hint"), say)
+    return _shown(saved_rows(evidence, rows, say), OWN, caption, "own-heads", hint, say)
 
 
 def probe_rows(evidence: Evidence, say: Texts) -> list[Row]:
     """A row for each vector with a probe, a backbone after the other, with rho of its raw cosine."""
     rows = []
     for key in evidence.backbones:
-        found = vectors(evidence.of("probe", key))
-        rhos = {row.pooling: row for row in evidence.rhos(key)}
-        tested, moved = (
-            {row.pooling: (row.p, row.corrected) for row in against_base(vectors(known))}
-            for known in (evidence.of("probe", key), rhos.values())
-        )
+        found = _held(vectors(evidence.of("probe", key)))
+        rhos = {row.pooling: row for row in _held(vectors(evidence.rhos(key)))}
         for row, saved in zip(found, saved_rows(evidence, found, say), strict=True):
-            more = dict(zip(PS, tested.get(row.pooling, (None, None)), strict=True))
-            more |= zip(("rho_p", "rho_corrected"), moved.get(row.pooling, (None, None)), strict=True)
-            if row.pooling in rhos:
-                rho = rhos[row.pooling]
-                more |= {"rho": rho.value, "rho_low": rho.low, "rho_high": rho.high, "pairs": rho.measured}
-            rows.append(beside(saved, **more))
+            if rho := rhos.get(row.pooling):
+                ends = {"rho": rho.value, "rho_low": rho.low, "rho_high": rho.high, "pairs": rho.measured}
+                saved = beside(saved, **ends, rho_p=rho.p, rho_corrected=rho.corrected)
+            rows.append(saved)
     return rows
 
 
-def swapped_rows(evidence: Evidence, swaps: Iterable[Row], say: Texts) -> list[Row]:
-    """The vectors that own heads were given; p is corrected for the number of vectors of one head."""
-    found = vectors(swaps)
-    heads = dict.fromkeys(row.backbone for row in found)
-    tested = (corrected([row for row in found if row.backbone == key]) for key in heads)
-    return saved_rows(evidence, chain.from_iterable(tested), say)
+def _held(found: Sequence[Row]) -> list[Row]:
+    """The vectors of a backbone, each with its p against cls; cls itself without any."""
+    tested = iter(against_base(found))
+    return [beside(r, **dict.fromkeys(PS)) if BASE in r.poolings else next(tested) for r in found]
 
 
 def _shown(
     rows: Sequence[Row], columns: Sequence[str], caption: str, file: str, hint: str, say: Texts
 ) -> Shown:
-    """A table to read, with a link that saves it as ``file``, if that is to be, and a hint below."""
+    """A table to read, with a link that saves it as ``file``, and a hint below."""
     data = data_of(columns, rows, say)
     html = render(
         "evidence_table",
@@ -250,7 +233,7 @@ def _shown(
         caption=caption,
         columns=[column for column in columns if not column.endswith(("_low", "_high"))],
         rows=rows,
-        link=csv_link(data, f"poolscope-{file}.csv", say("table.download")) if file else "",
+        link=csv_link(data, f"poolscope-{file}.csv", say("table.download")),
         hint=hint,
         **{"accuracy": accuracy_text, "number": number},
     )
@@ -298,12 +281,11 @@ def published(_: Evidence, __: State, say: Texts) -> Shown:
     return Shown(html=f'<p class="published">{escape(say("evidence.published"))}</p>')
 
 
-PROBES, OWN_HEADS, SWAPS = (
+PROBES, OWN_HEADS = (
     Exhibit(f"{name}-numbers", show, style="numbers", frame="folded", title=title)
     for name, show, title in (
         ("evidence", probes, "table.heading"),
         ("own", own, "evidence.own"),
-        ("swap", swaps, "evidence.swaps"),
     )
 )
 FINDINGS = Exhibit("findings", findings, frame="bare", title="evidence.findings")

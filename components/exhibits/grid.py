@@ -325,7 +325,6 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
         swapped=label_groups(one for one in told if one.swapped),
         values=_values(comparison, say),
         largest=_largest(comparison, say),
-        once=_once(comparison.versions[0], say),
         labels_text=partial(labels_text, say=say),
         names=partial(key_names, say=say),
     )
@@ -353,20 +352,6 @@ def _values(comparison: Comparison, say: Texts) -> str:
     (low, lowest), (high, highest) = min(values), max(values)
     ends = {"low": number(low), "lowest": lowest, "high": number(high), "highest": highest}
     return say("compare.values" if len(values) > 1 else "compare.value", count=len(values), **ends)
-
-
-def _once(comparison: Comparison, say: Texts) -> str:
-    """Say which combinations are one and the same vector, not escaped."""
-    vectors = grouped(
-        (vector_name(one.key, comparison), one.key[0])
-        for one in comparison.distinct
-        if len(comparison.same[one.key]) > 1
-    )
-    named = (
-        say("compare.vector", poolings=name, names=several(keys, comparison, say))
-        for name, keys in vectors.items()
-    )
-    return say("compare.once", vectors=say("list.semicolon").join(named)) if vectors else ""
 
 
 def _largest(comparison: Comparison, say: Texts) -> str:

@@ -30,7 +30,6 @@ from components.exhibits.evidence import (
     corrected,
     data_of,
     ends,
-    extremes,
     gains,
     named,
     probe_rows,
@@ -111,39 +110,23 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     plot = _figure(evidence, found, accuracy_text, draw.value_axis(title, tickangle=0, **PERCENT), say)
     lines = [draw.guide(row.value, LINES[row.method][0], GUIDE) for row in evidence.of_task("baseline")]
     figure = draw.Figure(plot.data, {**plot.layout, "shapes": [*plot.layout["shapes"], *lines]})
-    return _shown(evidence, "accuracy", found, accuracy_text, figure, say)
+    return _shown(evidence, "accuracy", figure, say)
 
 
 def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Agreement of the raw cosine with people, for the same poolings in the same order."""
     found = {key: evidence.rhos(key) for key in evidence.backbones}
     axis = draw.value_axis(say("evidence.rho_axis"), tickangle=0)
-    return _shown(evidence, "rho", found, number, _figure(evidence, found, number, axis, say), say)
+    return _shown(evidence, "rho", _figure(evidence, found, number, axis, say), say)
 
 
-def _shown(
-    evidence: Evidence,
-    name: str,
-    found: Mapping[str, Sequence[Row]],
-    shown: Format,
-    figure: draw.Figure,
-    say: Texts,
-) -> Shown:
-    """A plot; an image of it names the backbones with their shapes.
-
-    In words the lowest and the highest value of each backbone that has any, by the names of vectors.
-    """
+def _shown(evidence: Evidence, name: str, figure: draw.Figure, say: Texts) -> Shown:
+    """A plot; an image of it names the backbones with their shapes."""
     signs = zip(evidence.backbones, draw.MARKS, strict=False)
     names = "  ".join(f"{sign} {evidence.title(key)}" for key, (_, _, sign) in signs)
-    spans = [
-        say("evidence.span", backbone=evidence.title(key), **extremes(vectors(rows), shown))
-        for key, rows in found.items()
-        if rows
-    ]
-    told = {"count": len(evidence.rows), "spans": say("list.semicolon").join(spans)}
     return Shown(
         heading=say(f"evidence.{name}_heading"),
-        words=say("evidence.description" if spans else "evidence.unmeasured_all", **told),
+        words=say("evidence.description", count=len(evidence.rows)),
         data=data_of(SAVED, probe_rows(evidence, say), say),
         figure=figure,
         about=say("away.about_evidence", task=visible(say.name(evidence.task)), backbones=names),

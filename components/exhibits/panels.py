@@ -19,7 +19,7 @@ from components.exhibits.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.curves import CURVES
 from components.exhibits.edit import MOVES
-from components.exhibits.evidence import FINDINGS, OWN_HEADS, PROBES, PUBLISHED, SWAPS, Evidence
+from components.exhibits.evidence import FINDINGS, OWN_HEADS, PROBES, PUBLISHED, Evidence
 from components.exhibits.exhibit import Panel, or_why
 from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
@@ -128,7 +128,7 @@ def views() -> tuple[Panel[Answered, Any], ...]:
 READING: Panel[Answered, Analysis] = Panel(
     "reading", "away.reading", attrgetter("analysis"), rows=((HOW_TO_READ,),)
 )
-TABLES = (FINDINGS, PUBLISHED, DEPTHS, WHITENING, EXPLANATIONS, PROBES, OWN_HEADS, SWAPS)
+TABLES = (FINDINGS, PUBLISHED, DEPTHS, WHITENING, EXPLANATIONS, PROBES, OWN_HEADS)
 EVIDENCE: Panel[Evidence, Evidence] = Panel(
     "evidence",
     "page.evidence",

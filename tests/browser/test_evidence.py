@@ -34,7 +34,7 @@ def test_the_tab_answers_on_arrival_and_follows_task_and_backbones(
     expect(visitor.plot("accuracy").locator(".annotation")).to_have_count(0)
 
     visitor.in_a_window("light", 360)
-    for accordion in ("#evidence-numbers", "#own-numbers", "#swap-numbers"):
+    for accordion in ("#evidence-numbers", "#own-numbers"):
         page.locator(f"{accordion} > button").click()
         expect(page.locator(f"{accordion} table")).to_be_visible()
     link = page.locator("#evidence-numbers").get_by_role("link", name="Download as CSV")

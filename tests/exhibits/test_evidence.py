@@ -11,7 +11,6 @@ from components.exhibits.evidence import (
     FINDINGS,
     OWN_HEADS,
     PROBES,
-    SWAPS,
     Evidence,
     against_base,
     select,
@@ -147,26 +146,24 @@ def test_the_file_holds_every_number_of_the_selection() -> None:
     assert f">{cell}</td>" in shown.html
 
 
-def test_own_heads_are_shown_beside_baselines() -> None:
-    shown, heads = OWN_HEADS.show(evidence(), {}, SAY), measured(RESULTS, "head")
-    assert shown.html.count("<tr>") == 1 + len(heads) + 2 * len({row.task for row in heads})
-    found = [[row[name] for name in ("backbone", "accuracy", "better", "p")] for row in records(shown)]
-    assert found[0] == ["always the most frequent label", "0.51", "", ""]
-    assert found[1][:2] == ["logistic regression on which words occur", "0.74"]
-    assert found[2] == ["Tuned BERT", f"{heads[0].value:.7g}", "60", "0.057"]
-    empty = OWN_HEADS.show(evidence(results=having(RESULTS, head=[])), {}, SAY)
-    assert (empty.html.count("<tr>"), records(empty)) == (1, [])
-
-
-def test_swaps_are_tested_once_for_each_vector_of_a_head() -> None:
-    rows = measured(RESULTS, "swap")
-    alike = [beside(row, vector="mean") if row.pooling == "max" else row for row in rows]
-    for given, names in ((rows, ["lasttoken", "mean", "max"]), (alike, ["lasttoken", "mean = max"])):
-        shown = SWAPS.show(evidence(TUNED, results=having(RESULTS, swap=given)), {}, SAY)
-        found = records(shown)[: len(names)]
+def test_own_heads_are_shown_beside_baselines_and_what_they_say_of_each_other_vector() -> None:
+    swaps = measured(RESULTS, "swap")
+    alike = [beside(row, vector="mean") if row.pooling == "max" else row for row in swaps]
+    heads = measured(RESULTS, "head", task="sentiment")
+    for given, names in ((swaps, ["lasttoken", "mean", "max"]), (alike, ["lasttoken", "mean = max"])):
+        shown = OWN_HEADS.show(evidence(TUNED, results=having(RESULTS, swap=given)), {}, SAY)
+        most, words, own, *found = records(shown)[: 3 + len(names)]
+        assert [most["backbone"], most["accuracy"], most["p"]] == [
+            "always the most frequent label",
+            "0.51",
+            "",
+        ]
+        assert [words["backbone"], words["accuracy"]] == ["logistic regression on which words occur", "0.74"]
+        told = ["Tuned BERT", f"{heads[0].value:.7g}", "60", "0.057"]
+        assert [own[name] for name in ("backbone", "accuracy", "better", "p")] == told
+        assert float(own["p, Holm"]) == pytest.approx(holm([row.p for row in heads])[0], rel=1e-6)
         assert [cells["pooling"] for cells in found] == names
         ps = holm([0.03, 0.02, 0.001][: len(names)])
         assert [float(cells["p, Holm"]) for cells in found] == pytest.approx(ps)
         assert saved(shown.html) == to_csv(shown.data)
-    nothing = SWAPS.show(evidence(results=having(RESULTS, swap=[])), {}, SAY)
-    assert "No own head was measured under a swap." in nothing.html
+    assert records(OWN_HEADS.show(evidence(results=having(RESULTS, head=[])), {}, SAY)) == []

@@ -118,7 +118,6 @@ ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; ot
     "lab-confusion": lambda given: len(given.fit.classes) ** 2,
     "lab-misses": lambda given: len(given.fit.misses),
     "explanations": lambda evidence: len(evidence.every["agreement"]),
-    "swap-numbers": lambda evidence: len(evidence.every["swap"]),
 }
 DRAWN: dict[str, Callable[[Any], bool]] = {  # of which answers there is a figure, where not of all
     "curves": lambda comparison: bool(comparison.cells),

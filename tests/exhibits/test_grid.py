@@ -99,8 +99,7 @@ VECTORS = comparison(
         ),
         (
             VECTORS,
-            "7 of 9 combinations say negative; 2 say positive: A under p2, B under p0 = p2 = p3."
-            "Counted once, as one and the same vector: p0 = p1 (A); p0 = p2 = p3 (B).",
+            "7 of 9 combinations say negative; 2 say positive: A under p2, B under p0 = p2 = p3.",
         ),
         (
             comparison([[NO, NO, NO, YES]], TITLES[:1], [[YES, LESS, NO, YES]]),
