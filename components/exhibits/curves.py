@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from html import escape
-from math import ceil, floor
 
 import numpy as np
 import pandas as pd
@@ -11,17 +10,14 @@ from components.exhibits import draw
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, titled_frame
-from components.exhibits.view import CENTRINGS, HOW, TEXT, number, shorten, visible, width
+from components.exhibits.view import CENTRINGS, HOW, TEXT, number, shorten, visible
 from components.texts import Texts
 from components.types import Centring, Floats
 
 CURVES_CENTRED = Control[Centring]("compare_centred", HOW, "plain", "view.centring", "view.centring_info")
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
-HEIGHT, TOP, BOTTOM, LEFT = 400, 14, 50, 66  # pixels
+HEIGHT = 440  # pixels
 NAME = 24  # characters of a name
-LINE = 18  # pixels that a name needs
-STEP = 0.25  # between grid lines
-LEADER = 5  # percent of the depth from the last point to the name
 DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
 
 
@@ -73,47 +69,23 @@ def curves_of(comparison: Comparison, centring: Centring) -> list[Curve]:
 
 
 def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> draw.Figure:
-    """Lines over the relative depth, each with its name at its end; grid lines hold them, and 0."""
-    every = [round(float(value), 4) for _, values in lines for value in values]
-    low = min(0.0, floor(min(every, default=0.0) / STEP) * STEP)
-    high = max(STEP, ceil(max(every, default=1.0) / STEP) * STEP)
-    names, starts = [shorten(name, NAME) for name, _ in lines], [float(values[-1]) for _, values in lines]
-    ends = _spread(starts, low, high)
-    ticks = [low + STEP * step for step in range(round((high - low) / STEP) + 1)]
-    depths = [0, 25, 50, 75, 100]
-    right = round(draw.CHARACTER * max(map(width, names), default=0)) + 14
-    leader = {"type": "line", "x0": 100, "x1": 100 + LEADER}
-    named = {"x": 100 + LEADER, "xanchor": "left", "yanchor": "middle", "showarrow": False}
-    marks = [draw.MARKS[place % len(draw.MARKS)] for place in range(len(lines))]
+    """Lines over the relative depth, with their names below; the axis of values holds them, and 0."""
     frame = draw.layout(
         height=HEIGHT,
-        margin={"l": LEFT, "r": right, "t": TOP, "b": BOTTOM},
+        margin={"l": 66, "r": 14, "t": 14, "b": 50},
         hovermode="closest",
+        showlegend=True,
+        legend={"orientation": "h", "y": -0.2, "itemclick": False, "itemdoubleclick": False},
         xaxis=draw.axis(
-            range=[-2, 100 + LEADER],
-            tickvals=depths,
-            ticktext=[f"{depth} %" for depth in depths],
-            tickangle=0,
-            title=draw.axis_title(say("compare.depth_axis")),
+            range=[-2, 102], dtick=25, ticksuffix=" %", title=draw.axis_title(say("compare.depth_axis"))
         ),
-        yaxis=draw.value_axis(
-            say(f"compare.curves_axis_{centring}"),
-            range=[low - 0.02, high + 0.02],
-            tickvals=ticks,
-            ticktext=list(map(number, ticks)),
-            **{**draw.ZERO_LINE, "zeroline": low < 0},
-        ),
-        shapes=[
-            {**leader, "y0": start, "y1": end, "line": {"color": colour, "width": 1}}
-            for start, end, (colour, _, _) in zip(starts, ends, marks, strict=True)
-        ],
-        annotations=[
-            {**named, "y": end, "text": escape(name)} for name, end in zip(names, ends, strict=True)
-        ],
+        yaxis=draw.value_axis(say(f"compare.curves_axis_{centring}"), rangemode="tozero", **draw.ZERO_LINE),
     )
-    dashes = (DASHES[place // len(draw.MARKS) % len(DASHES)] for place in range(len(lines)))
-    drawn = zip(lines, marks, dashes, strict=True)
-    return draw.Figure([_trace(line, mark, dash, say) for line, mark, dash in drawn], frame)
+    traces = [
+        _trace(line, draw.MARKS[place % len(draw.MARKS)], DASHES[place // len(draw.MARKS) % len(DASHES)], say)
+        for place, line in enumerate(lines)
+    ]
+    return draw.Figure(traces, frame)
 
 
 def _depth(values: Floats) -> Floats:
@@ -134,27 +106,13 @@ def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
     return titled_frame(columns, say)
 
 
-def _spread(ends: Sequence[float], low: float, high: float) -> list[float]:
-    """Heights for the names of lines that end at ``ends``: in their order, with room for each."""
-    gap = (high - low) * LINE / (HEIGHT - TOP - BOTTOM)
-    order = sorted(range(len(ends)), key=ends.__getitem__)
-    placed = dict.fromkeys(order, 0.0)
-    floor_ = low - gap
-    for index in order:  # upwards from the lowest
-        placed[index] = floor_ = max(ends[index], floor_ + gap)
-    ceiling = high + gap
-    for index in reversed(order):  # and down again, where that pushed one out at the top
-        placed[index] = ceiling = min(placed[index], ceiling - gap)
-    return [placed[index] for index in range(len(ends))]
-
-
 def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> draw.Trace:
     (name, values), (colour, symbol, _) = line, mark
     said = {"backbone": name, "last": len(values) - 1}
     return draw.Trace(
         type="scatter",
         mode="lines+markers",
-        name=escape(name),
+        name=escape(shorten(name, NAME)),
         x=[round(float(depth), 2) for depth in _depth(values)],
         y=[round(float(value), 4) for value in values],
         line={"color": colour, "width": 2.5, "dash": dash},

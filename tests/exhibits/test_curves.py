@@ -1,13 +1,11 @@
 """Every point of a curve is the mean that it says it is, and every name can be read."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
-import pytest
 
 from components.exhibits.comparison import Comparison
-from components.exhibits.curves import CURVES, HEIGHT, LINE, curves_figure, curves_of
+from components.exhibits.curves import CURVES, curves_figure, curves_of
 from components.exhibits.exhibit import Shown, heading_html
 from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
@@ -52,7 +50,7 @@ def test_a_point_is_the_mean_over_all_tokens_but_cls_and_the_file_has_it_for_eac
         last = drawn.data[0]
         said = f"{last.name}<br>layer 2 of 2<br>mean similarity {number(expected[2][place + 1], 3)}"
         assert (last.x[0], last.x[-1], last.customdata[-1]) == (0, 100, said)
-        assert [one.text for one in drawn.layout.annotations] == [line.name for line in drawn.data]
+        assert [line.name for line in drawn.data] == [given.names[key] for key in keys]
 
 
 def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> None:
@@ -66,29 +64,11 @@ def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> 
     assert before.figure is None
 
 
-@pytest.mark.parametrize("ends", [[0.9] * 5, [0.1, 0.11, 0.12], [1.0, 1.0, -1.0], [0.0] * 8, [0.5]])
-def test_no_name_lies_on_another_or_outside(ends: list[float]) -> None:
-    lines = [(f"b{place}", np.array([0.5, end], dtype=np.float32)) for place, end in enumerate(ends)]
-    layout = checked(curves_figure(lines, "plain", SAY)).layout
-    low, high = layout.yaxis.range
-    pixel = (high - low) / (HEIGHT - layout.margin.t - layout.margin.b)
-    heights = [name.y for name in layout.annotations]
-    assert all(upper - lower >= 0.9 * LINE * pixel for lower, upper in pairwise(sorted(heights)))
-    assert low <= min(heights) <= max(heights) <= high
-    assert [leader.y0 for leader in layout.shapes] == pytest.approx(ends)
-    assert [leader.y1 for leader in layout.shapes] == heights
-    placed = [heights[place] for place in sorted(range(len(ends)), key=ends.__getitem__)]
-    assert placed == sorted(placed)
-
-
-@pytest.mark.parametrize(
-    ("values", "ticks"), [((0.2, 1.0), [0, 0.25, 0.5, 0.75, 1]), ((-0.1, 0.2), [-0.25, 0, 0.25])]
-)
-def test_the_axis_holds_every_value_and_no_more_than_it_needs(
-    values: list[float], ticks: list[float]
-) -> None:
-    line = "b", np.array(values, dtype=np.float32)
-    assert list(checked(curves_figure([line], "plain", SAY)).layout.yaxis.tickvals) == ticks
+def test_lines_that_share_a_colour_have_other_dashes() -> None:
+    lines = [(f"b{place}", np.array([0.5, 0.1], dtype=np.float32)) for place in range(12)]
+    drawn = checked(curves_figure(lines, "plain", SAY)).data
+    assert [line.name for line in drawn] == [name for name, _ in lines]
+    assert len({(line.line.color, line.marker.symbol, line.line.dash) for line in drawn}) == 12
 
 
 def test_it_says_where_they_begin_and_end_of_what_text_and_of_which_version() -> None:
