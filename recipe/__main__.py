@@ -79,8 +79,9 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
         tested = compared(own, strongest[task], seed)
         heads.append({"kind": "head", "backbone": key, "task": task, **tested})
         others += swap_results(backbone, task, examples, seed)
-        probed = last_answers(backbone, task, examples, probes / f"{key}.safetensors")
-        right.setdefault(task, {})[key] = {"": own, **probed}
+        right.setdefault(task, {})[key] = {"": own}
+        if task in recipes.probing.sources:
+            right[task][key] |= last_answers(backbone, task, examples, probes / f"{key}.safetensors")
     others += chain.from_iterable(pair_results(task, answers) for task, answers in right.items())
     every = pd.concat([table([*heads, *others]), *found])
     return every.sort_values("kind", key=lambda kinds: kinds.map(list(KINDS).index), kind="stable")

@@ -1,6 +1,5 @@
 """The questions of assets/questions.toml, put to models or to results, and the answers as escaped HTML."""
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,9 +39,6 @@ from components.types import BackboneSpec, Query, Reference
 
 ELSE = "else"  # all values of a case that have no text of their own
 LENGTH = 24  # characters of a token
-BREAK = "\u200b"  # a place where a line may break, of no width
-LONG = re.compile(r"[\w.]{20,}")  # a name that may be wider than a phone
-INSIDE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])(?=\w)")  # before a capital, after a dot
 
 Facts = Mapping[str, str]  # facts and cases, by name
 
@@ -241,7 +237,6 @@ class Answers:
             "asked": visible(pair if question.text_pair else question.text),
             "address": urlencode(asked if question in self.questions else asked | own, errors="replace"),
             "sentences": partial(sentences, say=say),
-            "html": _html,
         }
         card, banner = (render("answer", say, card=alone, **values) for alone in (True, False))
         return Answer(card, banner, question.view, measured)
@@ -249,7 +244,7 @@ class Answers:
 
 def sentences(lines: Mapping[str, Line], facts: Facts, say: Texts) -> Markup:
     """The sentences that hold, with every fact marked; KeyError if a fact or a case is unknown."""
-    marked = {name: strong_html(_html(fact)) for name, fact in facts.items()}
+    marked = {name: strong_html(escape(fact)) for name, fact in facts.items()}
     chosen = (
         line[ELSE] if line.keys() == {ELSE} else line.get(facts[case_of(name)], line.get(ELSE))
         for name, line in lines.items()
@@ -261,12 +256,3 @@ def sentences(lines: Mapping[str, Line], facts: Facts, say: Texts) -> Markup:
 def case_of(name: str) -> str:
     """The case that a sentence of this name depends on, if on any: "knows" of "knows-caution"."""
     return name.partition("-")[0]
-
-
-def breakable(text: str) -> str:
-    """``text`` with places in its long names where a line may break."""
-    return LONG.sub(lambda name: INSIDE.sub(BREAK, name.group()), text)
-
-
-def _html(text: str) -> Markup:
-    return Markup("<wbr>").join(breakable(text).split(BREAK))

@@ -10,7 +10,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from components.exhibits.control import Control, OneOf, SomeOf, State
-from components.exhibits.questions import Answers, breakable, read_questions
+from components.exhibits.questions import Answers, read_questions
 from components.ui.places import OF_MODEL, PRIVATE, Given, Updates
 from components.ui.question import to_text
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind, selected
@@ -45,7 +45,7 @@ class QuestionsTab(Tab):
         with gr.Column(elem_id="question-cards"):
             for one in self.answers.available:
                 with gr.Column(elem_id=f"question-{one.key}", elem_classes="card asked"):
-                    button = gr.Button(breakable(one.question[tag]), elem_classes="ask")
+                    button = gr.Button(one.question[tag], elem_classes="ask")
                     card = self.cards[one.key] = gr.HTML("")
                 button.click(
                     partial(self.show_answer, one.key),

@@ -15,7 +15,7 @@ from components.exhibits.view import number, shorten
 from components.results import Row, Table, beside, read_results
 from components.texts import ASSETS, load_texts
 from tests.exhibits.showing import SAY, drawn, plain, records, same_intervals
-from tests.measured import counting, having, measured, split
+from tests.measured import counting, having, measured
 from tests.ui.fake_results import BACKBONES, DEEP, FAMILIES, LOWER, TASKS, fake_results
 
 RESULTS = fake_results()
@@ -93,21 +93,15 @@ def test_it_has_the_numbers_of_the_table(exhibit: Exhibit[Evidence]) -> None:
 
 
 @pytest.mark.parametrize(("backbone", "task"), list(zip(BACKBONES[::12], TASKS, strict=False)))
-def test_the_sentence_says_what_the_numbers_say(task: str, backbone: str) -> None:
-    """The paired and corrected tests come first, then the ranges, as ranges."""
+def test_a_range_is_said_after_what_differs(task: str, backbone: str) -> None:
     probes, rhos = found("probe", backbone, task=task), found("cosine", backbone)
-    sentence = said(FINDINGS, evidence(backbone, task=task)).split(f"{backbone}: ".replace(BARE, "BERT"))[1]
-    more, fewer, rest, tests = split([row for row in probes if row.pooling != "cls"])
-    higher, lower, other, tried = split([row for row in rhos if row.pooling != "cls"])
     (worst, *_, best), (low, *_, high) = (sorted(rows, key=lambda row: row.value) for rows in (probes, rhos))
-    for told in (
-        f"better than cls: {more}; worse: {fewer}; not to be told apart from it: {rest} (McNemar's",
-        f"tests: {tests}). Range as measured: {100 * worst.value:.1f} % ({worst.pooling}) to",
-        f"{100 * best.value:.1f} % ({best.pooling}). With no classifier",
-        f"higher than that of cls: {higher}; lower: {lower}; not to be told apart from it: {other} (z test",
-        f"tests: {tried}). Range as measured: {number(low.value)} ({low.pooling}) to {number(high.value)} (",
-    ):
-        assert told in sentence
+    ends = f"{100 * worst.value:.1f} % ({worst.pooling}) to {100 * best.value:.1f} % ({best.pooling})"
+    rho = f"{number(low.value)} ({low.pooling}) to {number(high.value)} ({high.pooling})"
+    told = rf"tests: \d+\)\. Range as measured: {re.escape(ends)}\. With no classifier.* tests: \d+\)\. Range"
+    assert re.search(
+        rf"{told} as measured: {re.escape(rho)}\.", said(FINDINGS, evidence(backbone, task=task))
+    )
 
 
 def test_of_one_vector_there_is_no_test_and_no_range() -> None:
@@ -129,12 +123,6 @@ def test_own_heads_are_held_against_what_needs_no_network(ps: tuple[float, ...],
     assert reached in sentence
     told = f"than “logistic regression on which words occur”: {better}; worse: 0; not to be told apart"
     assert f"{told} from it: {5 - better}" in sentence
-    worse = [beside(row, better=row.worse, worse=row.better) for row in heads]
-    sentence = said(FINDINGS, evidence(task="sentiment", results=having(RESULTS, head=worse)))
-    assert (
-        f"is shown to beat “logistic regression on which words occur”; worse than it: {better}; not"
-        in sentence
-    )
 
 
 def test_what_is_shipped_does_not_beat_word_overlap_and_says_so() -> None:
@@ -155,29 +143,13 @@ def test_what_is_missing_is_said_or_left_out() -> None:
 
 
 @pytest.mark.parametrize(("key", "task"), list(zip(BACKBONES[1:3], TASKS, strict=False)))
-def test_the_sentence_of_layers_says_what_the_numbers_say(key: str, task: str) -> None:
-    below = found("depth", key, task=task)
-    last = {row.pooling: row.value for row in found("probe", key, task=task)}
-    better, worse, rest, tests = split(below)
-    highest = {pooling: max(row.value for row in below if row.pooling == pooling) for pooling in DEEP}
-    sentence = said(DEPTHS, evidence(key, task=task))
-    top = max(max(highest[pooling], last[pooling]) for pooling in DEEP)
-    for told in (
-        f"last one of the same pooling: {better}; worse: {worse}; not to be told apart from it: {rest} (",
-        f"tests: {tests})",
-        f"The highest of all {tests + len(DEEP)} values, which flatters it: {100 * top:.1f} % with",
-    ):
-        assert told in sentence
-    _, verdict, names = sentence.partition("So here a layer below the last is better than the last one, for")
-    assert bool(verdict) == bool(better)
-    assert all(row.pooling in names.split(".")[0] for row in counting(below))
-
-
-def test_a_layer_that_is_worse_by_far_is_not_called_better() -> None:
-    worse, total = others("depth", better=1, worse=90, p=1e-9), LOWER * len(DEEP)
-    sentence = said(DEPTHS, evidence(results=worse))
-    assert f"same pooling: 0; worse: {total}; not to be told apart from it: 0 (" in sentence
-    assert "So here no layer below the last" in sentence
+def test_the_highest_of_all_layers_is_said_to_be_one_of_many(key: str, task: str) -> None:
+    rows = found("depth", key, task=task)
+    rows += [row for row in found("probe", key, task=task) if row.pooling in DEEP]
+    told = (
+        f"The highest of all {len(rows)} values, which flatters it: {100 * max(r.value for r in rows):.1f} %"
+    )
+    assert f"{told} with" in said(DEPTHS, evidence(key, task=task))
 
 
 def test_poolings_that_are_one_vector_at_every_layer_are_tested_once() -> None:
@@ -245,24 +217,6 @@ def test_whitening_is_told_and_drawn_in_the_row_of_its_name() -> None:
     assert gains == ["", *(f"{row.gain:.7g}" for row in found("postprocessed", BARE, pooling="mean"))]
 
 
-@pytest.mark.parametrize(
-    ("gains", "verdict"),
-    [
-        ({}, "in every backbone."),
-        ({BARE: -0.1}, "in 14 of 15 backbones, but not in BERT."),
-        ({TUNED: 0.005}, "in 14 of 15 backbones, but not in bert-sentiment."),  # by chance
-    ],
-)
-def test_the_verdict_names_where_whitening_does_not_help(gains: dict[str, float], verdict: str) -> None:
-    given = (
-        beside(row, gain=gain, p=10 ** (-90 * abs(gain)))
-        for row in measured(RESULTS, "postprocessed")
-        for gain in [gains.get(row.backbone, 0.1) if row.step == "whitened" else row.gain]
-    )
-    told = said(WHITENING, evidence(results=having(RESULTS, postprocessed=given)))
-    assert f"So here it raises more than it lowers {verdict}" in told
-
-
 def answered(key: str) -> dict[tuple[str, int | None], Row]:
     return {(row.method, row.layer): row for row in found("agreement", key)}
 
@@ -288,9 +242,6 @@ def test_the_sentence_of_explanations_says_what_the_numbers_say() -> None:
             assert f"({number(row.value)})" in own.split("closer to erasure than that")[1]
     assert 0 < beaten < len(OWN)
     assert f"is not the best answer to which token matters for {beaten} of {len(OWN)} checkpoints" in text
-    text = said(EXPLANATIONS, evidence(results=others("agreement", better=1, worse=90, p=1e-9)))  # further
-    assert text.count("Nothing else is shown to be closer to erasure") == len(OWN)
-    assert "For no checkpoint is anything that was tried shown to come closer to erasure" in text
 
 
 def test_every_answer_is_drawn_with_its_interval_in_the_row_of_its_name() -> None:
