@@ -37,7 +37,6 @@ from components.exhibits.view import (
     reference_name,
     shorten,
     visible,
-    width,
     word,
     yes_or_no,
 )
@@ -164,7 +163,7 @@ def falls(given: Importance, token: int | None) -> bool:
 
 TOP = 66  # pixels, for three lines above each column
 COLUMN = 96  # pixels below which a column is too narrow for its name
-WIDEST = 12  # narrow characters of a line of a name
+WIDEST = 12  # characters of a line of a name
 FIRST = 3  # tokens whose rank stands beside their bar
 PALE = 0.35  # opacity of the other bars
 GAP = 0.12  # between columns, as a part of one
@@ -225,7 +224,8 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
         axes[f"xaxis{draw.axis_number(place)}"] = axis
         erasure = place == total - 1
         last = say("matters.yardstick") if erasure else say("matters.rho", rho=rho_text(method.rho))
-        lines = [*(f"<b>{escape(line)}</b>" for line in _lines(method.title)), escape(last)]
+        names = textwrap.wrap(method.title, WIDEST, break_long_words=False)
+        lines = [*(f"<b>{escape(line)}</b>" for line in names), escape(last)]
         title = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
         titles.append({**title, "align": "left", "text": "<br>".join(lines), "showarrow": False})
     frame = draw.token_rows(view, say, TOP, 14, **axes)
@@ -249,16 +249,6 @@ def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Tr
         width=0.74,
         **draw.BESIDE,
     )
-
-
-def _lines(name: str) -> list[str]:
-    """A name on as few lines as a narrow column has room for; it breaks at spaces."""
-    first, *words = name.split(" ")
-    lines = [first]
-    for one in words:
-        whole = f"{lines[-1]} {one}"
-        lines = [*lines[:-1], whole] if width(whole) <= WIDEST else [*lines, one]
-    return lines
 
 
 def _heading(given: Importance, methods: list[Method], view: View, say: Texts) -> str:

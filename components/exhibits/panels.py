@@ -61,14 +61,10 @@ class Answered:
 
     @cached_property
     def padding(self) -> Padding | Sentence:
-        """Changes by padding, or why they were not measured."""
-        return or_why(partial(padding_of, self.analyst, self.analysis.query))
-
-
-def padding_of(analyst: Analyst, query: Query) -> Padding:
-    """Measure what padding changes of the checkpoint's own answer to a text, whatever else ``query`` asks."""
-    found: Padding = analyst.ask("padding", Query(query.backbone, query.text, query.text_pair))
-    return found
+        """Changes by padding of the checkpoint's own answer to the text, or why they were not measured."""
+        asked = self.analysis.query
+        own = Query(asked.backbone, asked.text, asked.text_pair)
+        return or_why(partial(self.analyst.ask, "padding", own))
 
 
 def importance_of(analyst: Analyst, query: Query, state: State) -> Importance:

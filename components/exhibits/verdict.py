@@ -174,12 +174,11 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
 VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare", title="verdict.title")
 
 
-def how_to_read(analysis: Analysis, _: State, say: Texts) -> Shown:
-    """Say in a few sentences how to read the figures, for who has no page to try them on."""
-    return Shown(html=render("reading", say, live=analysis.backbone.live))
-
-
-HOW_TO_READ = Exhibit("reading", how_to_read, where=frozenset({"report"}))
+HOW_TO_READ: Exhibit[Analysis] = Exhibit(  # for who has no page to try the figures on
+    "reading",
+    lambda analysis, _, say: Shown(html=render("reading", say, live=analysis.backbone.live)),
+    where=frozenset({"report"}),
+)
 
 
 def mistake(error: PoolscopeError, say: Texts, title: str = "verdict.mistake") -> Markup:
