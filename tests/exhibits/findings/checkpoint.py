@@ -1,0 +1,66 @@
+"""Findings of padding, and of a checkpoint's passport."""
+
+from dataclasses import replace
+from typing import Any
+
+from components.analyses.padding import PaddingCase
+from components.analyses.passport import Passport, Sample, Unread
+from components.exhibits.report import passport_page
+from components.exhibits.serving import PADDED
+from components.texts import Texts
+from tests.exhibits.findings.row import Row, Told, Values, nothing, told
+from tests.exhibits.showing import analysis, plain
+from tests.ui.fake_answers import fake_padding, fake_passport, made
+
+
+def padded(batch: dict[str, Any], other: dict[str, Any]) -> Told:
+    """Padding on the right, as in a batch, and on the left."""
+    cases = (made(PaddingCase, name="batch", **batch), made(PaddingCase, name="left", **other))
+    return told(PADDED, replace(fake_padding(analysis()), cases=cases))
+
+
+def way(name: str, largest: str, cause: str = "attention") -> Values:
+    return lambda say: {
+        "way": say(f"padding.{name}"),
+        "largest": largest,
+        "cause": say(f"padding.cause_{cause}"),
+    }
+
+
+def passport(*reads: tuple[int, int], **more: Any) -> Told:
+    """A passport whose head reads one token of each text, at this place of so many."""
+    samples = tuple(Sample("x", "", tuple("abcdef"[:total]), (place,)) for place, total in reads)
+    found: Passport = replace(fake_passport(analysis()), **({"samples": samples} if samples else {}), **more)
+
+    def tell(say: Texts) -> str:
+        return plain(passport_page(found, say))
+
+    return tell
+
+
+def two(_: Texts) -> dict[str, object]:
+    return {"count": 2}
+
+
+CALM, MOVED = {"largest": 1e-6}, {"largest": 0.25, "cause": "attention"}
+PAD = {"largest": 0.5, "cause": "head", "reads_padding": True}
+FIRST, LAST, MIXED = passport((0, 4), (0, 5)), passport((3, 4), (4, 5)), passport((0, 4), (4, 5))
+READ, LOST = Unread("Latin", "abc", ""), Unread("Greek", "αβ", "αβ")
+ROWS = {
+    "padding.safe": Row(padded(CALM, CALM), way("right", "1e-06"), padded(MOVED, CALM)),
+    "padding.moves": Row(padded(MOVED, CALM), way("right", "0.25"), padded(CALM, MOVED)),
+    "padding.reads_padding": Row(padded(PAD, CALM), way("right", "0.5"), padded(MOVED, PAD)),
+    "padding.alone": Row(
+        told(PADDED, replace(fake_padding(analysis()), cases=())), nothing, padded(CALM, CALM)
+    ),
+    "padding.other_safe": Row(padded(MOVED, CALM), way("left", "1e-06"), padded(MOVED, PAD)),
+    "padding.other_moves": Row(padded(CALM, MOVED), way("left", "0.25"), padded(CALM, CALM)),
+    "padding.other_reads_padding": Row(padded(CALM, PAD), way("left", "0.5"), padded(CALM, MOVED)),
+    "passport.reads_first": Row(FIRST, two, MIXED),
+    "passport.reads_last": Row(LAST, two, MIXED),
+    "passport.reads_other": Row(MIXED, two, FIRST),
+    "passport.head_random": Row(
+        passport(head_trained=False), lambda _: {"drawn": "16", "total": "18"}, passport(head_trained=True)
+    ),
+    "passport.lost_none": Row(passport(scripts=(READ,)), nothing, passport(scripts=(READ, LOST))),
+}
