@@ -11,8 +11,8 @@ from tests.browser.visitor import PATIENCE, Visitor
 from tests.serving import Gate
 
 LEFT, RIGHT = (f"one => one.getBoundingClientRect().{side}" for side in ("left", "right"))
-WHOLE = "30 combinations, from one forward pass for each of 5 backbones."
-BOTH = "30 combinations, both versions, from one forward pass for each of 5 backbones and each version."
+WHOLE = "30 combinations, from one forward pass for each backbone."
+BOTH = "30 combinations, both versions, from one forward pass for each backbone and each version."
 
 
 def cells(visitor: Visitor, kind: str = "") -> Locator:
