@@ -18,27 +18,20 @@ SIMILARITY = "similarity"
 
 @dataclass(frozen=True, eq=False)
 class Integral:
-    """The part of integrated gradients that some steps have, up to the one before ``stop``.
+    """Integrated gradients (Sundararajan et al. 2017) of the explained output, the same as captum's.
 
-    ``values``: (T,) summed over the width. ``change``: of the output from the baseline to the text.
+    ``values``: (T,) summed over the width, of the steps up to the one before ``stop``. ``change``: of the
+    output from the baseline to the text.
     """
 
     values: Floats
     change: float
     stop: int
 
-
-@dataclass(frozen=True, eq=False)
-class Integrated:
-    """Integrated gradients (Sundararajan et al. 2017) of the explained output, the same as captum's.
-
-    ``values``: (T,) summed over the width. ``delta``: by how much their sum differs from the change of the
-    output from the baseline to the text: captum's convergence delta. ``steps``: points of the integral.
-    """
-
-    values: Floats
-    delta: float
-    steps: int
+    @property
+    def delta(self) -> float:
+        """By how much the sum of all values differs from the change: captum's convergence delta."""
+        return float(self.values.sum()) - self.change
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +55,7 @@ class Importance:
     attention: Floats | None
     rollout: Floats | None
     gradient_x_input: Floats
-    integrated: Integrated | None
+    integrated: Integral | None
     erasure: Floats
     eraser: str
     agreement: Mapping[str, float | None]
@@ -73,8 +66,7 @@ class Importance:
         values: Floats = np.sum([part.values for part in parts], axis=0)
         known = rho_with_erasure("integrated_gradients", values, self.erasure, self.analysis)
         agreement = {**self.agreement, "integrated_gradients": known}
-        whole = Integrated(values, float(values.sum()) - parts[-1].change, STEPS)
-        return replace(self, integrated=whole, agreement=agreement)
+        return replace(self, integrated=replace(parts[-1], values=values), agreement=agreement)
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types; attention is the mean over its heads."""

@@ -45,10 +45,6 @@ class PaddingCase:
             return "reads_padding"
         return "moves" if self.cause else "safe"
 
-    def to_json(self) -> dict[str, Any]:
-        """Give it in plain JSON types."""
-        return as_json(self, "name logits largest reads reads_padding moved pooled cause")
-
 
 @dataclass(frozen=True, eq=False)
 class Padding:

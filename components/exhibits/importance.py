@@ -279,7 +279,7 @@ def _legend(given: Importance, methods: list[Method], view: View, say: Texts) ->
     lines.append(say("matters.erased", eraser=visible(given.eraser)))
     if given.integrated is not None:
         delta = f"{given.integrated.delta:.2g}".replace("-", "−")
-        lines.append(say("matters.delta", steps=given.integrated.steps, delta=delta))
+        lines.append(say("matters.delta", steps=given.integrated.stop, delta=delta))
     return legend_of(
         {
             line_html(say("matters.ranks"), "1 2 3"): True,

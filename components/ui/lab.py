@@ -228,27 +228,17 @@ class Lab:
 def progress(
     steps: Iterator[Stage | Fit], plan: Plan, titles: Mapping[str, str], say: Texts
 ) -> Iterator[tuple[Stage | Fit, str, str]]:
-    """Each step with a line that says how far it is, and what of the texts is known by then, as HTML.
-
-    The line has the backbone, how many of its steps are done, and how long the rest of this stage takes.
-    """
+    """Each step with a line that says how far it is, and what of the texts is known by then, as HTML."""
     notes = dict[Sentence, None]()
-    stage, last = ("", ""), time.monotonic()
-    begun = last
     for step in steps:
         if isinstance(step, Fit):
             yield step, "", ""
             continue
-        if (step.name, step.backbone) != stage:
-            stage, begun = (step.name, step.backbone), last
-        last = time.monotonic()
-        left = (last - begun) * (step.total / max(step.done, 1) - 1)
         parts = [say(f"lab.stage_{step.name}", done=step.done, total=step.total)]
         if step.backbone in plan.backbones:
             place, count = plan.backbones.index(step.backbone) + 1, len(plan.backbones)
             title = visible(titles.get(step.backbone, step.backbone))
             parts.insert(0, say("lab.which", title=title, place=place, count=count))
-        parts += [say("lab.left", seconds=f"{left:.0f}")] if left >= 1 else []
         notes |= dict.fromkeys(step.notes)
         yield step, say.together(parts), _hints([*notes], say)
 

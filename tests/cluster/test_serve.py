@@ -8,7 +8,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +23,7 @@ from components.inference.engine import Desk, Engine
 from components.passport import main
 from components.settings import ASSETS, Settings
 from components.types import Query
+from tests.resident import begun_with, read
 from tests.serving import ROOT, eventually, free_port
 from tests.tiny import catalogue, checkpoint
 
@@ -57,11 +57,7 @@ class Stage:
 
     def processes(self) -> dict[int, bytes]:
         """All of the cluster, and their command lines."""
-        mark, found = f"{MARK}={self.temporary}".encode(), {}
-        for place in Path("/proc").glob("[0-9]*"):
-            with suppress(FileNotFoundError, ProcessLookupError, PermissionError):  # ended, or another's
-                if mark in (place / "environ").read_bytes().split(b"\0"):
-                    found[int(place.name)] = (place / "cmdline").read_bytes()
+        found = {int(one.name): read(one / "cmdline") for one in begun_with(MARK, self.temporary)}
         return {process: command for process, command in found.items() if command}
 
 

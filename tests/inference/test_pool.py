@@ -1,6 +1,7 @@
 """Who is asked, in which order, and what becomes of a worker that died, was too slow or is not waited for."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -70,8 +71,10 @@ class Office:
 
 
 def until(there: Callable[[], object]) -> None:
+    deadline = time.monotonic() + SECONDS
     while not there():
-        threading.Event().wait(0.001)
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
 
 
 def turn_of(address: str = "", about: str = "") -> Turn:
@@ -88,9 +91,9 @@ def busy(done: threading.Event) -> Question:
     """A question that takes until something happens, or the clerk is killed."""
 
     def answer(clerk: Clerk) -> Clerk:
-        while not done.wait(0.001):
-            if clerk.killed.is_set():
-                raise WorkerError
+        until(lambda: done.is_set() or clerk.killed.is_set())
+        if not done.is_set():
+            raise WorkerError
         return clerk
 
     return answer

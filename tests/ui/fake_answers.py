@@ -16,7 +16,7 @@ from components import fitting
 from components.analyses.analyze import Cell, Compared
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Step, Weight
 from components.analyses.detect import BAR, Candidate, Detected, Way
-from components.analyses.importance import Importance, Integrated
+from components.analyses.importance import Importance, Integral
 from components.analyses.lens import Lens, Looked
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import Passport, Sample, Unread
@@ -195,7 +195,7 @@ def fake_importance(analysis: Analysis, label: str = "", integrated: bool = True
             attention=single(random.dirichlet(np.ones(total), size=(analysis.layers, HEADS))),
             rollout=single(random.dirichlet(np.ones(total))),
             gradient_x_input=single(random.normal(size=total)),
-            integrated=Integrated(values, -0.0123, STEPS) if integrated else None,
+            integrated=Integral(values, float(values.sum()) + 0.0123, STEPS) if integrated else None,
             erasure=single(float(analysis.probabilities.max()) * random.uniform(-0.1, 0.9, total)),
             eraser="[MASK]",
         )

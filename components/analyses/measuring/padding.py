@@ -36,7 +36,6 @@ class Padded:
     """A text with padding, run, in the first row. ``mask``: (B, S) true at own tokens, in their order."""
 
     name: str
-    inputs: Inputs
     mask: Tensor
     kept: Pass
 
@@ -117,7 +116,7 @@ def _run(examined: Examined, name: str, inputs: Mapping[str, Tensor]) -> Padded:
     given = {key: value for key, value in inputs.items() if key in known}
     with repeatable(examined.backbone.model):
         kept = run(examined.backbone, given)
-    return Padded(name, given, inputs[MASK].bool(), kept)
+    return Padded(name, inputs[MASK].bool(), kept)
 
 
 def _case(examined: Examined, first: int | None, pooled: Mapping[str, Tensor], padded: Padded) -> PaddingCase:
@@ -167,9 +166,9 @@ def _cause(examined: Examined, first: int | None, padded: Padded, states: bool, 
         return "head"
     if _attended(backbone, padded):
         return "attention"
-    if first is None or POSITIONS in padded.inputs:
+    if first is None or POSITIONS in padded.kept.inputs:
         return "unknown"
-    told = {MASK: padded.mask, **padded.inputs, POSITIONS: _positions(padded.mask, first)}
+    told = {MASK: padded.mask, **padded.kept.inputs, POSITIONS: _positions(padded.mask, first)}
     counted = _run(examined, padded.name, told)
     own = counted.kept.hidden[-1][0][counted.mask[0]]
     return "unknown" if _moved(examined.kept.hidden[-1][0], own).any() else "positions"
@@ -177,10 +176,10 @@ def _cause(examined: Examined, first: int | None, padded: Padded, states: bool, 
 
 def _attended(backbone: Backbone, padded: Padded) -> bool:
     """Tell whether the hidden states of the tokens move when another token stands where the padding is."""
-    ids, own = padded.inputs["input_ids"].clone(), padded.mask[0]
+    ids, own = padded.kept.inputs["input_ids"].clone(), padded.mask[0]
     ids[0, ~own] = ids[0, own][0]
     with repeatable(backbone.model):
-        other = backbone.run({**padded.inputs, "input_ids": ids})
+        other = backbone.run({**padded.kept.inputs, "input_ids": ids})
     return bool(_moved(padded.kept.hidden[-1][0][own], other.hidden[-1][0][own]).any())
 
 

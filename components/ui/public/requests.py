@@ -1,7 +1,6 @@
 """Requests: who asks, in which language, and what a POST may hold, written anew from what was understood."""
 
 import inspect
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
@@ -217,7 +216,7 @@ def _in_order(endpoint: Endpoint, values: dict[str, Any]) -> dict[str, Any]:
 def _check_value(field: str, value: object) -> None:
     """Allow texts, numbers and lists of them: gradio takes an object for a file, and would download it."""
     for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, dict | list) or (isinstance(one, float) and not math.isfinite(one)):
+        if isinstance(one, dict | list):
             raise PoolscopeError(field, value, "errors.plain")
 
 

@@ -44,6 +44,15 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
         await sent(guard(), reset, fail)
 
 
+def test_on_a_space_private_proxies_are_believed_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    for space, believed in (("", "127.0.0.1"), ("me/pool", "127.0.0.1 10.1.2.3 fc00::1")):
+        monkeypatch.setenv("SPACE_ID", space) if space else monkeypatch.delenv("SPACE_ID", raising=False)
+        proxies = [str(network) for network in Settings().proxies]
+        trusted = ProxyHeadersMiddleware(echo, proxies).trusted_hosts
+        asked = ("127.0.0.1", "10.1.2.3", "fc00::1", "8.8.8.8")
+        assert " ".join(one for one in asked if one in trusted) == believed
+
+
 PROGRAM = [("8.8.8.8", None)]
 MANY = [("8.8.8.8", f"page{number}") for number in range(9)]
 ROOM = [("", session) for _, session in MANY]
