@@ -45,6 +45,14 @@ ACTIVATIONS: Mapping[str, str] = MappingProxyType(  # as they are written: a cla
     {f"torch.nn.modules.activation.{name}": name for name in FUNCTIONS}
     | {"torch.nn.modules.linear.Identity": "Identity"}
 )
+USUAL: Mapping[str, str | None] = MappingProxyType(  # settings of a transformer: others make another vector
+    {
+        "transformer_task": "feature-extraction",
+        "module_output_name": "token_embeddings",
+        **dict.fromkeys(("tokenizer_name_or_path", "config_args", "config_kwargs", "processing_kwargs")),
+    }
+)
+HARMLESS = {"model_max_length", "padding_side", "use_fast", "trust_remote_code"}  # settings of its tokenizer
 TANH = "torch.nn.modules.activation.Tanh"  # where a dense layer names none
 
 
@@ -112,7 +120,7 @@ def read_declaration(folder: Path) -> Declaration | None:
         poolings=poolings,
         width=width,
         steps=(*steps, Cut(kept)) if kept is not None else tuple(steps),
-        longest=length.number("max_seq_length"),
+        longest=_longest(length),
         prompt=_prompt(encoding),
         lowercases=bool(length.says.get("do_lower_case", False)),
         includes_prompt=bool(pooling_config.says.get("include_prompt", True)),
@@ -148,6 +156,21 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
             raise RefusalError("refusals.part", file=MODULES)
         found.append((name, folder / path))
     return found
+
+
+def _longest(settings: _Config) -> int | None:
+    """After how many tokens a text is cut; refused is a setting that makes the vector another one."""
+    tokenizer: dict[str, Any] = {}
+    for key in ("tokenizer_args", "processor_kwargs"):
+        stated = settings.says.get(key) or {}
+        tokenizer |= stated if isinstance(stated, dict) else {"": stated}
+    tokenizer.setdefault("model_max_length", settings.says.get("max_seq_length"))
+    for key, usual in USUAL.items():
+        if settings.says.get(key, usual) not in (usual, None, {}):
+            raise settings.refusal(key)
+    for key in sorted(tokenizer.keys() - HARMLESS):
+        raise settings.refusal(key)
+    return _Config(settings.file, tokenizer).number("model_max_length")
 
 
 def _settings(place: Path) -> str:

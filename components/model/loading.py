@@ -59,6 +59,7 @@ from components.types import BackboneSpec
 
 SPECIAL = "special_tokens_map.json"  # which transformers reads as if it stood in the tokenizer's settings
 NEW_NUMBERS, TIMES = 10_000_000, 3  # a head may be new, and of an encoder-decoder the decoder, if need be
+BESIDE_ADAPTER = ".base_layer."  # in names of weights to which adapters of peft are added
 UNHEARD = "☃ 🔭 ﷺ"  # what few vocabularies know
 MOST = 64  # tokens of "a b c", with all that a tokenizer may add
 LONGEST = 512  # tokens, where neither tokenizer nor config states a limit
@@ -72,12 +73,17 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     ``make_room`` is told how many bytes its weights will take before any of them is allocated, and may
     raise RefusalError.
     """
-    whole = files.folder(spec)
-    folder = None if whole is None else files.body(whole)
-    if folder is not None and (folder / files.ADAPTER).exists() and not (folder / files.CONFIG).exists():
-        raise PoolscopeError("backbone", spec.key, "errors.adapter", file=files.ADAPTER)
-    if folder is None or not (spec.available or (folder / files.CONFIG).exists()):
+    place = files.folder(spec)
+    if place is None:
         raise PoolscopeError("backbone", spec.key, "errors.no_files")
+    folder = files.body(place)
+    if not (folder / files.CONFIG).exists():
+        inside = sorted(file.parent.name for file in folder.glob(f"*/{files.CONFIG}"))
+        key = "errors.config_inside" if inside else "errors.no_config"
+        key, file = (
+            ("errors.adapter", files.ADAPTER) if (folder / files.ADAPTER).exists() else (key, files.CONFIG)
+        )
+        raise PoolscopeError("backbone", spec.key, key, file=file, folders=tuple(inside))
     try:
         return _loaded(spec, folder, make_room)
     except RefusalError as refusal:
@@ -99,12 +105,20 @@ def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) 
     return assembled(spec, model, read_tokenizer(folder, config), info)
 
 
-def check_names(tensors: Collection[str], empty: nn.Module) -> None:
-    """Refuse weights that all stand under the name of a wrapper: transformers would find none of them."""
-    wrapper = f"{next(iter(tensors), '').partition('.')[0]}."
-    bare, known = {name.removeprefix(wrapper) for name in tensors}, empty.state_dict().keys()
-    if all(name.startswith(wrapper) for name in tensors) and bare & known and not set(tensors) & known:
-        raise RefusalError("refusals.wrapped", prefix=wrapper)
+def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
+    """Refuse weights that all stand under the name of a wrapper: transformers would find none of them.
+
+    Also those of layers in which adapters were not merged.
+    """
+    own = empty.state_dict().keys()
+    known = {*own, *(name.removeprefix(f"{empty.base_model_prefix}.") for name in own)}
+    if any(BESIDE_ADAPTER in name for name in tensors) and not any(BESIDE_ADAPTER in name for name in own):
+        raise RefusalError("refusals.unmerged", name=BESIDE_ADAPTER.strip("."))
+    first = next(iter(tensors), "").split(".")
+    for wrapper in (".".join([*first[:count], ""]) for count in range(1, len(first))):
+        within = {name.removeprefix(wrapper) for name in tensors if name.startswith(wrapper)}
+        if len(within) == len(tensors) and known & within and not known & {*tensors}:
+            raise RefusalError("refusals.wrapped", prefix=wrapper)
 
 
 def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:

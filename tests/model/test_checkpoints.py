@@ -91,8 +91,14 @@ FOLDERS: dict[str, tuple[dict[str, Any], str]] = {  # a folder's files are chang
     "no activation": ({"config.json": {"sentence_transformers": {"activation_fn": "torch.nn.Identity"}}}, ""),
     "an adapter beside": ({"adapter_config.json": {"peft_type": "LORA"}}, "An adapter lies beside"),
     "an adapter alone": ({"adapter_config.json": {}, "config.json": None}, "holds an adapter alone"),
-    "no config": ({"config.json": None}, "its files are not on this machine"),
+    "no config": ({"config.json": None}, "it has no config.json"),
+    "checkpoints of a trainer": (
+        {"config.json": None, "checkpoint-500/config.json": {}, "checkpoint-9/config.json": {}},
+        "one lies in checkpoint-500, checkpoint-9",
+    ),
     "a wrapper's names": ({"model.safetensors": "module."}, "all its weights begin with “module.”"),
+    "an adapted model's names": ({"model.safetensors": "base_model.model."}, "with “base_model.model.”"),
+    "two wrappers' names": ({"model.safetensors": "module._orig_mod."}, "begin with “module._orig_mod.”"),
     "a compiled model's names": ({"model.safetensors": "_orig_mod."}, "weights begin with “_orig_mod.”"),
 }
 
@@ -108,6 +114,7 @@ def test_what_a_folder_holds_besides_or_instead_is_said(tmp_path: Path, kind: st
         elif isinstance(change, str):
             save_file({change + key: value for key, value in load_file(file).items()}, file, {"format": "pt"})
         else:
+            file.parent.mkdir(exist_ok=True)
             before = json.loads(file.read_text()) if file.exists() else {}
             file.write_text(json.dumps({**before, **change}))
     try:

@@ -193,6 +193,13 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "activation": (lambda at: spoil(at, f"{DENSE}/config.json", activation_function="os.system"), "activ"),
     "shape": (lambda at: spoil(at, f"{DENSE}/config.json", out_features=9), "linear.weight of the shape"),
     "route": (lambda at: spoil(at, f"{DENSE}/config.json", module_input_name="x"), "module_input_name"),
+    "task": (lambda at: spoil(at, LENGTHS, transformer_task="fill-mask"), "transformer_task"),
+    "other config": (lambda at: spoil(at, LENGTHS, config_args={"num_hidden_layers": 1}), "config_args"),
+    "other tokenizer": (
+        lambda at: spoil(at, LENGTHS, tokenizer_name_or_path="x/y"),
+        "tokenizer_name_or_path",
+    ),
+    "other tokens": (lambda at: spoil(at, LENGTHS, tokenizer_args={"cls_token": "."}), "cls_token"),
     "pickle": (
         lambda at: (at / DENSE / "model.safetensors").rename(at / DENSE / "pytorch_model.bin"),
         "2_Dense/pytorch_model.bin is a pickle",
@@ -313,6 +320,13 @@ TREATED: dict[str, tuple[str, dict[str, dict[str, Any]], bool, Callable[[str], s
     "a length": (
         KEY,
         {LENGTHS: {"max_seq_length": 6}},
+        True,
+        lambda _: "The plot is thin",
+        "the first 6 tokens",
+    ),
+    "the tokenizer's": (
+        KEY,
+        {LENGTHS: {"max_seq_length": 9, "processor_kwargs": {"model_max_length": 6}}},
         True,
         lambda _: "The plot is thin",
         "the first 6 tokens",
