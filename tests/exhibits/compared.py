@@ -10,8 +10,7 @@ from components.analyses.analyze import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.texts import Sentence
 from components.types import Analysis, BackboneSpec, ProblemType, Query
-from tests.exhibits.showing import plain
-from tests.ui.fake import FakeAnalyst
+from tests.exhibits.showing import analysis, plain
 
 
 def answer(
@@ -23,9 +22,8 @@ def answer(
 ) -> Analysis:
     """An answer with these outputs."""
     outputs = np.array(probabilities, dtype=np.float32)  # for logits, too: their size does not matter here
-    made = FakeAnalyst().ask("analyze", Query("first", text))
     kind = {"labels": labels, "problem_type": problem_type, "head_trained": trained}
-    return replace(made, probabilities=outputs, logits=outputs, **kind)
+    return replace(analysis(text=text), probabilities=outputs, logits=outputs, **kind)
 
 
 def comparison(

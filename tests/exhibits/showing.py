@@ -4,24 +4,29 @@ import csv
 import io
 import json
 import re
+import tomllib
 from base64 import b64decode
 from collections.abc import Sequence
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from components.analyses.anatomy import Anatomy
+from components.analyses.lens import Lens
 from components.exhibits.draw import Figure
 from components.exhibits.exhibit import Exhibit, Shown, to_csv
 from components.results import Row
 from components.texts import load_texts
-from components.types import Analysis, Query
+from components.types import Analysis, Query, Reads
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
+CASES = tomllib.loads(Path(__file__).with_name("cases.toml").read_text("utf-8"))
 
 
 def analysis(backbone: str = "first", text: str = "not good", text_pair: str = "", **asked: Any) -> Analysis:
@@ -34,6 +39,18 @@ def anatomy(backbone: str = "first", text: str = "not good", text_pair: str = ""
     return FakeAnalyst().ask("anatomy", Query(backbone, text, text_pair, **asked))
 
 
+def lens(given: Anatomy) -> Lens:
+    """What a head says of hidden states, where it can be asked."""
+    assert isinstance(given.lens, Lens)
+    return given.lens
+
+
+def reading(given: Analysis, *positions: int) -> Analysis:
+    """The same answer, of which these tokens are read alike."""
+    read = np.isin(np.arange(len(given.tokens.text)), positions)
+    return replace(given, reads=Reads(read, (read / max(1, len(positions))).astype(np.float32)))
+
+
 def drawn(exhibit: Exhibit[Any], given: Any, **state: Any) -> go.Figure:
     """What an exhibit draws of an answer."""
     return checked(exhibit.show(given, state, SAY).figure)
@@ -42,7 +59,7 @@ def drawn(exhibit: Exhibit[Any], given: Any, **state: Any) -> go.Figure:
 def rows(shown: Shown) -> list[list[str]]:
     """The numbers of an exhibit as a spreadsheet reads them, the titles of the columns first."""
     assert shown.data is not None
-    return list(csv.reader(io.StringIO(to_csv(shown.data), newline="")))
+    return list(csv.reader(io.StringIO(to_csv(shown.data), newline=""), strict=True))
 
 
 def records(shown: Shown) -> list[dict[str, str]]:

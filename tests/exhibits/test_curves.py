@@ -1,6 +1,7 @@
 """Every point of a curve is the mean that it says it is, and every name can be read."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -8,22 +9,11 @@ from components.exhibits.comparison import Comparison
 from components.exhibits.curves import CURVES, curves_figure, curves_of
 from components.exhibits.exhibit import Shown, heading_html
 from components.exhibits.view import CENTRINGS, number
-from components.texts import load_texts
-from components.types import Query
+from tests.exhibits import answers
 from tests.exhibits.compared import answer, comparison
-from tests.exhibits.showing import checked, rows
-from tests.ui.fake import FakeAnalyst
+from tests.exhibits.showing import SAY, analysis, checked, rows
 
-SAY = load_texts()
-POOLINGS = ("mean", "native")
-
-
-def compared(*keys: str, text: str = "not good at all") -> Comparison:
-    """The made-up backbones of these keys."""
-    analyst = FakeAnalyst()
-    asked = [Query(key, text, pooling=pooling) for key in keys for pooling in POOLINGS]
-    specs = tuple(spec for spec in analyst.backbones() if spec.key in keys)
-    return Comparison(specs, POOLINGS, tuple(analyst.compare(asked)))
+compared = partial(answers.compared, poolings=("mean", "native"))
 
 
 def shown(given: Comparison, centring: str = "plain") -> Shown:
@@ -32,12 +22,12 @@ def shown(given: Comparison, centring: str = "plain") -> Shown:
 
 def test_a_point_is_the_mean_over_all_tokens_but_cls_and_the_file_has_it_for_each_centring() -> None:
     keys = ("first", "last", "pair")
-    given, expected = compared(*keys), []
+    given, expected = compared(keys, "not good at all"), []
     for key in keys:
-        analysis = FakeAnalyst().ask("analyze", Query(key, "not good at all", pooling="mean"))
-        others = [index for index in range(len(analysis.tokens.text)) if index != analysis.tokens.cls]
-        means = [analysis.cosines(centring)[:, others].mean(axis=1) for centring in CENTRINGS]
-        depths = np.linspace(0, 100, analysis.layers + 1)
+        one = analysis(key, "not good at all", pooling="mean")
+        others = [index for index in range(len(one.tokens.text)) if index != one.tokens.cls]
+        means = [one.cosines(centring)[:, others].mean(axis=1) for centring in CENTRINGS]
+        depths = np.linspace(0, 100, one.layers + 1)
         expected += [(depth, *values) for depth, *values in zip(depths, *means, strict=True)]
     _, *found = rows(shown(given))
     assert [row[0] for row in found[:3]] == [given.names["first"]] * 3
@@ -56,7 +46,7 @@ def test_a_point_is_the_mean_over_all_tokens_but_cls_and_the_file_has_it_for_eac
 def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> None:
     ((name, _),) = curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]), "plain")
     assert name == "B1"
-    alone, before = shown(compared("last", text="good")), shown(Comparison((), ()))
+    alone, before = shown(compared(["last"], "good")), shown(Comparison((), ()))
     for given in (alone, before):
         assert (given.data, given.words) == (None, SAY("compare.curves_none"))
         assert "data-export" not in heading_html(given, "curves", SAY)
@@ -72,10 +62,10 @@ def test_lines_that_share_a_colour_have_other_dashes() -> None:
 
 
 def test_it_says_where_they_begin_and_end_of_what_text_and_of_which_version() -> None:
-    given = compared("first", text="not <good>")
+    given = compared(["first"], "not <good>")
     one, ((_, values),) = shown(given), curves_of(given, "plain")
     assert f"from {number(values[0])} to {number(values[-1])}" in one.words
     assert "“not <good>”" in one.about
-    both = shown(replace(given, after=compared("first", text="good").compared))
+    both = shown(replace(given, after=compared(["first"], "good").compared))
     assert (SAY("edit.curves") in both.above, SAY("edit.curves") in one.above) == (True, False)
     assert rows(both) == rows(one)

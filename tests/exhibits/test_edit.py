@@ -9,23 +9,10 @@ from components.analyses.analyze import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.exhibits.edit import Edit, edit_of, furthest, match_words, reads_same
 from components.types import Analysis, Reads
-from tests.exhibits.showing import analysis
+from tests.exhibits.showing import CASES, analysis
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "matches"),
-    [
-        (["a b c"], ["a b c"], "a b c"),
-        (["it is not good"], ["it is good"], "it is -not good"),
-        (["a good film"], ["a very bad film"], "a -good +very +bad film"),
-        (["a"], ["b"], "-a +b"),
-        (["so so"], ["so"], "so -so"),
-        (["a b", "c d"], ["c d", "a b"], "c d a b"),
-        (["a b", "c d"], ["a x", "c d"], "a -b +x c d"),
-        (["a"], ["a", "b c"], "a +b +c"),
-        (["a", "b"], ["a"], "a -b"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "matches"), CASES["edits"])
 def test_words_are_kept_dropped_and_new_where_they_stand(
     before: list[str], after: list[str], matches: str
 ) -> None:

@@ -7,15 +7,7 @@ import pytest
 from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
-from components.exhibits.evidence import (
-    FINDINGS,
-    OWN_HEADS,
-    PROBES,
-    Evidence,
-    against_base,
-    select,
-    vectors,
-)
+from components.exhibits.evidence import FINDINGS, OWN_HEADS, PROBES, Evidence, against_base, select, vectors
 from components.exhibits.exhibit import to_csv
 from components.exhibits.facts import results_facts
 from components.exhibits.intervals import ACCURACY
@@ -153,11 +145,8 @@ def test_own_heads_are_shown_beside_baselines_and_what_they_say_of_each_other_ve
     for given, names in ((swaps, ["lasttoken", "mean", "max"]), (alike, ["lasttoken", "mean = max"])):
         shown = OWN_HEADS.show(evidence(TUNED, results=having(RESULTS, swap=given)), {}, SAY)
         most, words, own, *found = records(shown)[: 3 + len(names)]
-        assert [most["backbone"], most["accuracy"], most["p"]] == [
-            "always the most frequent label",
-            "0.51",
-            "",
-        ]
+        least = ["always the most frequent label", "0.51", ""]
+        assert [most[name] for name in ("backbone", "accuracy", "p")] == least
         assert [words["backbone"], words["accuracy"]] == ["logistic regression on which words occur", "0.74"]
         told = ["Tuned BERT", f"{heads[0].value:.7g}", "60", "0.057"]
         assert [own[name] for name in ("backbone", "accuracy", "better", "p")] == told

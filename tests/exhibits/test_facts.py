@@ -9,7 +9,6 @@ import pytest
 
 from components.analyses.anatomy import Anatomy, Declared, Step, Weight
 from components.analyses.importance import Importance
-from components.analyses.lens import Lens
 from components.exhibits.evidence import select
 from components.exhibits.facts import (
     against_facts,
@@ -24,10 +23,11 @@ from components.exhibits.facts import (
 from components.exhibits.view import percent
 from components.results import Row, Table, beside, holm
 from components.texts import Sentence, load_texts
-from components.types import Query, Reads
+from components.types import Reads
+from tests.exhibits import showing
 from tests.exhibits.answers import alike, made
+from tests.exhibits.showing import CASES, analysis, lens, reading
 from tests.measured import having, measured
-from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_answers import fake_padding
 from tests.ui.fake_results import fake_results
 
@@ -37,11 +37,8 @@ RESULTS = fake_results()
 
 def anatomy(key: str = "first", read: list[int] | None = None, **query: Any) -> Anatomy:
     """A made-up head of six tokens, which reads the tokens ``read``."""
-    whole = FakeAnalyst().ask("anatomy", Query(key, "a very slow film", **query))
-    if read is None:
-        return whole
-    positions = np.isin(np.arange(len(whole.analysis.tokens.text)), read)
-    return with_analysis(whole, reads=Reads(positions, (positions / max(len(read), 1)).astype(np.float32)))
+    whole = showing.anatomy(key, "a very slow film", **query)
+    return whole if read is None else replace(whole, analysis=reading(whole.analysis, *read))
 
 
 def with_analysis(whole: Anatomy, **others: Any) -> Anatomy:
@@ -59,10 +56,9 @@ def along(start: float, end: float) -> Anatomy:
 def seen_as(*pooled: float) -> Anatomy:
     """A head that gives its second label these probabilities, layer by layer."""
     whole = anatomy()
-    assert isinstance(whole.lens, Lens)
     seen = np.array([[1 - one, one] for one in pooled], dtype=np.float32)
     return replace(
-        with_analysis(whole, probabilities=seen[-1]), lens=replace(whole.lens, pooled_probabilities=seen)
+        with_analysis(whole, probabilities=seen[-1]), lens=replace(lens(whole), pooled_probabilities=seen)
     )
 
 
@@ -94,22 +90,7 @@ def reaches(view: str, found: Iterable[Mapping[str, str]]) -> None:
     assert reached == {(key, value) for key, values in wanted.items() for value in values}
 
 
-@pytest.mark.parametrize(
-    ("read", "named", "place", "case"),
-    [
-        ([0], "[CLS]", "the first token", "cls"),
-        ([5], "[SEP]", "the last token", "one"),
-        ([2], "“very”", "token number 3", "one"),
-        ([0, 3], "[CLS], “slow”", "the first token, token number 4", "some"),
-        (
-            [0, 1, 2, 3, 4, 5],
-            "[CLS], “a”, “very”, “slow”, and 2 more",
-            "the first token, token number 2, token number 3, token number 4, and 2 more",
-            "all",
-        ),
-        ([], "none", "none", "none"),
-    ],
-)
+@pytest.mark.parametrize(("read", "named", "place", "case"), CASES["read"])
 def test_what_is_read_is_named_counted_and_placed(read: list[int], named: str, place: str, case: str) -> None:
     found = head_facts(anatomy(read=read), EN)
     assert [found[name] for name in ("read", "place", "count", "total", "cls", "reads")] == [
@@ -187,11 +168,10 @@ def test_every_case_of_a_head_is_reached() -> None:
 
 def test_since_which_layer_the_head_says_so() -> None:
     given = seen_as(0.2, 0.6, 0.9)
-    assert isinstance(given.lens, Lens)
     found = head_facts(given, EN)
     assert (found["knows"], found["since"], found["label"]) == ("later", "1", "positive")
     assert found["depths"] == " → ".join(map(percent, (0.2, 0.6, 0.9)))
-    assert found["pointed"] == str(sum(int(row[1] > row[0]) for row in given.lens.probabilities[-1]))
+    assert found["pointed"] == str(sum(int(row[1] > row[0]) for row in lens(given).probabilities[-1]))
 
 
 def test_heads_are_named_by_where_they_read_what_they_do_and_what_they_go_on_with() -> None:
@@ -228,7 +208,7 @@ def test_of_one_token_the_first_is_the_last_and_tells_nothing() -> None:
 
 
 def given(backbone: str = "first", text: str = "a b c d e f") -> Importance:
-    return made(FakeAnalyst().ask("analyze", Query(backbone, text)))
+    return made(analysis(backbone, text))
 
 
 def test_every_case_of_importance_is_reached() -> None:
@@ -250,7 +230,7 @@ def test_both_tokens_are_named_with_what_the_output_is_without_them() -> None:
 
 
 def test_padding_is_told_as_it_was_audited_and_every_case_is_reached() -> None:
-    one = fake_padding(FakeAnalyst().ask("analyze", Query("first", "not good")))  # left padding moves
+    one = fake_padding(analysis())  # left padding moves
     batch, right, left = one.cases
     calm = replace(left, name="left_positions", reads_padding=False, cause="")
     moved = replace(batch, largest=0.1234, cause="positions")
@@ -296,10 +276,8 @@ def test_results_are_those_of_the_file() -> None:
 def test_own_heads_and_probes_are_compared() -> None:
     keys = ("bert-sentiment", "xlnet-sentiment", "gpt2-sentiment")
     own = measured(RESULTS, "head", backbone=keys)
-    found, probes = (
-        together(*keys),
-        measured(RESULTS, "probe", task="sentiment", pooling="cls", backbone=keys),
-    )
+    probes = measured(RESULTS, "probe", task="sentiment", pooling="cls", backbone=keys)
+    found = together(*keys)
     for name, rows in (("own", own), ("probe", probes)):
         low, *_, high = sorted(rows, key=lambda row: row.value)
         ends = f"from {low.backbone} with {told(low)} to {high.backbone} with {told(high)}"
@@ -321,14 +299,8 @@ def test_every_case_of_results_is_reached() -> None:
         return having(RESULTS, pair=[beside(row, p=p) for row in measured(RESULTS, "pair")])
 
     alone = having(RESULTS, probe=[row for row in probes if row.pooling == "cls"])
-    results = (
-        RESULTS,
-        probed(p=0),
-        probed(p=1),
-        alone,
-        paired(0.02),
-        paired(0.03),  # of two tests
-    )
+    # Of two tests with a p of 0.03 none counts, of two with 0.02 both do.
+    results = (RESULTS, probed(p=0), probed(p=1), alone, paired(0.02), paired(0.03))
     every = [measured_of(key, one) for one in results for key in keys]
     reaches(
         "evidence", every + [together(*keys, results=one) for one in results] + [together("bert-pretrained")]

@@ -19,7 +19,7 @@ from tests.measured import counting, having, measured
 from tests.ui.fake_results import BACKBONES, DEEP, FAMILIES, LOWER, TASKS, fake_results
 
 RESULTS = fake_results()
-BARE, TUNED = "bert-pretrained", "bert-sentiment"
+BARE = "bert-pretrained"
 CHOSEN = (BARE, "roberta-sentiment")
 STEPS = ("centred", "standardised", "whitened")
 OWN = [f"{family}-sentiment" for family in FAMILIES]
@@ -36,11 +36,6 @@ def said(exhibit: Exhibit[Evidence], given: Evidence) -> str:
 
 def found(kind: str, key: str, **where: str) -> list[Row]:
     return measured(RESULTS, kind, backbone=key, **where)
-
-
-def others(kind: str, **more: Any) -> Table:
-    """The results with something else in every row of a kind."""
-    return having(RESULTS, **{kind: [beside(row, **more) for row in measured(RESULTS, kind)]})
 
 
 def in_rows(names: Iterable[str], given: Iterable[Row], dots: Any) -> None:
@@ -111,8 +106,7 @@ def test_of_one_vector_there_is_no_test_and_no_range() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ps", "better"),
-    [((0.009, 0.009, 0.009, 0.009, 0.009), 5), ((0.009, 0.02, 0.03, 0.03, 0.04), 1)],
+    ("ps", "better"), [((0.009, 0.009, 0.009, 0.009, 0.009), 5), ((0.009, 0.02, 0.03, 0.03, 0.04), 1)]
 )
 def test_own_heads_are_held_against_what_needs_no_network(ps: tuple[float, ...], better: int) -> None:
     """The bars of Holm's method for five are 0.01, 0.0125, 0.0167, 0.025 and 0.05."""
@@ -224,9 +218,8 @@ def answered(key: str) -> dict[tuple[str, int | None], Row]:
 def test_the_sentence_of_explanations_says_what_the_numbers_say() -> None:
     text, beaten = said(EXPLANATIONS, evidence(*OWN)), 0
     asked = [row for row in measured(RESULTS, "agreement") if row.method != "similarity"]
-    tested = [
-        row for row in asked if row.layer in (None, LOWER)
-    ]  # of all checkpoints, which are corrected together
+    # Those of all checkpoints are corrected together.
+    tested = [row for row in asked if row.layer in (None, LOWER)]
     assert f"Holm's correction over all checkpoints; tests: {len(tested)})" in text
     for key in OWN:
         answers = answered(key)

@@ -28,7 +28,7 @@ from components.texts import ASSETS, load_texts
 from components.types import Analysis, Query
 from tests.exhibits.answers import made
 from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, answers, put_to, shipped
-from tests.exhibits.showing import Tags, plain
+from tests.exhibits.showing import CASES, Tags, anatomy, plain
 from tests.measured import having, measured
 from tests.ui.fake import KINDS, XSS, FakeAnalyst, Kind
 from tests.ui.fake_answers import fake_padding
@@ -78,7 +78,7 @@ def known(key: str, part: str) -> set[str]:
         found = {"task", *facts.result_facts(evidence, question.backbones[0], question.poolings, SAY)}
         together = facts.results_facts(evidence, "cls", SAY)
     else:
-        head = FakeAnalyst().ask("anatomy", Query("first", "a text"))
+        head = anatomy()
         found, together = {*facts.head_facts(head, SAY)}, facts.heads_facts([head], SAY)
         more = {
             "against": facts.against_facts(head, head, SAY) if question.against else {},
@@ -124,53 +124,23 @@ def test_every_fact_and_case_is_used_by_a_question() -> None:
     assert {fact for fact in every if not fact.startswith("against_")} <= used
 
 
-FAULTS = {
-    "unknown field": (("view = ", "vue = "), r"pooler\.vue"),
-    "unknown view": (('view = "tokens"', 'view = "elsewhere"'), r"pooler\.view"),
-    "no backbones": (("backbones = [", "backbones = [] #"), r"pooler\s.*backbones and a text are needed"),
-    "no task": (("task = ", "#"), r"position\s.*, for the evidence, backbones and a task"),
-    "question in another language": (("question.zh", "question.fr"), r"needed in \['en', 'fr'\]"),
-    "missing language": (("reads.cls.zh", "#"), r"reads: every text is needed in \['en', 'zh'\]"),
-    "unknown case": (("reads.cls.", "raeds.cls."), r"raeds: there is no case with the values \['cls'\]"),
-    "unknown value": (("reads.none.", "reads.nothing."), r"no case with the values \['nothing'\]"),
-    "missing value": (("direct.no.", "# "), r"direct: the values \['no'\] have no text"),
-    "paper of a backbone that is not asked": (("gpt2-pretrained.en", "gpt3-pretrained.en"), r"papers: "),
-    "picture in the evidence": (
-        ('task = "', 'shows = "flows"\ntask = "'),
-        r"position\s.*the evidence has no",
-    ),
-    "case of heads in the evidence": (("differing.", "reads."), r"position\s.*reads: there is no case"),
-}
-
-
-@pytest.mark.parametrize(("change", "fault"), FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize(("there", "instead", "fault"), CASES["faults"].values(), ids=CASES["faults"])
 def test_a_file_with_a_fault_is_refused_and_told_why(
-    tmp_path: Path, change: tuple[str, str], fault: str
+    tmp_path: Path, there: str, instead: str, fault: str
 ) -> None:
     text, path = FILE.read_text("utf-8"), tmp_path / "questions.toml"
-    assert change[0] in text
-    path.write_text(text.replace(*change), encoding="utf-8")
+    assert there in text
+    path.write_text(text.replace(there, instead), encoding="utf-8")
     with pytest.raises(ValueError, match=f"(?s){fault}"):
         read_questions(path)
 
 
 def test_a_question_is_added_without_python(tmp_path: Path) -> None:
-    added = """
-[added]
-view = "head"
-backbones = ["bert-paraphrase"]
-text = "one"
-text_pair = "two"
-question.en = "How many?"
-question.zh = "多少？"
-answer.count.en = "{parameters}."
-answer.count.zh = "{parameters}。"
-"""
     path = tmp_path / "questions.toml"
-    path.write_text(FILE.read_text("utf-8") + added, encoding="utf-8")
+    path.write_text(FILE.read_text("utf-8") + CASES["added"], encoding="utf-8")
     given = answers(read_questions(path)).answer("added")
-    anatomy: Anatomy = shipped().ask("anatomy", Query("bert-paraphrase", "one", "two"))
-    assert f"{sum(step.parameters for step in anatomy.steps)}." in plain(given.card)
+    whole: Anatomy = shipped().ask("anatomy", Query("bert-paraphrase", "one", "two"))
+    assert f"{sum(step.parameters for step in whole.steps)}." in plain(given.card)
     assert "“one” and “two”" in plain(given.card)
 
 
@@ -266,9 +236,7 @@ def test_an_unknown_fact_or_case_is_named() -> None:
 
 
 def test_a_head_is_drawn_step_by_step_and_its_code_can_be_copied() -> None:
-    own, untrained = (
-        FakeAnalyst().ask("anatomy", Query(key, "a very slow film")) for key in ("first", "untrained")
-    )
+    own, untrained = anatomy(), anatomy("untrained")
     assert re.findall(r'<li class="(\w+)"><b>(.*?)</b>', flow_html(own, SAY)) == [
         ("plain", "takes one position"),
         ("checkpoint", "dense"),

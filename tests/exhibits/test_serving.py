@@ -1,12 +1,10 @@
 """What is said of a model in a batch and of a vector, against the audit and the answer that are shown."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from components.analyses.detect import Candidate, Detected, Way
-from components.analyses.padding import Padding
 from components.exhibits.serving import PADDED, VECTOR
 from components.types import Query
 from tests.exhibits.showing import SAY, analysis, plain, records
@@ -16,33 +14,14 @@ from tests.ui.fake_answers import fake_padding
 PADDING = fake_padding(analysis())
 
 
-def with_batch(**changes: Any) -> Padding:
-    """The same where a batch of the tokenizer's own shows something else."""
-    batch, *others = PADDING.cases
-    return replace(PADDING, cases=(replace(batch, **changes), *others))
-
-
-@pytest.mark.parametrize(
-    ("given", "starts"),
-    [
-        (PADDING, "Safe in a batch"),
-        (with_batch(largest=0.3, cause="positions"), "Not safe in a batch"),
-        (with_batch(largest=0.3, reads_padding=True, cause="head"), "Not safe in a batch"),
-    ],
-)
-def test_the_heading_is_the_verdict(given: Padding, starts: str) -> None:
-    heading = PADDED.shown(given, {}, SAY).heading
-    assert heading == given.says[0].said(SAY)
-    assert heading.startswith(starts)
-    assert ("reads padding" in heading) == (given.verdict == "reads_padding")
-
-
 def test_the_numbers_are_those_of_the_audit_and_what_a_way_does_not_have_is_empty() -> None:
-    found = records(PADDED.shown(PADDING, {}, SAY))
-    for row, case in zip(found, PADDING.cases, strict=True):
+    shown = PADDED.shown(PADDING, {}, SAY)
+    assert shown.heading == PADDING.says[0].said(SAY)
+    for row, case in zip(records(shown), PADDING.cases, strict=True):
         numbers = [float(row[title]) for title in ("Largest change of a logit", "Moves: mean")]
         assert numbers == pytest.approx([case.largest, case.pooled["mean"]])
-    lacking = PADDED.shown(with_batch(pooled={"cls": 0.0}), {}, SAY)
+    first = replace(PADDING.cases[0], pooled={"cls": 0.0})
+    lacking = PADDED.shown(replace(PADDING, cases=(first, *PADDING.cases[1:])), {}, SAY)
     assert records(lacking)[0]["Moves: mean"] == ""
     assert "nan" not in lacking.html
     alone = PADDED.shown(replace(PADDING, cases=()), {}, SAY)

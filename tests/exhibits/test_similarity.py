@@ -9,7 +9,7 @@ from components.exhibits.draw import FIRST, READ, SECOND, SPECIAL
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.view import CENTRINGS, number
 from components.types import Analysis, Centring
-from tests.exhibits.showing import SAY, analysis, drawn, numbers, records, rows
+from tests.exhibits.showing import CASES, SAY, analysis, drawn, numbers, records, rows
 
 LONG = "not good at all, and not bad"
 
@@ -61,16 +61,7 @@ def test_of_another_reference_it_is_not_said_what_is_ordinary(reference: str | i
     assert (cells.zmin, cells.zmax) == (-1, 1)
 
 
-@pytest.mark.parametrize(
-    ("lowest", "start", "ticks"),
-    [
-        (0.96, 0.96, [0.96, 0.98, 1.0]),
-        (0.62, 0.6, [0.6, 0.7, 0.8, 0.9, 1.0]),
-        (0.05, 0.0, [0.0, 0.25, 0.5, 0.75, 1.0]),
-        (-0.14, -0.2, [0.0, 0.5, 1.0]),
-        (-1.0, -1.0, [-1.0, -0.5, 0.0, 0.5, 1.0]),
-    ],
-)
+@pytest.mark.parametrize(("lowest", "start", "ticks"), CASES["axes"])
 def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float, ticks: list[float]) -> None:
     made = analysis(reference="pooled")
     values = np.ones_like(made.similarity)

@@ -23,26 +23,17 @@ from components.exhibits.view import (
 )
 from components.texts import load_texts
 from components.types import Tokens
-from tests.exhibits.showing import SAY, analysis
+from tests.exhibits.showing import CASES, SAY, analysis
 
 
-@pytest.mark.parametrize(
-    ("text", "pieces", "labels"),
-    [
-        ("playing the", (("play", 0, 4), ("##ing", 4, 7), ("▁the", 7, 11)), ("play", "##ing", "▁the")),
-        (" café", (("Ġcaf", 0, 4), ("Ã©", 4, 5)), ("Ġcaf", "é")),  # byte-level spelling
-        (" 😀", (("ĠðŁ", 0, 2), ("ĺ", 1, 2), ("Ģ", 1, 2)), ("Ġ😀", "😀 1/2", "😀 2/2")),
-        ("very very", (("very", 0, 4), ("very", 5, 9)), ("very", "very")),
-        ("", (("<s>", 0, 0),), ("<s>",)),
-    ],
-)
+@pytest.mark.parametrize(("text", "pieces", "labels"), CASES["labels"])
 def test_a_label_has_the_marks_of_the_vocabulary_and_the_characters_of_the_text(
-    text: str, pieces: tuple[tuple[str, int, int], ...], labels: tuple[str, ...]
+    text: str, pieces: list[tuple[str, int, int]], labels: list[str]
 ) -> None:
     names, *ends = zip(*pieces, strict=True)
     special = np.full(len(pieces), not text)
     given = Tokens(names, np.array(ends).T, np.where(special, -1, 0), special, 0)
-    assert labels_of(replace(analysis(text=text or "any"), tokens=given)) == labels
+    assert labels_of(replace(analysis(text=text or "any"), tokens=given)) == tuple(labels)
 
 
 def test_nothing_stays_invisible() -> None:

@@ -19,54 +19,21 @@ from components.exhibits.view import CENTRINGS, number
 from components.exhibits.words import WORDS, Alignment, Place, align, finest_words, holding, mean
 from components.model.encoding import encode
 from components.types import Analysis, BackboneSpec, Query, Reads
-from tests.exhibits.showing import SAY, plain, records, saved
+from tests.exhibits.showing import CASES, SAY, plain, records, saved
 from tests.plain import SPECS
 from tests.ui.fake import FakeAnalyst
 
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 LIMIT, LAYERS = 128, 4
-HOSTILE = {
-    "composed": "Ein Café, naïve façade — Ångström ﬁne ①½…",
-    "decomposed": "Ein Cafe\u0301, nai\u0308ve fac\u0327ade — A\u030angstro\u0308m",
-    "mark first": "\u0301start and \u0301 alone",
-    "emoji": "👩‍👩‍👧 😀👍🏽 🏳️‍🌈x 🇩🇪🇫🇷 1️⃣",
-    "Chinese": "你好,世界！hello世界 こんにちは ภาษาไทย",
-    "Arabic and Hindi": "مرحبا بالعالم, שלום नमस्ते दुनिया",
-    "address": "see https://example.org/a/b?x=1&y=%20#top or mail me@ex.com",
-    "spaces": "   leading,  double  a\u00a0b\u3000c\td\r\n e\u2028f and trailing   ",
-    "punctuation": "!!! ... (?) --- «»",
-    "one": ".",
-    "contracted": "don't I'd we’ve rock'n'roll o'clock",
-    "invisible": "zero\u200bwidth\u200d\ufeff \u202eback\u2069 nul\x00 \ufffd",
-    "cut off": "a very, very slow film " * 60 + "Donaudampfschifffahrtsgesellschaft" * 20,
-    "special": "[CLS] the <s>film [SEP]</s> <|endoftext|>is",
-}  # fmt: skip
+CUT_OFF = "a very, very slow film " * 60 + "Donaudampfschifffahrtsgesellschaft" * 20
+HOSTILE: dict[str, str] = {**CASES["hostile"], "cut off": CUT_OFF}
 CHARACTERS = st.sampled_from(
     [*"ab1 .,'-\t\n", "\u00a0", "é", "\u0301", "你", "م", "😀", "\u200d", "🇩", "🏽", "\u200b"]
 )
 TEXTS = st.text(CHARACTERS | st.characters(exclude_categories=()), max_size=30)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("  not  good ", ["  not", "  good "]),
-        ("It's 3.5, don’t!", ["It's", " 3.5", ",", " don’t", "!"]),
-        ("a 'word'.", ["a", " '", "word", "'", "."]),
-        ("cafe\u0301 café", ["cafe\u0301", " café"]),
-        ("\u0301start", ["\u0301start"]),
-        ("a\u00a0b\u3000c", ["a", "\u00a0b", "\u3000c"]),
-        ("zero\u200bwidth", ["zero\u200bwidth"]),
-        ("👩‍👩‍👧😀 🏳️‍🌈👍🏽", ["👩‍👩‍👧", "😀", " 🏳️‍🌈", "👍🏽"]),
-        ("🇩🇪🇫🇷", ["🇩🇪", "🇫🇷"]),
-        ("你好,世界 hello", ["你", "好", ",", "世", "界", " hello"]),
-        ("かな カナ ภา", ["か", "な", " カ", "ナ", " ภ", "า"]),
-        ("한국어 말", ["한국어", " 말"]),
-        ("https://ex.com", ["https", ":", "/", "/", "ex", ".", "com"]),
-        (" \n\t", [" \n\t"]),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES["words"])
 def test_a_text_alone(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in finest_words(text, ())] == expected
 

@@ -9,18 +9,12 @@ from components.exhibits.similarity import HEATMAP, SIMILARITY
 from components.exhibits.verdict import VERDICT
 from components.texts import Sentence, Texts
 from components.types import Analysis, Reads
-from tests.exhibits.findings.row import Row, Told, Values, nothing, told
-from tests.exhibits.showing import analysis
+from tests.exhibits.findings.row import Row, Told, Values, told
+from tests.exhibits.showing import analysis, reading
 
 TOKENS = ["[CLS]", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "[SEP]"]
+WHOLE, MEAN = (analysis(text=" ".join(TOKENS[1:-1]), pooling=pooling) for pooling in ("native", "mean"))
 HEAD, LAST = "FirstForSequenceClassification", "LastForSequenceClassification"
-
-
-def reading(*positions: int, given: Analysis | None = None) -> Analysis:
-    """An answer of twelve tokens, if no other is given, of which these are read alike."""
-    one = given or analysis(text=" ".join(TOKENS[1:-1]))
-    read = np.isin(np.arange(len(one.tokens.text)), positions)
-    return replace(one, reads=Reads(read, (read / max(1, read.sum())).astype(np.float32)))
 
 
 def verdict(given: Analysis) -> Told:
@@ -34,8 +28,8 @@ def saying(backbone: str, *probabilities: float, text: str = "not good", **more:
 
 def lower(*positions: int) -> Told:
     """The same of a layer below the last."""
-    given = analysis(text=" ".join(TOKENS[1:-1]), pooling="mean")
-    return verdict(reading(*positions, given=replace(given, query=replace(given.query, pool_layer=1))))
+    given = replace(MEAN, query=replace(MEAN.query, pool_layer=1))
+    return verdict(reading(given, *positions))
 
 
 def named(say: Texts, *positions: int) -> str:
@@ -54,7 +48,7 @@ def sharing(*share: float, wins: list[int] | None = None) -> Told:
     return verdict(replace(analysis(), reads=Reads(read, shares, counts)))
 
 
-ALL, NONE, SOME = (verdict(reading(*which)) for which in (range(12), (), (1, 2)))
+ALL, NONE, SOME = (verdict(reading(WHOLE, *which)) for which in (range(12), (), (1, 2)))
 ONE = verdict(analysis())  # [CLS] of four
 UNSURE = saying("emotions", 0.4, 0.1, 0.5, 0.2)
 UNREAD = Sentence("warnings.unreadable", count=3, total=4, token="[UNK]")
@@ -98,7 +92,7 @@ def above(*values: float) -> Values:
     }
 
 
-def extremes(_: Texts) -> dict[str, object]:
+def extremes() -> dict[str, object]:
     """The highest and the lowest similarity of any layer and any token but [CLS]."""
     values = SIMILAR.similarity[:, 1:]
     found: dict[str, object] = {"layers": len(values), "total": 4}
@@ -109,7 +103,7 @@ def extremes(_: Texts) -> dict[str, object]:
     return found
 
 
-def cells(_: Texts) -> dict[str, object]:
+def cells() -> dict[str, object]:
     """The same of all cells of all layers."""
     values, bands = SIMILAR.similarity[:, 1:], SIMILAR.ordinary.plain
     more, less = int((values > bands[:, 2:]).sum()), int((values < bands[:, :1]).sum())
@@ -121,27 +115,25 @@ ALONE = analysis("last", "one")
 ROWS = {
     "ordinary.heading": Row(told(SIMILARITY, SIMILAR), above(0.9, 0.3, 0.5), told(SIMILARITY, POOLED)),
     "ordinary.words": Row(told(SIMILARITY, SIMILAR), above(0.9, 0.3, 0.5), told(SIMILARITY, POOLED)),
-    "ordinary.cells": Row(told(HEATMAP, SIMILAR), cells, told(HEATMAP, POOLED)),
+    "ordinary.cells": Row(told(HEATMAP, SIMILAR), cells(), told(HEATMAP, POOLED)),
     "similarity.description": Row(
         told(SIMILARITY, SIMILAR),
-        lambda _: {"total": 4, "most": "not", "most_value": "0.90", "least": "good", "least_value": "0.30"},
+        {"total": 4, "most": "not", "most_value": "0.90", "least": "good", "least_value": "0.30"},
         told(SIMILARITY, ALONE),
     ),
-    "heatmap.description": Row(told(HEATMAP, SIMILAR), extremes, told(HEATMAP, ALONE)),
-    "verdict.reads_some": Row(SOME, counted(2, 1, 2), verdict(reading(*range(5)))),
-    "verdict.reads_many": Row(verdict(reading(*range(6))), counted(6), NONE),
-    "verdict.reads_but": Row(verdict(reading(*range(1, 12))), counted(11, 0), SOME),
-    "verdict.count_all": Row(ALL, lambda _: {"total": 12}, verdict(reading(*range(1, 12)))),
-    "verdict.reads_none": Row(NONE, lambda _: {"reader": HEAD}, SOME),
-    "verdict.reads_alone": Row(
-        saying("last", 0.1, 0.9, text="good"), lambda _: {"reader": LAST, "token": "good"}, ONE
-    ),
-    "verdict.rest_one": Row(ONE, nothing, NONE),
-    "verdict.rest_all": Row(ALL, nothing, verdict(reading(*range(1, 12)))),
-    "verdict.rest_none": Row(NONE, nothing, ONE),
-    "verdict.rest_one_lower": Row(lower(0), lambda _: {"layer": 1}, ONE),
-    "verdict.rest_all_lower": Row(lower(*range(12)), lambda _: {"layer": 1}, lower(0)),
-    "verdict.rest_none_lower": Row(lower(), lambda _: {"layer": 1}, lower(0)),
+    "heatmap.description": Row(told(HEATMAP, SIMILAR), extremes(), told(HEATMAP, ALONE)),
+    "verdict.reads_some": Row(SOME, counted(2, 1, 2), verdict(reading(WHOLE, *range(5)))),
+    "verdict.reads_many": Row(verdict(reading(WHOLE, *range(6))), counted(6), NONE),
+    "verdict.reads_but": Row(verdict(reading(WHOLE, *range(1, 12))), counted(11, 0), SOME),
+    "verdict.count_all": Row(ALL, {"total": 12}, verdict(reading(WHOLE, *range(1, 12)))),
+    "verdict.reads_none": Row(NONE, {"reader": HEAD}, SOME),
+    "verdict.reads_alone": Row(saying("last", 0.1, 0.9, text="good"), {"reader": LAST, "token": "good"}, ONE),
+    "verdict.rest_one": Row(ONE, {}, NONE),
+    "verdict.rest_all": Row(ALL, {}, verdict(reading(WHOLE, *range(1, 12)))),
+    "verdict.rest_none": Row(NONE, {}, ONE),
+    "verdict.rest_one_lower": Row(lower(0), {"layer": 1}, ONE),
+    "verdict.rest_all_lower": Row(lower(*range(12)), {"layer": 1}, lower(0)),
+    "verdict.rest_none_lower": Row(lower(), {"layer": 1}, lower(0)),
     "verdict.says": Row(
         saying("first", 0.07, 0.93), answered(("positive", "93 %")), verdict(analysis("untrained"))
     ),
@@ -150,22 +142,18 @@ ROWS = {
         answered(("positive", "93 %")),
         saying("first", 0.07, 0.93),
     ),
-    "verdict.says_none": Row(UNSURE, lambda _: {"total": 4}, saying("emotions", 0.4, 0.1, 0.51, 0.2)),
+    "verdict.says_none": Row(UNSURE, {"total": 4}, saying("emotions", 0.4, 0.1, 0.51, 0.2)),
     "verdict.says_not": Row(
-        saying("emotions", 0.4, labels=("joy",)),
-        lambda _: {"label": "joy"},
-        saying("emotions", 0.6, labels=("joy",)),
+        saying("emotions", 0.4, labels=("joy",)), {"label": "joy"}, saying("emotions", 0.6, labels=("joy",))
     ),
-    "verdict.untrained": Row(verdict(analysis("untrained")), nothing, BODY),
-    "verdict.untrained_body": Row(BODY, nothing, verdict(analysis("untrained"))),
-    "reads.largest": Row(
-        sharing(0.7, 0.2, 0.1), lambda _: {"token": "[CLS]", "share": "70 %"}, sharing(0.4, 0.4, 0.2)
-    ),
+    "verdict.untrained": Row(verdict(analysis("untrained")), {}, BODY),
+    "verdict.untrained_body": Row(BODY, {}, verdict(analysis("untrained"))),
+    "reads.largest": Row(sharing(0.7, 0.2, 0.1), {"token": "[CLS]", "share": "70 %"}, sharing(0.4, 0.4, 0.2)),
     "reads.largest_several": Row(
-        sharing(0.4, 0.4, 0.2), lambda _: {"count": 2, "share": "40 %"}, sharing(0.7, 0.2, 0.1)
+        sharing(0.4, 0.4, 0.2), {"count": 2, "share": "40 %"}, sharing(0.7, 0.2, 0.1)
     ),
-    "reads.equal": Row(sharing(0.25, 0.25, 0.25, 0.25), lambda _: {"share": "25 %"}, sharing(1.0)),
-    "reads.flat": Row(sharing(1.0, 0.0, 0.0), lambda _: {"count": 2}, sharing(0.7, 0.2, 0.1)),
+    "reads.equal": Row(sharing(0.25, 0.25, 0.25, 0.25), {"share": "25 %"}, sharing(1.0)),
+    "reads.flat": Row(sharing(1.0, 0.0, 0.0), {"count": 2}, sharing(0.7, 0.2, 0.1)),
     "reads.maximum": Row(
         sharing(0.5, 0.5, wins=[5, 3, 0, 0]),
         lambda say: {

@@ -8,7 +8,7 @@ from components.analyses.passport import Passport, Sample, Unread
 from components.exhibits.report import passport_page
 from components.exhibits.serving import PADDED
 from components.texts import Texts
-from tests.exhibits.findings.row import Row, Told, Values, nothing, told
+from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.exhibits.showing import analysis, plain
 from tests.ui.fake_answers import fake_padding, fake_passport, made
 
@@ -38,10 +38,7 @@ def passport(*reads: tuple[int, int], **more: Any) -> Told:
     return tell
 
 
-def two(_: Texts) -> dict[str, object]:
-    return {"count": 2}
-
-
+TWO = {"count": 2}
 CALM, MOVED = {"largest": 1e-6}, {"largest": 0.25, "cause": "attention"}
 PAD = {"largest": 0.5, "cause": "head", "reads_padding": True}
 FIRST, LAST, MIXED = passport((0, 4), (0, 5)), passport((3, 4), (4, 5)), passport((0, 4), (4, 5))
@@ -50,17 +47,15 @@ ROWS = {
     "padding.safe": Row(padded(CALM, CALM), way("right", "1e-06"), padded(MOVED, CALM)),
     "padding.moves": Row(padded(MOVED, CALM), way("right", "0.25"), padded(CALM, MOVED)),
     "padding.reads_padding": Row(padded(PAD, CALM), way("right", "0.5"), padded(MOVED, PAD)),
-    "padding.alone": Row(
-        told(PADDED, replace(fake_padding(analysis()), cases=())), nothing, padded(CALM, CALM)
-    ),
+    "padding.alone": Row(told(PADDED, replace(fake_padding(analysis()), cases=())), {}, padded(CALM, CALM)),
     "padding.other_safe": Row(padded(MOVED, CALM), way("left", "1e-06"), padded(MOVED, PAD)),
     "padding.other_moves": Row(padded(CALM, MOVED), way("left", "0.25"), padded(CALM, CALM)),
     "padding.other_reads_padding": Row(padded(CALM, PAD), way("left", "0.5"), padded(CALM, MOVED)),
-    "passport.reads_first": Row(FIRST, two, MIXED),
-    "passport.reads_last": Row(LAST, two, MIXED),
-    "passport.reads_other": Row(MIXED, two, FIRST),
+    "passport.reads_first": Row(FIRST, TWO, MIXED),
+    "passport.reads_last": Row(LAST, TWO, MIXED),
+    "passport.reads_other": Row(MIXED, TWO, FIRST),
     "passport.head_random": Row(
-        passport(head_trained=False), lambda _: {"drawn": "16", "total": "18"}, passport(head_trained=True)
+        passport(head_trained=False), {"drawn": "16", "total": "18"}, passport(head_trained=True)
     ),
-    "passport.lost_none": Row(passport(scripts=(READ,)), nothing, passport(scripts=(READ, LOST))),
+    "passport.lost_none": Row(passport(scripts=(READ,)), {}, passport(scripts=(READ, LOST))),
 }

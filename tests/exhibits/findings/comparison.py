@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from components.exhibits.edit import MOVES
 from components.exhibits.grid import AGREEMENT
 from components.texts import Sentence
-from components.types import SWAP, Analysis, Reads
+from components.types import SWAP, Analysis
 from tests.exhibits.compared import answer, comparison
-from tests.exhibits.findings.row import Row, Told, nothing, told
+from tests.exhibits.findings.row import Row, Told, told
+from tests.exhibits.showing import reading
 
 NO, YES, LESS = answer([0.9, 0.1]), answer([0.2, 0.8]), answer([0.6, 0.4])
 LOW, HIGH = (answer([one], ("score",), "regression") for one in (-0.5, 2.25))
@@ -20,13 +19,9 @@ def said(*rows: list[Analysis], after: list[Analysis] | None = None) -> Told:
     return told(AGREEMENT, comparison(list(rows), after=[after] if after else ()))
 
 
-def reading(before: int, after: int) -> Told:
+def moved(before: int, after: int) -> Told:
     """Two versions, of which the head reads the token at these places."""
-    one, other = (
-        replace(NO, reads=Reads(np.arange(5) == place, np.eye(5, dtype=np.float32)[place]))
-        for place in (before, after)
-    )
-    return told(MOVES, comparison([[one]], after=[[other]]))
+    return told(MOVES, comparison([[reading(NO, before)]], after=[[reading(NO, after)]]))
 
 
 def turned(*pairs: tuple[Analysis, Analysis]) -> Told:
@@ -37,8 +32,8 @@ def turned(*pairs: tuple[Analysis, Analysis]) -> Told:
 STAYS, TURNS, BACK = (NO, NO), (NO, YES), (YES, NO)
 LABELS = {"before": "negative", "after": "positive"}
 ROWS = {
-    "compare.all": Row(said([YES, YES]), lambda _: {"total": 2, "label": "positive"}, said([YES, NO])),
-    "compare.only": Row(said([YES]), lambda _: {"label": "positive"}, said([YES, YES])),
+    "compare.all": Row(said([YES, YES]), {"total": 2, "label": "positive"}, said([YES, NO])),
+    "compare.only": Row(said([YES]), {"label": "positive"}, said([YES, YES])),
     "compare.majority": Row(
         said([YES, YES, NO]),
         lambda say: {
@@ -79,19 +74,16 @@ ROWS = {
         lambda say: {"count": 1, "votes": say("compare.say", count=1, label="positive")},
         said([NO, YES]),
     ),
-    "edit.none": Row(turned(STAYS, STAYS), lambda _: {"total": 2}, turned(STAYS, TURNS)),
-    "edit.none_one": Row(turned(STAYS), nothing, turned(TURNS)),
-    "edit.all": Row(turned(TURNS, TURNS), lambda _: {"total": 2, **LABELS}, turned(TURNS, BACK)),
-    "edit.only": Row(turned(TURNS), lambda _: LABELS, turned(STAYS)),
+    "edit.none": Row(turned(STAYS, STAYS), {"total": 2}, turned(STAYS, TURNS)),
+    "edit.none_one": Row(turned(STAYS), {}, turned(TURNS)),
+    "edit.all": Row(turned(TURNS, TURNS), {"total": 2, **LABELS}, turned(TURNS, BACK)),
+    "edit.only": Row(turned(TURNS), LABELS, turned(STAYS)),
     "edit.one": Row(
         turned(TURNS, STAYS),
         lambda say: {
             "total": 2,
             "turns": say(
-                "edit.turn",
-                count=1,
-                names=say("compare.combination", backbone="B0", pooling="p0"),
-                **LABELS,
+                "edit.turn", count=1, names=say("compare.combination", backbone="B0", pooling="p0"), **LABELS
             ),
         },
         turned(TURNS, TURNS),
@@ -107,8 +99,6 @@ ROWS = {
         },
         turned(STAYS, STAYS),
     ),
-    "edit.still": Row(turned(STAYS, STAYS), nothing, turned(STAYS, (NO, SWAPPED))),
-    "edit.reads_same": Row(
-        reading(0, 0), lambda _: {"count": 1, "total": 1}, told(MOVES, comparison([[NO]]))
-    ),
+    "edit.still": Row(turned(STAYS, STAYS), {}, turned(STAYS, (NO, SWAPPED))),
+    "edit.reads_same": Row(moved(0, 0), {"count": 1, "total": 1}, told(MOVES, comparison([[NO]]))),
 }

@@ -9,7 +9,7 @@ from components.exhibits.view import number
 from components.results import Row as Measured
 from components.results import beside
 from components.texts import Texts
-from tests.exhibits.findings.row import Row, Told, Values, nothing, told
+from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.measured import having, measured, split
 from tests.ui.fake_results import LOWER, fake_results
 
@@ -36,7 +36,7 @@ def counts(kind: str, **where: str) -> Values:
     """How many of a backbone's rows differ from what they are held against, as statsmodels corrects them."""
     rows = [row for row in measured(RESULTS, kind, **where) if kind == "depth" or row.pooling != "cls"]
     found = dict(zip(("better", "worse", "rest", "tests"), split(rows), strict=True))
-    return lambda _: {**found, "base": "cls", "level": 0.05, "backbone": BARE}
+    return {**found, "base": "cls", "level": 0.05, "backbone": BARE}
 
 
 def beating(better: int, worse: int) -> Values:
@@ -59,11 +59,6 @@ def explaining(say: Texts) -> dict[str, object]:
 def mended(rows: list[Measured]) -> list[Measured]:
     """Every step helps, but in one backbone."""
     return [beside(row, **(BELOW if row.backbone == TUNED else ABOVE)) for row in rows]
-
-
-def but(_: Texts) -> dict[str, object]:
-    """That one among fifteen."""
-    return {"count": 14, "all": 15, "others": TUNED}
 
 
 ALONE = {kind: measured(RESULTS, kind, pooling="cls") for kind in ("probe", "cosine")}
@@ -92,11 +87,11 @@ ROWS: dict[str, Row] = {
     "evidence.depths_better": Row(
         LAYERS[0], lambda say: {"poolings": say.listed(("cls", "mean", "max"))}, LAYERS[2]
     ),
-    "evidence.depths_chance": Row(LAYERS[2], nothing, LAYERS[0]),
+    "evidence.depths_chance": Row(LAYERS[2], {}, LAYERS[0]),
     "evidence.explained_closer": Row(ANSWERS[0], explaining, ANSWERS[2]),
-    "evidence.explained_none": Row(ANSWERS[1], nothing, ANSWERS[0]),
+    "evidence.explained_none": Row(ANSWERS[1], {}, ANSWERS[0]),
     "evidence.explained_no": Row(ANSWERS[0], explaining, ANSWERS[2]),
     "evidence.explained_yes": Row(ANSWERS[2], explaining, ANSWERS[0]),
-    "evidence.steps_everywhere": Row(STEPS[0], nothing, STEPS[2]),
-    "evidence.steps_but": Row(MENDED, but, STEPS[0]),
+    "evidence.steps_everywhere": Row(STEPS[0], {}, STEPS[2]),
+    "evidence.steps_but": Row(MENDED, {"count": 14, "all": 15, "others": TUNED}, STEPS[0]),
 }

@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from components.analyses.anatomy import Anatomy
-from components.analyses.lens import Lens
 from components.exhibits.head import SENTENCE, WEIGHTS
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE
 from components.exhibits.view import LABEL
 from components.types import Query
-from tests.exhibits.findings.row import Row, Told, Values, nothing, told
-from tests.exhibits.showing import anatomy
+from tests.exhibits.findings.row import Row, Told, Values, told
+from tests.exhibits.showing import anatomy, lens
 from tests.ui.fake import FakeAnalyst
 
 
@@ -51,16 +50,11 @@ def traced(*shares: list[float], backbone: str = "first") -> Told:
 
 
 def positive(**more: object) -> Values:
-    return lambda _: {"label": "positive", **more}
+    return {"label": "positive", **more}
 
 
 def short(value: float) -> str:
     return f"{value:.2f}".replace("-", "−").replace("−0.00", "0.00")
-
-
-def lens(given: Anatomy) -> Lens:
-    assert isinstance(given.lens, Lens)
-    return given.lens
 
 
 SCORE = anatomy("score")
@@ -71,10 +65,7 @@ ROWS = {
     "lens.heading": Row(pointed(0.9, 0.8, 0.7, 0.4), positive(count=3, total=4), told(LENS, UNTRAINED)),
     "lens.heading_raw": Row(
         told(LENS, SCORE),
-        lambda _: {
-            "low": short(VALUES.probabilities[-1].min()),
-            "high": short(VALUES.probabilities[-1].max()),
-        },
+        {"low": short(VALUES.probabilities[-1].min()), "high": short(VALUES.probabilities[-1].max())},
         told(LENS, TRAINED),
     ),
     "depth.heading": Row(layers(0.2, 0.6, 0.9), positive(layer=1), layers(0.2, 0.6, 0.4, label="positive")),
@@ -84,23 +75,21 @@ ROWS = {
         layers(0.8, 0.7, 0.1, label="positive"), positive(count=2, total=3), layers(0.8, 0.7, 0.9)
     ),
     "depth.heading_never": Row(
-        several(0.3, 0.2, 0.4), lambda _: {"label": "trust", "total": 3}, several(0.6, 0.2, 0.4)
+        several(0.3, 0.2, 0.4), {"label": "trust", "total": 3}, several(0.6, 0.2, 0.4)
     ),
     "depth.heading_raw": Row(
         told(DEPTH, SCORE),
-        lambda _: dict(
-            zip(("first", "last"), map(short, VALUES.pooled_probabilities[[0, -1], 0]), strict=True)
-        ),
+        dict(zip(("first", "last"), map(short, VALUES.pooled_probabilities[[0, -1], 0]), strict=True)),
         told(DEPTH, TRAINED),
     ),
     "trace.heading_start": Row(
         traced([0.9, 0, 0, 0], [0.8, 0.1, 0, 0], [1, 0, 0, 0]),
-        lambda _: {"token": "[CLS]"},
+        {"token": "[CLS]"},
         traced([0, 0, 1, 0], [0.8, 0.1, 0, 0], [1, 0, 0, 0]),
     ),
     "trace.heading_from": Row(
         traced([0, 0, 1, 0], [0.8, 0.9, 0, 0], [1, 0, 0, 0]),
-        lambda _: {"token": "[CLS]", "layer": 2},
+        {"token": "[CLS]", "layer": 2},
         traced([0, 0, 1, 0], [0.9, 0, 0, 0], [0.9, 0.9, 0, 0]),
     ),
     "trace.spread": Row(
@@ -108,8 +97,8 @@ ROWS = {
         lambda say: {"where": say("trace.at_start"), "token": "not", "shares": "50 %"},
         traced([1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]),
     ),
-    "head.all_checkpoint": Row(told(SENTENCE, TRAINED), nothing, told(SENTENCE, UNTRAINED)),
-    "head.all_probe": Row(told(SENTENCE, anatomy(head="probe")), nothing, told(SENTENCE, TRAINED)),
+    "head.all_checkpoint": Row(told(SENTENCE, TRAINED), {}, told(SENTENCE, UNTRAINED)),
+    "head.all_probe": Row(told(SENTENCE, anatomy(head="probe")), {}, told(SENTENCE, TRAINED)),
     "head.new": Row(
         told(SENTENCE, UNTRAINED),
         lambda say: {"names": say("head.names", names=NEW[0], last=NEW[1]), "count": 2},
@@ -117,9 +106,9 @@ ROWS = {
     ),
     "head.body": Row(
         told(SENTENCE, replace(TRAINED, analysis=replace(TRAINED.analysis, body_trained=False))),
-        nothing,
+        {},
         told(SENTENCE, UNTRAINED),
     ),
-    "weights.unused": Row(told(WEIGHTS, UNTRAINED), lambda _: {"count": 1}, told(WEIGHTS, TRAINED)),
-    "weights.unused_none": Row(told(WEIGHTS, TRAINED), nothing, told(WEIGHTS, UNTRAINED)),
+    "weights.unused": Row(told(WEIGHTS, UNTRAINED), {"count": 1}, told(WEIGHTS, TRAINED)),
+    "weights.unused_none": Row(told(WEIGHTS, TRAINED), {}, told(WEIGHTS, UNTRAINED)),
 }

@@ -10,7 +10,7 @@ from components.analyses.importance import Importance
 from components.exhibits.importance import AGREES, ATTENTION, BARS, IMPORTANT
 from components.texts import Texts
 from tests.exhibits.answers import alike, made, without_attention
-from tests.exhibits.findings.row import Row, Told, Values, nothing, told
+from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.exhibits.showing import analysis
 
 LETTERS = "a b c d e f g h"
@@ -70,7 +70,7 @@ def agreeing() -> dict[str, object]:
 
 def without(token: str, before: str, after: str, **more: object) -> Values:
     names = {"token": token, "eraser": "[MASK]", "label": NAME, "before": before, "after": after}
-    return lambda _: {**names, **more}
+    return {**names, **more}
 
 
 NAME = erased(0.1, 0.2).analysis.labels[erased(0.1, 0.2).label]
@@ -94,26 +94,24 @@ ROWS = {
     "matters.rho_opposed": Row(said(*OPPOSED), rho(*OPPOSED), said(*UNRELATED)),
     "matters.rho_chance": Row(said(*UNRELATED), rho(*UNRELATED), said(0.4, 0.3, 0.2, 0.1)),
     "matters.rho_few": Row(said(0.4, 0.3, 0.2, 0.1), rho(0.4, 0.3, 0.2, 0.1), said(*UNRELATED)),
-    "matters.no_rho": Row(said(*[0.1] * 8), nothing, said(*FALLING)),
-    "matters.random": Row(said(0.2, 0.1, backbone="untrained"), nothing, said(0.2, 0.1)),
+    "matters.no_rho": Row(said(*[0.1] * 8), {}, said(*FALLING)),
+    "matters.random": Row(said(0.2, 0.1, backbone="untrained"), {}, said(0.2, 0.1)),
     "matters.heading": Row(
-        bars([UP, DOWN, UP, DOWN, UP]), lambda _: {**LABEL, "count": 5, "different": 2}, bars([UP] * 5)
+        bars([UP, DOWN, UP, DOWN, UP]), {**LABEL, "count": 5, "different": 2}, bars([UP] * 5)
     ),
     "matters.heading_same": Row(
-        bars([UP] * 5), lambda _: {**LABEL, "count": 5, "token": "not"}, bars([UP, TIED, UP, UP, UP])
+        bars([UP] * 5), {**LABEL, "count": 5, "token": "not"}, bars([UP, TIED, UP, UP, UP])
     ),
     "matters.heading_some": Row(
-        bars([UP, TIED, UP, UP, UP]),
-        lambda _: {**LABEL, "count": 4, "total": 5, "token": "not"},
-        bars([UP] * 5),
+        bars([UP, TIED, UP, UP, UP]), {**LABEL, "count": 4, "total": 5, "token": "not"}, bars([UP] * 5)
     ),
-    "matters.heading_tied": Row(bars([TIED] * 5), lambda _: {**LABEL, "total": 5}, bars([TIED] * 4 + [UP])),
-    "matters.heading_short": Row(told(BARS, erased(0.1)), nothing, told(BARS, erased(0.1, 0.1))),
+    "matters.heading_tied": Row(bars([TIED] * 5), {**LABEL, "total": 5}, bars([TIED] * 4 + [UP])),
+    "matters.heading_short": Row(told(BARS, erased(0.1)), {}, told(BARS, erased(0.1, 0.1))),
     "matters.rho_heading": Row(
-        told(AGREES, erased(*FALLING)), lambda _: agreeing(), told(AGREES, erased(0.4, 0.3, 0.2, 0.1))
+        told(AGREES, erased(*FALLING)), agreeing(), told(AGREES, erased(0.4, 0.3, 0.2, 0.1))
     ),
     "matters.rho_heading_few": Row(
-        told(AGREES, erased(0.4, 0.3, 0.2, 0.1)), lambda _: {"total": 4}, told(AGREES, erased(*FALLING))
+        told(AGREES, erased(0.4, 0.3, 0.2, 0.1)), {"total": 4}, told(AGREES, erased(*FALLING))
     ),
     "attention.heading": Row(
         told(ATTENTION, first([UP, [0.1, 0.6, 0.2, 0.1], UP, UP, UP])),

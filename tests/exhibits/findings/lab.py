@@ -9,11 +9,10 @@ from components.exhibits.lab import CONFUSION, CURVE, MISSES, RANKING, Found
 from components.fitting import Held, Score
 from components.texts import Texts
 from tests.exhibits.answers import found
-from tests.exhibits.findings.row import Row, Told, Values, nothing, told
+from tests.exhibits.findings.row import Row, Told, Values, told
 
-USUAL = found()[
-    0
-]  # 30 rows of two labels in turns; the best of four vectors is right 27 times, 50 % is chance
+# 30 rows of two labels in turns; the best of four vectors is right 27 times, 50 % is chance
+USUAL = found()[0]
 LEARNED, NOT = Held("macro_f1", 0.89, 0.48, True), Held("macro_f1", 0.53, 0.48, False)
 SOME, NONE, FEW = Score(0.3, 0.2, 0.4), Score(0.001, -0.01, 0.012), Score(0.03, -0.04, 0.1)
 
@@ -39,7 +38,7 @@ def grown(gain: Score, held: Held = LEARNED) -> Told:
 
 
 def points(value: str, low: str, high: str) -> Values:
-    return lambda _: {"fewer": 7, "rows": 30, "value": value, "low": low, "high": high}
+    return {"fewer": 7, "rows": 30, "value": value, "low": low, "high": high}
 
 
 def confused(*cells: tuple[int, int]) -> Told:
@@ -69,20 +68,16 @@ ROWS: dict[str, Row] = {
     "lab.nothing_learned": Row(
         ranked(learned=NOT), lambda say: {**best(say), "value": "0.53", "total": 4}, ranked(learned=LEARNED)
     ),
-    "lab.no_difference": Row(worse(1), nothing, worse(9)),
+    "lab.no_difference": Row(worse(1), {}, worse(9)),
     "lab.curve_rises": Row(grown(SOME), points("30.0", "20.0", "40.0"), grown(SOME, NOT)),
     "lab.curve_flat": Row(grown(NONE), points("0.1", "−1.0", "1.2"), grown(FEW)),
     "lab.curve_open": Row(grown(FEW), points("3.0", "−4.0", "10.0"), grown(NONE)),
     "lab.confused": Row(
         confused((13, 2), (1, 14)),
-        lambda _: {"given": "bad", "predicted": "good", "count": 2, "total": 15},
+        {"given": "bad", "predicted": "good", "count": 2, "total": 15},
         confused((14, 1), (1, 14)),
     ),
-    "lab.confused_alike": Row(
-        confused((14, 1), (1, 14)), lambda _: {"count": 1}, confused((13, 2), (1, 14))
-    ),
-    "lab.no_confusion": Row(confused((15, 0), (0, 15)), nothing, confused((14, 1), (0, 15))),
-    "lab.misses_doubted": Row(
-        doubted(True), lambda _: {"count": 1, "total": 30, "doubted": 1}, doubted(False)
-    ),
-}  # fmt: skip
+    "lab.confused_alike": Row(confused((14, 1), (1, 14)), {"count": 1}, confused((13, 2), (1, 14))),
+    "lab.no_confusion": Row(confused((15, 0), (0, 15)), {}, confused((14, 1), (0, 15))),
+    "lab.misses_doubted": Row(doubted(True), {"count": 1, "total": 30, "doubted": 1}, doubted(False)),
+}

@@ -10,7 +10,7 @@ from components.texts import Texts
 from tests.exhibits.showing import plain
 
 Told = Callable[[Texts], str]  # all that a reader is told of an answer, in a language
-Values = Callable[[Texts], Mapping[str, object]]  # what fills the placeholders, in a language
+Values = Mapping[str, object] | Callable[[Texts], Mapping[str, object]]  # what fills the placeholders
 
 
 class Row(NamedTuple):
@@ -30,11 +30,6 @@ def told(exhibit: Exhibit[Any], given: Any, **state: Any) -> Told:
         return plain(f"{heading_html(shown, exhibit.name, say)}{shown.html}{shown.legend}")
 
     return tell
-
-
-def nothing(_: Texts) -> Mapping[str, object]:
-    """The values of a sentence without placeholders."""
-    return {}
 
 
 def anything(sentence: str) -> re.Pattern[str]:
