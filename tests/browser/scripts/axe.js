@@ -1,0 +1,4 @@
+() => axe.run(
+    { exclude: [["footer"]] },
+    { resultTypes: ["violations"], preload: { assets: ["media"] } },
+).then((found) => found.violations)

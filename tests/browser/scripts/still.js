@@ -1,0 +1,3 @@
+() => document.getAnimations().every(
+    one => one.playState === "finished" || one.effect.getComputedTiming().iterations === Infinity
+)
