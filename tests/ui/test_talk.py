@@ -32,46 +32,7 @@ CONTROLS = (
 )
 SHOWS = {"reads": {}, "grid": {"centred": True}}
 SET = "text=not+%3Cgood%3E+%26+%E5%A5%BD&layer=2&centred=1&backbones=last&backbones=first"
-TALKS = f"""
-What stands before the first talk is for who reads the file.
-
-# One & all {{#one}}
-
-Nor is this shown.
-
-## *Look* at <b>[CLS]</b>
-
-Which <one>?
-Think.
-
-- The <First>
-- The **last**
-
-[reads](https://example.org/app?{SET}&lang=zh) 1.5 minutes
-
-Wait <here>
-for hands.
-
-- And look.
-
-## 第二
-
-[grid](?backbones=)
-
-# {XSS}
-
-## {XSS}
-
-[reads](?backbone=gone)
-
-## B
-
-[reads](?)
-
-{XSS}
-
-# Empty
-"""
+TALKS = Path(__file__).with_name("talks.md").read_text("utf-8").replace("SET", SET).replace("XSS", XSS)
 
 
 def test_a_slide_is_a_state_with_words_and_its_link() -> None:
