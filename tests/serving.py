@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,26 +19,6 @@ START = 120  # seconds that something may take to begin on a machine with much e
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 RATE = "100000"  # questions in a minute: to a server, all tests are one visitor
 Made = TypeVar("Made")
-
-
-@dataclass(frozen=True)
-class Gate:
-    """How many backbones of a comparison are answered by now; open is what lets all of them through."""
-
-    file: Path
-
-    def __post_init__(self) -> None:
-        self.open()
-
-    def open(self) -> None:
-        """Let all through."""
-        self.let(1_000)
-
-    def let(self, backbones: int) -> None:
-        """Let so many through, all at once for who looks there meanwhile."""
-        new = self.file.with_suffix(".new")
-        new.write_text(str(backbones), encoding="utf-8")
-        new.replace(self.file)
 
 
 def browser_path() -> str | None:

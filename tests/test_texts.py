@@ -15,7 +15,6 @@ import components.texts
 from components.analyses.passport import tried
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import heading_html
-from components.exhibits.grid import agreement
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.fitting import TABLE
 from components.inference.engine import Engine
@@ -26,7 +25,6 @@ from components.settings import Settings
 from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts
 from components.types import Query
 from tests.exhibits.answers import answered
-from tests.exhibits.compared import answer, comparison
 from tests.ui.fake import KINDS, FakeAnalyst, Kind
 
 CODE = Path(components.texts.__file__).parent
@@ -163,12 +161,3 @@ def test_an_answer_has_the_same_numbers_in_every_language(kind: Kind, tag: str) 
                     shown = exhibit.show(panel.subject(answered(anatomy)), state, say)
                     told.append(numbers(words(f"{heading_html(shown, 'x', say)}{shown.html}")))
                 assert told[0] == told[1], exhibit.name
-
-
-@pytest.mark.parametrize("tag", OTHERS)
-def test_a_comparison_has_the_same_numbers_in_every_language(tag: str) -> None:
-    yes, no = answer([0.1, 0.9]), answer([0.8, 0.2])
-    for rows in ([[yes, yes]], [[yes]], [[yes, no]], [[yes, yes, no], [yes, "why", no]]):
-        said = [words(agreement(comparison(rows), {}, say).html) for say in (SAY, load_texts(tag))]
-        assert numbers(said[0]) == numbers(said[1])
-        assert "positive" in said[1]

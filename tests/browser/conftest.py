@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.visitor import PATIENCE, Visitor, visit
-from tests.serving import BROWSERS, Gate, browser_path, served
+from tests.serving import BROWSERS, browser_path, served
 
 Open = Callable[..., Visitor]
 OWN = ("file:", "data:", "blob:")  # what a page without a network may fetch
@@ -49,24 +49,10 @@ def _stay(page: Page) -> None:
 
 
 @pytest.fixture(scope="package")
-def open_gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
-    """Where comparisons of made-up answers wait; it stands open."""
-    return Gate(tmp_path_factory.mktemp("gate") / "gate")
-
-
-@pytest.fixture
-def gate(open_gate: Gate) -> Iterator[Gate]:
-    """The same one, shut for one test."""
-    open_gate.let(0)
-    yield open_gate
-    open_gate.open()
-
-
-@pytest.fixture(scope="package")
-def fake_url(tmp_path_factory: pytest.TempPathFactory, open_gate: Gate) -> Iterator[str]:
+def fake_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page on made-up answers."""
     log = tmp_path_factory.mktemp("fake") / "server.log"
-    with served("-m", "tests.ui.fake_app", str(open_gate.file), log=log) as url:
+    with served("-m", "tests.ui.fake_app", log=log) as url:
         yield url
 
 

@@ -1,4 +1,4 @@
-"""The Compare tab: on the bundled checkpoints, and on made-up ones that wait."""
+"""The Compare tab on the bundled checkpoints."""
 
 import re
 from pathlib import Path
@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor
-from tests.serving import Gate
 
 LEFT, RIGHT = (f"one => one.getBoundingClientRect().{side}" for side in ("left", "right"))
 WHOLE = "30 combinations, from one forward pass for each backbone."
@@ -133,21 +131,3 @@ def test_swaps_are_marked_and_a_cell_opens_what_it_says(visitor: Visitor) -> Non
     visitor.page.go_back()
     expect(cells(visitor, ".swap")).to_have_count(18, timeout=PATIENCE)
     visitor.waits_for_the_server()
-
-
-def test_cancelling_keeps_what_has_come(fake: Open, gate: Gate) -> None:
-    gate.let(2)
-    waiting = arrived(fake(), "2 of 5 backbones")
-    status = waiting.page.locator("#compare-status")
-    with waiting.page.expect_response("**/gradio_api/reset*"):  # only then may the same event come again
-        waiting.page.locator("#compare-cancel").click()
-        expect(status).to_contain_text("Stopped after")
-        expect(waiting.page.locator("#compare-cancel")).to_be_hidden()
-        gate.let(5)  # the third was under way
-    with waiting.page.expect_request_finished(lambda request: "/run/predict" in request.url):
-        waiting.page.locator("#compare-centred input:not(:checked)").first.click()
-    expect(cells(waiting, ".pending")).to_have_count(9)  # what was about to come has come by then: nothing
-    gate.let(0)
-    waiting.page.locator("#compare-start").click()
-    expect(status).to_contain_text("0 of 5 backbones")
-    expect(cells(waiting, ".pending")).to_have_count(9)

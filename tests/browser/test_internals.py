@@ -12,13 +12,8 @@ from tests.serving import ROOT
 
 SELECTORS = tomllib.loads((ROOT / "components" / "ui" / "gradio_selectors.toml").read_text("utf-8"))
 STYLES = "".join(path.read_text("utf-8") for path in (ROOT / "assets").glob("*.css"))
-OWN = {
-    "--label",
-    "--mix",
-    "--rows",
-    "--size",
-    *re.findall(r"(--[\w-]+)\s*:", STYLES),
-}  # the first are set by an element
+OWN = {"--label", "--mix", "--rows", "--size"}  # are set by an element
+OWN |= set(re.findall(r"(--[\w-]+)\s*:", STYLES))
 VARIABLES = sorted(set(re.findall(r"var\((--[\w-]+)", STYLES)) - OWN)
 VALUE = "name => getComputedStyle(document.querySelector('.gradio-container')).getPropertyValue(name)"
 

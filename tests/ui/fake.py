@@ -1,12 +1,10 @@
 """An Analyst without torch: made-up but reproducible numbers, and classifiers of every odd kind."""
 
 import re
-import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,7 +49,7 @@ FINDABLE = (
 
 @dataclass
 class FakeHub:
-    """``here``: the keys of what has been downloaded. ``pace``: seconds a step.
+    """``here``: the keys of what has been downloaded.
 
     ``left`` counts the downloads that somebody closed before their end. Those of the keys ``broken`` fail
     half-way, once.
@@ -59,7 +57,6 @@ class FakeHub:
 
     here: set[str] = field(default_factory=lambda: {"near"})
     broken: set[str] = field(default_factory=lambda: {"broken"})
-    pace: float = 0.0
     online: bool = True
     left: int = 0
 
@@ -83,7 +80,6 @@ class FakeHub:
                     self.broken.discard(key)
                     raise PoolscopeError("backbone", key, "errors.hub_slow")
                 yield Progress(total * step // STEPS, total)
-                time.sleep(self.pace)
         except GeneratorExit:
             self.left += 1
             raise
@@ -134,16 +130,12 @@ TASKS = (
 
 @dataclass(eq=False)
 class FakeAnalyst:
-    """Answers like an engine; ``broken`` makes it fail as a bug would.
-
-    ``gate``: a file with the number of backbones that a comparison may answer so far; None: all of them.
-    """
+    """Answers like an engine; ``broken`` makes it fail as a bug would."""
 
     kinds: tuple[Kind, ...] = KINDS
     broken: bool = False
     hub: FakeHub = field(default_factory=FakeHub)
     takes_ids: bool = True
-    gate: Path | None = None
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
         return (*(kind.spec for kind in self.kinds), *map(self.hub.now, LISTED))
@@ -224,7 +216,7 @@ class FakeAnalyst:
         return fake_answers.fake_fit(table, plan)
 
     def compare(self, queries: Sequence[Query]) -> Any:
-        yield from fake_answers.fake_compare(self.backbones(), self.analyze, queries, self.gate)
+        yield from fake_answers.fake_compare(self.backbones(), self.analyze, queries)
 
 
 def _fitted(kind: Kind, query: Query) -> tuple[tuple[str, ...], Query]:

@@ -1,6 +1,5 @@
-"""Serves the page on made-up answers and results: ``python -m tests.ui.fake_app [broken] [bare] [GATE]``."""
+"""Serves the page on made-up answers and results: ``python -m tests.ui.fake_app``."""
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,9 +13,7 @@ from tests.ui.fake_results import fake_results
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         results = Path(folder) / "results.csv"
-        if "bare" not in sys.argv:
-            write_results(fake_results(), results)
-        gate = next((Path(given) for given in sys.argv[1:] if given not in ("broken", "bare")), None)
-        site = build(FakeAnalyst(broken="broken" in sys.argv, gate=gate), results)
+        write_results(fake_results(), results)
+        site = build(FakeAnalyst(), results)
     serve(site, Settings(), ready=lambda: True)
     site.page.block_thread()
