@@ -2,6 +2,7 @@
 
 import linecache
 import shutil
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -116,21 +117,7 @@ def test_a_probe_has_two_steps(engine: Engine, pooling: str) -> None:
     assert found.sources[0].title == pooling
 
 
-MORE = {  # beside what transformers writes of a family, or in its place: shapes by names
-    "gemma3": {"lm_head.weight": (2, 3)},  # renamed, as those that follow
-    "nomic_bert": {"cls.predictions.bias": (4,)},
-    "jina_embeddings_v3": {},
-    "gte": {"classifier.weight": (5, 32), "lm_head.bias": (4,)},  # in another shape
-    "t5gemma2": {},
-    "mixtral": {},  # fused
-    "hunyuan_v1_moe": {"lm_head.weight": (2, 3)},
-    "bert": {
-        "bert.embeddings.LayerNorm.gamma": (32,),
-        "embeddings.LayerNorm.bias": (32,),
-    },  # named twice, or bare
-    "xlnet": {"model.mask_emb": (1, 1, 32), "lm_loss.weight": (3, 3)},
-    "t5": {},  # tied
-}
+MORE = tomllib.loads(Path(__file__).with_name("unused.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("family", MORE)
@@ -140,11 +127,10 @@ def test_what_is_called_unused_is_what_loading_leaves_alone(
     """Each tensor of the file has a number of its own: those that are in transformers' model are used."""
     folder = tmp_path / family
     shutil.copytree(tiny_family(family).location, folder)
-    shapes = {name: tensor.shape for name, tensor in load_file(folder / "model.safetensors").items()}
-    numbers = {name: (1 + index) / 4096 for index, name in enumerate(shapes | MORE[family])}
-    tensors = {
-        name: np.full((shapes | MORE[family])[name], number, np.float32) for name, number in numbers.items()
-    }
+    written = load_file(folder / "model.safetensors")
+    shapes = {name: tensor.shape for name, tensor in written.items()} | MORE[family]
+    numbers = {name: (1 + index) / 4096 for index, name in enumerate(shapes)}
+    tensors = {name: np.full(shapes[name], number, np.float32) for name, number in numbers.items()}
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     plain = AutoModelForSequenceClassification.from_pretrained(folder, ignore_mismatched_sizes=True)
     there = {float(number) for tensor in plain.state_dict().values() for number in tensor.unique()}

@@ -2,6 +2,7 @@
 
 import json
 import math
+import tomllib
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
@@ -62,19 +63,21 @@ def cut(tokenizer: PreTrainedTokenizerBase, row: torch.Tensor, way: Way) -> torc
     return torch.cat([row[:, :before], row[:, start : start + own], row[:, before + bare :]], dim=1)
 
 
+def hidden_of(key: str, inputs: Any) -> Any:
+    """Hidden states (T, D) of each layer, of a text or of inputs, by transformers alone."""
+    plain = load_plain(SPECS[key].location)
+    inputs = plain.tokenizer(inputs, return_tensors="pt") if isinstance(inputs, str) else inputs
+    with torch.no_grad():
+        states = plain.model(**inputs, output_hidden_states=True).hidden_states
+    return [layer[0].double().numpy() for layer in states]
+
+
 def planted(key: str, way: Way, text: str = TEXT, pair: str = "") -> np.ndarray:
     """The vector that a way gives, by transformers and NumPy."""
-    plain = load_plain(SPECS[key].location)
-    inputs = plain.tokenizer(
-        way.prefix + text,
-        pair or None,
-        add_special_tokens=way.special_tokens is not False,
-        return_tensors="pt",
-    )
+    plain, special = load_plain(SPECS[key].location), way.special_tokens is not False
+    inputs = plain.tokenizer(way.prefix + text, pair or None, add_special_tokens=special, return_tensors="pt")
     inputs = {name: cut(plain.tokenizer, one, way) for name, one in inputs.items()}
-    with torch.no_grad():
-        hidden = plain.model(**inputs, output_hidden_states=True).hidden_states[way.layer][0]
-    vector = BY_HAND[way.pooling](hidden.double().numpy())
+    vector = BY_HAND[way.pooling](hidden_of(key, inputs)[way.layer])
     return vector / np.linalg.norm(vector) if way.normalised else vector
 
 
@@ -149,9 +152,8 @@ def signs(vector: np.ndarray) -> np.ndarray:
     return np.packbits(vector > 0).astype(int)
 
 
-STORED: dict[
-    str, tuple[Callable[[np.ndarray], Any], dict[str, Any]]
-] = {  # what is kept, and what is told of it
+# what is kept, and what is told of it
+STORED: dict[str, tuple[Callable[[np.ndarray], Any], dict[str, Any]]] = {
     "float32": (lambda vector: vector.astype(np.float32), {}),
     "float16": (lambda vector: vector.astype(np.float16), {}),
     "bfloat16": (lambda vector: torch.tensor(vector).bfloat16().double().numpy(), {}),
@@ -182,21 +184,9 @@ def test_a_way_is_found_however_its_numbers_are_stored(engine: Engine, key: str,
     assert poolings <= {"mean", "mean_content", "mean_sqrt_len_tokens"}
 
 
-def hidden_of(key: str, text: str, **inputs: Any) -> Any:
-    plain = load_plain(SPECS[key].location)
-    inputs = inputs or dict(plain.tokenizer(text, return_tensors="pt"))
-    with torch.no_grad():
-        return [
-            one[0].double().numpy() for one in plain.model(**inputs, output_hidden_states=True).hidden_states
-        ]
-
-
-def without(key: str, kept: slice) -> np.ndarray:
-    inputs = load_plain(SPECS[key].location).tokenizer(TEXT, return_tensors="pt")
-    vector: np.ndarray = hidden_of(key, "", **{name: one[:, kept] for name, one in inputs.items()})[-1].mean(
-        0
-    )
-    return vector
+def without(kept: slice) -> Any:
+    inputs = load_plain(SPECS[BERT].location).tokenizer(TEXT, return_tensors="pt")
+    return hidden_of(BERT, {name: one[:, kept] for name, one in inputs.items()})[-1].mean(0)
 
 
 GPT2 = "gpt2-pretrained"
@@ -209,15 +199,15 @@ OTHERS: dict[str, tuple[str, Callable[[], np.ndarray], dict[str, Any]]] = {  # w
         lambda: np.add(*hidden_of(GPT2, TEXT)[::3]).mean(0) / 2,
         {"special_tokens": None},
     ),
-    "no_start": (BERT, lambda: without(BERT, slice(1, None)), {"special_tokens": False}),
-    "no_end": (BERT, lambda: without(BERT, slice(-1)), {"special_tokens": False}),
+    "no_start": (BERT, lambda: without(slice(1, None)), {"special_tokens": False}),
+    "no_end": (BERT, lambda: without(slice(-1)), {"special_tokens": False}),
     "added_end": (
         GPT2,
         lambda: hidden_of(GPT2, f"{TEXT}<|endoftext|>")[-1].mean(0),
         {"special_tokens": None},
     ),
     "lowered": ("roberta-paraphrase", lambda: hidden_of("roberta-paraphrase", TEXT.lower())[-1].mean(0), {}),
-    "": (BERT, lambda: without(BERT, slice(16)), {"truncated": 16, "kept": "first"}),
+    "": (BERT, lambda: without(slice(16)), {"truncated": 16, "kept": "first"}),
 }
 
 
@@ -237,11 +227,10 @@ def test_another_text_is_no_match_of_this(engine: Engine, text: str) -> None:
     assert "another made it, by mean, last layer" in str(found.says[0])
 
 
-def weighed(*shares: float) -> np.ndarray:
+def weighed(*shares: float) -> Any:
     """The mean of layers of BERT from the last one down, each by its share."""
     layers = hidden_of(BERT, TEXT)[::-1]
-    vector: np.ndarray = sum(share * layer for share, layer in zip(shares, layers, strict=False)).mean(0)
-    return vector
+    return sum(share * layer for share, layer in zip(shares, layers, strict=False)).mean(0)
 
 
 NEAR: dict[str, Callable[[], np.ndarray]] = {  # none of it is a way that is tried
@@ -430,38 +419,21 @@ def test_poolings_that_are_declared_side_by_side_are_tried(tmp_path: Path) -> No
     assert str(found.says[-1]).startswith("The checkpoint declares the same: mean, max, through the dense")
 
 
-ENCODED: dict[
-    str, tuple[str, dict[str, Any], dict[str, Any], Way]
-] = {  # body, files, how it is loaded, the way
-    "a prompt that is left out": (
-        BERT,
-        {ENCODING: {"prompts": {"query": "find: "}, "default_prompt_name": "query"}},
-        {},
-        Way("mean", 4, prefix="find: ", variant="no_prefix"),
-    ),
-    "lower case": (
-        "roberta-paraphrase",
-        {"sentence_bert_config.json": {"do_lower_case": True}},
-        {},
-        Way("mean", 3, variant="lowered"),
-    ),
-    "half precision": (BERT, {}, {"dtype": torch.float16}, Way("mean", 4, precision="float16")),
-}
+ENCODED = tomllib.loads(Path(__file__).with_name("detect.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("kind", ENCODED)
 def test_what_sentence_transformers_makes_is_as_declared(tmp_path: Path, kind: str) -> None:
-    key, files, asked_for, way = ENCODED[kind]
+    case, spec = ENCODED[kind], SPECS[ENCODED[kind]["key"]]
     torch.manual_seed(1)
     steps = Pooling(128, "mean", include_prompt=False), Dense(128, 32), Normalize()
-    folder = saved(tmp_path / "checkpoint", *steps, body=SPECS[key])
-    for name, said in files.items():
+    folder = saved(tmp_path / "checkpoint", *steps, body=spec)
+    for name, said in case["files"].items():
         (folder / name).write_text(json.dumps(said))
-    library = SentenceTransformer(
-        str(folder), device="cpu", model_kwargs={"dtype": torch.float32, **asked_for}
-    )
-    found = asked_of(load(replace(SPECS[key], location=str(folder))), library.encode(TEXT).astype(np.float64))
-    assert replace(way, normalised=True, dense=True) in found.ways
+    dtype = getattr(torch, case["dtype"])
+    library = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": dtype})
+    found = asked_of(load(replace(spec, location=str(folder))), library.encode(TEXT).astype(np.float64))
+    assert Way(**case["way"], normalised=True, dense=True) in found.ways
     assert str(found.says[-1]).startswith("The checkpoint declares the same")
 
 

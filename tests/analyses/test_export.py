@@ -5,6 +5,7 @@ import json
 import runpy
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stdout
 from dataclasses import replace
@@ -26,7 +27,7 @@ from components.model.pooling import POOLINGS
 from components.types import Analysis, BackboneSpec, Query
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain
 from tests.serving import ROOT
-from tests.tiny import checkpoint
+from tests.tiny import change, checkpoint
 
 TEXT = INPUTS[0][0]
 ODD = 'It\'s "{odd}" {{0}} \\n \\ \t\n\r\n """ 你好，世界! 👩\u200d👧 \u202eabc\u2028\x00 " + exit(3) + "'
@@ -43,6 +44,7 @@ SEEN = "the film is not good at all"
 POOLED = ("albert", "bart", "gpt_neox", "zamba2")
 INSIDE = ("t5", "longformer", "canine", "funnel")
 TINY = ("regression", "several", "headless", "reshaped")  # made on the spot
+MORE = tomllib.loads(Path(__file__).with_name("programs.toml").read_text("utf-8"))
 RUNNER = """
 import contextlib, importlib.util, io, json, pathlib, runpy, sys
 assert importlib.util.find_spec("components") is None, "Poolscope must be out of reach"
@@ -59,39 +61,25 @@ def swap(key: str, pooling: str, *texts: str) -> Query:
     return Query(key, *(texts or (TEXT,)), pooling=pooling)
 
 
-def probe(key: str, pooling: str, layer: int = -1) -> Query:
-    return Query(key, TEXT, pooling=pooling, head="probe", pool_layer=layer)
+def probe(key: str, pooling: str) -> Query:
+    return Query(key, TEXT, pooling=pooling, head="probe")
 
 
 PROGRAMS = {
+    **{name: Query(**{"text": TEXT, **fields}) for name, fields in MORE["programs"].items()},
     **{f"{key} {pooling}": swap(key, pooling) for key in FAMILIES for pooling in ("native", "mean")},
     **{f"{key} native": swap(key, "native", "not good") for key in TINY},
     **{f"{key} odd text": Query(key, ODD, ODD[::-1]) for key in ("bert-sentiment", "gpt2-sentiment")},
     **{f"{family} native": Query(family, SEEN) for family in (*POOLED, "t5", "canine")},
     **{f"{family} layers": Query(family, SEEN, pooling="first_last_avg") for family in POOLED},
-    "several max": swap("several", "max"),
-    "deeper cut": swap("deeper", "mean"),
-    "first_last_avg": swap("xlnet-sentiment", "first_last_avg"),
-    "pooler": swap("bert-sentiment", "pooler"),
-    "pair": swap("bert-paraphrase", "weightedmean", *INPUTS[3]),
-    "pair, [CLS] last": swap("xlnet-paraphrase", "cls", *INPUTS[4]),
-    "typed [CLS]": swap("xlnet-sentiment", "cls", "good <cls> film"),
     "longer than the limit": swap("gpt2-sentiment", "lasttoken", "good film " * 200),
     **{f"probe gpt2-sentiment {pooling}": probe("gpt2-sentiment", pooling) for pooling in ANYWHERE},
-    **{f"probe bert-sentiment {pooling}": probe("bert-sentiment", pooling) for pooling in ("pooler", "cls")},
-    "probe, layer 1": probe("xlnet-sentiment", "first_last_avg", 1),
-    "probe native, layer 1": probe("gpt2-sentiment", "native", 1),
 }
 MODULES = {
+    **{name: Query(**{"text": TEXT, **fields}) for name, fields in MORE["modules"].items()},
     **{f"module {key}": swap(key, "native") for key in (*FAMILIES, *TINY)},
     **{f"module probe {key}": probe("gpt2-sentiment", key) for key in ("native", "attention", "flatten")},
     **{f"module {family}": Query(family, SEEN, pooling="first_last_avg") for family in POOLED},
-    "module probe mean_std": probe("xlnet-sentiment", "mean_std"),
-    "module probe cls": probe("xlnet-sentiment", "cls"),
-    "module encoder alone": swap("t5gemma-False", "native", SEEN),
-    "module special": swap("xlnet-sentiment", "mean_content", *INPUTS[3]),
-    "module layers": swap("gpt2-sentiment", "first_last_avg"),
-    "module pooler": swap("bert-sentiment", "pooler"),
 }
 
 
@@ -105,10 +93,9 @@ def made(folder: Path, tiny_family: Callable[..., BackboneSpec]) -> Iterator[tup
     yield "several", load(checkpoint(folder / "several", "distilbert", **several))
     yield "headless", load(checkpoint(folder / "headless", headless=True))
     reshaped = checkpoint(folder / "reshaped", "gpt2", "gpt2", num_labels=3)
-    config = folder / "reshaped" / "config.json"
     names = {str(index): f"label {index}" for index in range(4)}
-    stated = {"id2label": names, "label2id": {name: int(index) for index, name in names.items()}}
-    config.write_text(json.dumps(json.loads(config.read_text()) | stated))
+    numbers = {name: int(index) for index, name in names.items()}
+    change(folder / "reshaped" / "config.json", id2label=names, label2id=numbers)
     yield "reshaped", load(reshaped)
     deeper = load(SPECS["distilbert-sentiment"])  # the head begins behind one of many layers: a tensor alone
     yield "deeper", replace(deeper, cut=deeper.model.get_submodule("distilbert.transformer.layer.1"))

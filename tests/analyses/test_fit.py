@@ -1,7 +1,9 @@
 """The lab's numbers against other libraries and data whose answer is known; groups of rows; and its head."""
 
 import json
+import tomllib
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,12 +27,13 @@ from components.inference.jobs import Job
 from components.model.query import Asked
 from components.settings import ASSETS
 from components.types import Bools, Floats, Ints, Query
-from tests.benchmarks.headlines import NOTHING, Kind, said
+from tests.benchmarks.headlines import NOTHING, Kind, all_of, said
 from tests.benchmarks.headlines import fitted as simulated
 from tests.tables import reviews
 from tests.vectors import features
 
 KEY = "bert-sentiment"
+HEADS = tomllib.loads(Path(__file__).with_name("heads.toml").read_text("utf-8"))
 LONG = "a long film " * 300
 FOREIGN = "\u6211\u4eec\u5f88\u559c\u6b22"  # Chinese, which an English vocabulary lacks
 MIXED = f"a fine film and a fine plot {FOREIGN[:1]}"
@@ -40,14 +43,6 @@ def fitted(engine: Engine, table: Table, plan: Plan) -> Fit:
     *_, fit = engine.fit(table, plan)
     assert isinstance(fit, Fit)
     return fit
-
-
-def all_of(found: Floats, rows: fits.Rows, folds: int, repeats: int) -> fits.Tested:
-    """All folds, one after the other."""
-    drawn = classifier.divide(rows, folds, repeats)
-    splits = [split for parts in drawn for split in fits.splits_of(parts, folds)]
-    answers = [classifier.fold(found, rows.labels, split) for split in splits]
-    return fits.Tested.of(splits, answers, rows.labels)
 
 
 def searched(rows: Ints, held_out: Ints) -> GridSearchCV:
@@ -443,16 +438,8 @@ def with_values(**values: object) -> str:
         ("", "no link and in no other session"),
         ("{", "it is none that the Lab"),
         ("[" * 100_000, "it is none that the Lab"),
-        (with_values(labels=["a"]), "it is none that the Lab"),
-        (with_values(numbers="?"), "it is none that the Lab"),
-        (with_values(numbers="AAAA"), "it is none that the Lab"),
-        (with_values(numbers="AACAfwAAgH8AAIB/AACAfw=="), "it is none that the Lab"),  # infinite
-        (with_values(more=1), "it is none that the Lab"),
         (with_values(numbers="A" * 2_000_001), "it is none that the Lab"),
-        (with_values(), "where the vector has 128"),
-        (with_values(layer=2), "fitted for 2"),
-        (with_values(backbone="gpt2-sentiment"), "fitted for gpt2-sentiment"),
-        (with_values(pooling="cls"), "fitted for cls"),
+        *((with_values(**values), said) for said, each in HEADS.items() for values in each),
     ],
 )
 def test_what_is_no_head_for_the_question_gets_a_sentence(engine: Engine, mine: object, said: str) -> None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,25 +61,15 @@ class Kind(NamedTuple):
     names: str = "abcdefgh"
 
 
-NOTHING = {  # whose labels say nothing of the vectors
-    "two labels": Kind(120, (0.5, 0.5)),
-    "five labels": Kind(150, (0.2,) * 5),
-    "numbers as labels": Kind(150, (0.2,) * 5, names="12345"),
-    "vectors longer than the table": Kind(120, (0.5, 0.5), width=200),
-    "a label in a tenth of the rows": Kind(200, (0.9, 0.1)),
-    "each text three times": Kind(60, (0.5, 0.5), copies=3),
-    "one pooling": Kind(120, (0.5, 0.5), poolings=1),
-}
+def kind_of(texts: int, shares: list[float], **more: Any) -> Kind:
+    return Kind(texts, tuple(shares), **more)
+
+
+KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+NOTHING = {name: kind_of(**fields) for name, fields in KINDS["nothing"].items()}
+CLEAN = [(kind_of(**one["kind"]), one["changed"]) for one in KINDS["clean"]]
 SETTLED = Kind(160, (0.5, 0.5), width=2, poolings=4, signal=1.0)  # so few numbers need few rows
 GROWING = Kind(200, (0.5, 0.5), width=64, poolings=4, signal=1.0)  # so many need more than there are
-CLEAN = (  # what real classifiers are asked about, with labels of which none is wrong
-    Kind(300, (0.5, 0.5), signal=4.0),
-    Kind(300, (0.5, 0.5), signal=2.0),
-    Kind(200, (0.5, 0.5), signal=2.0, width=100),
-    Kind(300, (0.25,) * 4, signal=3.0),
-    Kind(300, (0.9, 0.1), signal=2.0),
-)
-CHANGED = ((CLEAN[0], 0.05), (CLEAN[0], 0.1), (CLEAN[1], 0.1), (CLEAN[3], 0.05))  # shares that are changed
 
 
 def drawn(kind: Kind, draw: np.random.Generator) -> tuple[Ints, dict[str, Floats]]:
@@ -141,6 +133,12 @@ def said(fit: Fit) -> set[str]:
     return {key for key, one in patterns.items() if any(re.fullmatch(one, heading) for heading in shown)}
 
 
+def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> Tested:
+    """What real classifiers say of vectors in all folds, one after the other."""
+    splits = [split for parts in divide(rows, folds, repeats) for split in splits_of(parts, folds)]
+    return Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
+
+
 def doubted(kind: Kind, changed: float, seed: int) -> tuple[int, int, int]:
     """How many labels are doubted, how many of these are right, and how many are wrong in all.
 
@@ -150,10 +148,8 @@ def doubted(kind: Kind, changed: float, seed: int) -> tuple[int, int, int]:
     true, vectors = drawn(kind._replace(poolings=1), draw)
     wrong = draw.random(len(true)) < changed
     labels = np.where(wrong, (true + draw.integers(1, len(kind.shares), len(true))) % len(kind.shares), true)
-    rows = Rows(labels, np.arange(len(labels)), seed)
-    splits = [split for parts in divide(rows, FOLDS, REPEATS) for split in splits_of(parts, FOLDS)]
     (found,) = vectors.values()
-    tested = Tested.of(splits, [fold(found, labels, split) for split in splits], labels)
+    tested = all_of(found, Rows(labels, np.arange(len(labels)), seed), FOLDS, REPEATS)
     called = suspicious(tested.probabilities, labels)
     return int(called.sum()), int((called & ~wrong).sum()), int(wrong.sum())
 
@@ -166,13 +162,13 @@ def main(tables: int) -> int:
         wrong = {SETTLED: ("curve_rises",), GROWING: ("curve_flat",)}.get(kind, CLAIMS)
         rates += [counts[key] / tables for key in wrong]
         print(f"{name}: " + ", ".join(f"{key} {counts[key] / tables:.1%}" for key in wrong), flush=True)
-    for kind in CLEAN:
+    for kind, _changed in CLEAN:
         any_called = np.mean([doubted(kind, 0, seed)[0] > 0 for seed in range(tables)])
         rates.append(float(any_called))
         print(f"{kind}, no label wrong: some are doubted in {any_called:.1%} of the tables", flush=True)
     print(f"the most: {max(rates):.1%} (bar: {WRONG:.0%})")
     worst = 0.0
-    for kind, share in CHANGED:
+    for kind, share in ((kind, share) for kind, changed in CLEAN for share in changed):
         called, right, wrong_ones = np.array([doubted(kind, share, seed) for seed in range(tables)]).T
         false = float((right / np.maximum(called, 1)).mean())
         worst, power = max(worst, false), (called - right).sum() / wrong_ones.sum()
