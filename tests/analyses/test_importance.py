@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Progress, Query
-from tests.plain import SPECS, load_plain
+from tests.plain import SPECS, Plain, load_plain
 from tests.tiny import change
 
 TUNED = {"bert-sentiment": ("the acting is not good", "")} | dict.fromkeys(
@@ -60,6 +61,16 @@ def test_attention_is_that_of_transformers(found: dict[str, Importance], key: st
     assert not any(warning.key == "warnings.eager" for warning in given.warnings)
 
 
+def assert_integrated(
+    given: Importance, plain: Plain, logits: Callable[..., torch.Tensor], *ids: torch.Tensor, **asked: Any
+) -> None:
+    """Integrated gradients are captum's, of ids (1, T) and those of the erased text."""
+    layer = LayerIntegratedGradients(logits, plain.model.get_input_embeddings())
+    whole, delta = layer.attribute(*ids, n_steps=50, return_convergence_delta=True, **asked)
+    assert given.integrated.delta == pytest.approx(float(delta), abs=1e-5)
+    np.testing.assert_allclose(given.integrated.values, whole[0].sum(dim=-1).detach(), atol=1e-5)
+
+
 @pytest.mark.parametrize("key", TUNED)
 def test_gradients_are_those_of_captum(found: dict[str, Importance], key: str) -> None:
     given, plain, inputs = found[key], load_plain(SPECS[key].location), inputs_of(key)
@@ -79,11 +90,7 @@ def test_gradients_are_those_of_captum(found: dict[str, Importance], key: str) -
         change = float((logits(ids, *others) - logits(erased, *others))[0, given.label])
     assert given.integrated.values.sum() - change == pytest.approx(given.integrated.delta, abs=1e-5)
     if not key.startswith("xlnet"):  # which computes on (T, B, D)
-        whole, delta = LayerIntegratedGradients(logits, layer).attribute(
-            ids, baselines=erased, n_steps=50, return_convergence_delta=True, **asked
-        )
-        assert given.integrated.delta == pytest.approx(float(delta), abs=1e-5)
-        np.testing.assert_allclose(given.integrated.values, whole[0].sum(dim=-1).detach(), atol=1e-5)
+        assert_integrated(given, plain, logits, ids, erased, **asked)
 
 
 def test_steps_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,35 +138,26 @@ def test_equal_values_share_their_rank_and_what_does_not_vary_has_no_rho() -> No
     assert spearman(np.float32([1]), np.float32([2])) is None
 
 
-def padding_with(folder: Path, pad: str, key: str = "gpt2-sentiment") -> BackboneSpec:
-    """A checkpoint whose tokenizer and model pad with another token."""
-    shutil.copytree(SPECS[key].location, folder)
-    change(folder / "tokenizer_config.json", pad_token=pad)
-    number = AutoTokenizer.from_pretrained(folder).convert_tokens_to_ids(pad)
-    change(folder / "config.json", pad_token_id=number)
-    return replace(SPECS[key], location=str(folder))
-
-
 @pytest.mark.parametrize(("pad", "eraser"), [("<|pad|>", "<|endoftext|>"), ("<|endoftext|>", "Ġ")])
 def test_erasure_is_captums_whatever_the_model_pads_with(tmp_path: Path, pad: str, eraser: str) -> None:
     """This model reads the last token that is no padding: to erase with what it pads shortens the text."""
-    spec = padding_with(tmp_path / "gpt2", pad)
+    folder, spec = tmp_path / "gpt2", replace(SPECS["gpt2-sentiment"], location=str(tmp_path / "gpt2"))
+    shutil.copytree(SPECS["gpt2-sentiment"].location, folder)
+    change(folder / "tokenizer_config.json", pad_token=pad)
+    number = AutoTokenizer.from_pretrained(folder).convert_tokens_to_ids(pad)
+    change(folder / "config.json", pad_token_id=number)
     backbone, plain = load(spec), load_plain(spec.location)
     with repeatable(backbone.model):
         examined = examine(backbone, Query(spec.key, "the acting is not good"))
     given = weigh(examined, "").with_integral([integrate(examined, "")])
     assert given.eraser == eraser
     ids = plain.tokenizer("the acting is not good", return_tensors="pt")["input_ids"]
-    stand_in, asked = plain.tokenizer.convert_tokens_to_ids(eraser), {"target": given.label}
+    erased = torch.full_like(ids, plain.tokenizer.convert_tokens_to_ids(eraser))
+    asked = {"target": given.label}
     ablated = FeatureAblation(lambda ids: plain.model(ids).logits.softmax(dim=-1))
-    expected = ablated.attribute(ids, baselines=stand_in, **asked)
+    expected = ablated.attribute(ids, baselines=erased, **asked)
     np.testing.assert_allclose(given.erasure, expected[0], atol=1e-6)
-    layer = plain.model.get_input_embeddings()
-    whole, delta = LayerIntegratedGradients(lambda ids: plain.model(ids).logits, layer).attribute(
-        ids, torch.full_like(ids, stand_in), n_steps=STEPS, return_convergence_delta=True, **asked
-    )
-    assert given.integrated.delta == pytest.approx(float(delta), abs=1e-5)
-    np.testing.assert_allclose(given.integrated.values, whole[0].sum(dim=-1).detach(), atol=1e-5)
+    assert_integrated(given, plain, lambda ids: plain.model(ids).logits, ids, erased, **asked)
 
 
 def test_without_a_stand_in_nothing_is_erased(loaded: Callable[[str], Backbone]) -> None:

@@ -24,12 +24,20 @@ from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Query
-from tests.plain import FIRST, SPECS, load_plain
+from tests.plain import FIRST, SPECS, Plain, load_plain
 from tests.tiny import change, checkpoint, tokenizer
 
 TEXT, PAIR = "the acting is not good at all", "the film moves me"
 SAMPLE = {"bert-sentiment": "", "distilbert-paraphrase": PAIR, "xlnet-sentiment": "", "gpt2-paraphrase": PAIR}
 LONGER = "the acting is not good at all, " * 3
+
+
+def padded(plain: Plain, length: int, side: str, text: str, pair: str = "") -> tuple[Any, Any]:
+    """The inputs of a text on whose ``side`` its own tokenizer pads, and what transformers gives of them."""
+    options = {"padding": "max_length", "max_length": length, "padding_side": side}
+    inputs = plain.tokenizer([text], [pair] if pair else None, return_tensors="pt", **options)
+    with torch.no_grad():
+        return inputs, plain.model(**inputs, output_hidden_states=True)
 
 
 def case_of(padding: Padding, name: str) -> PaddingCase:
@@ -42,10 +50,7 @@ def test_logits_and_states_are_those_of_transformers(engine: Engine, key: str, p
     alone = plain(TEXT, pair)
     states, mean = alone.hidden_states[-1][0], alone.hidden_states[-1][0].mean(dim=0)
     for side in ("right", "left"):
-        options = {"padding": "max_length", "max_length": len(states) + PADDED, "padding_side": side}
-        inputs = plain.tokenizer([TEXT], [pair] if pair else None, return_tensors="pt", **options)
-        with torch.no_grad():
-            output = plain.model(**inputs, output_hidden_states=True)
+        inputs, output = padded(plain, len(states) + PADDED, side, TEXT, pair)
         case = case_of(found, side)
         np.testing.assert_allclose(case.logits, output.logits[0], atol=1e-5)
         assert case.largest == pytest.approx(float((output.logits - alone.logits).abs().max()), abs=1e-5)
@@ -146,11 +151,8 @@ def test_a_tokenizer_that_gives_no_mask_pads_without_one(
         found, passed = audits([examined])[0], passport.function(backbone, ())
     for side in ("right", "left"):
         total = len(found.analysis.tokens.text) + found.padded
-        options = {"padding": "max_length", "max_length": total, "padding_side": side}
-        inputs = plain.tokenizer(["the film is not good"], return_tensors="pt", **options)
+        inputs, output = padded(plain, total, side, "the film is not good")
         assert [*inputs] == ["input_ids"]
-        with torch.no_grad():
-            output = plain.model(**inputs)
         np.testing.assert_allclose(case_of(found, side).logits, output.logits[0], atol=1e-5)
     assert found.cases[0].cause == cause
     assert passed.ways[0].name == "batch"

@@ -63,13 +63,6 @@ def test_a_head_that_averages_reads_every_token(tiny_family: Made) -> None:
     assert found.token == ""
 
 
-def test_what_is_untrained_and_what_is_not_used_is_told(engine: Engine) -> None:
-    found = engine.ask("passport", Query("gpt2-pretrained", ""))
-    assert not found.head_trained
-    assert "256 of its 256 numbers" in " ".join(map(str, found.says))
-    assert engine.ask("passport", Query("gpt2-sentiment", "")).head_trained
-
-
 LACKING = {  # a tensor that is not there -> the sentence about its weights
     "": "passport.trained",
     "classifier.bias": "warnings.constant",
