@@ -24,17 +24,10 @@ from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, HEAD, READING, TOKENS
 from components.exhibits.report import Made, framed, report
 from components.exhibits.view import facts
+from components.model import internals
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.files import RefusalError, foreign
-from components.model.internals import (
-    acting_hooks,
-    attend_anywhere,
-    forget_capturing,
-    hands_out,
-    plain_copy,
-    repeatable,
-)
 from components.model.loading import assembled, check_finite
 from components.model.pooling import POOLINGS
 from components.model.query import checked, choice, whole_number
@@ -49,11 +42,8 @@ WRAPPERS = {  # what holds the model in a wrapper -> what its holder passes inst
     "get_base_model": ("model.get_base_model()", "errors.adapted"),
     "module": ("model.module", "errors.wrapped"),
 }
-FOUND: Mapping[str, Any] = {
-    "missing_keys": (),
-    "mismatched_keys": (),
-    "unused": {},
-}  # an object lacks nothing
+# An object lacks nothing.
+FOUND: Mapping[str, Any] = {"missing_keys": (), "mismatched_keys": (), "unused": {}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +80,6 @@ class Exhibits:
         return framed(self.document, self.say("notebook.frame", name=self.name), self.height, self.say)
 
     def __repr__(self) -> str:
-        """Return what a terminal shows."""
         return f"<Poolscope's exhibits of {self.name}: .save(path) writes them as an HTML file>"
 
     def save(self, path: str | Path) -> None:
@@ -137,7 +126,7 @@ def anatomy_of(model: object, tokenizer: object, text: str, text_pair: str, long
             backbone = _copied(found, tokenizer, BackboneSpec(name, name, "", "", "object", ""))
         except RefusalError as refusal:
             raise PoolscopeError("model", name, "errors.unshown", reason=refusal.sentence) from refusal
-        with repeatable(backbone.model):
+        with internals.repeatable(backbone.model):
             anatomy = dissect(examine(backbone, query))
     said = replace(anatomy.analysis, warnings=(*_notes(found), *anatomy.analysis.warnings))
     return replace(anatomy, analysis=said)
@@ -173,9 +162,10 @@ def _by_itself() -> Iterator[None]:
 def _copied(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, spec: BackboneSpec) -> Backbone:
     _check_held(model)
     with foreign("refusals.uncopied"):
-        copy, words = plain_copy(model), deepcopy(tokenizer)  # whose call changes how it cuts and pads
-    forget_capturing(copy)
-    attend_anywhere(copy)
+        copy = internals.plain_copy(model)
+        words = deepcopy(tokenizer)  # whose call changes how it cuts and pads
+    internals.forget_capturing(copy)
+    internals.attend_anywhere(copy)
     check_finite(copy)
     return assembled(spec, copy, words, FOUND)
 
@@ -192,10 +182,9 @@ def _check_held(model: PreTrainedModel) -> None:
 
 
 def _notes(model: PreTrainedModel) -> Iterator[Sentence]:
-    """Return what of the object is not as in a forward pass of its own."""
     types = {str(weight.dtype).removeprefix("torch.") for weight in model.parameters()} - {"float32"}
     if types:
         yield Sentence("warnings.object_types", types=tuple(sorted(types)))
-    hooks = [hook for hook in acting_hooks(model) if not hands_out(hook)]
+    hooks = [hook for hook in internals.acting_hooks(model) if not internals.hands_out(hook)]
     if hooks:
         yield Sentence("warnings.object_hooks", count=len(hooks))

@@ -210,7 +210,6 @@ def _known(key: str, text: str, allowed: Iterable[str]) -> str:
 
 
 def _refused(field: str, given: str, allowed: tuple[str, ...]) -> PoolscopeError:
-    """Say that none but these are ``allowed``, the first of which are named."""
     rest = len(allowed) - NAMED
     if rest > 0:
         return PoolscopeError(field, given, "link.allowed", allowed=allowed[:NAMED], count=rest)

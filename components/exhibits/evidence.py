@@ -225,7 +225,6 @@ def _held(found: Sequence[Row]) -> list[Row]:
 def _shown(
     rows: Sequence[Row], columns: Sequence[str], caption: str, file: str, hint: str, say: Texts
 ) -> Shown:
-    """A table to read, with a link that saves it as ``file``, and a hint below."""
     data = data_of(columns, rows, say)
     html = render(
         "evidence_table",
@@ -281,12 +280,7 @@ def published(_: Evidence, __: State, say: Texts) -> Shown:
     return Shown(html=f'<p class="published">{escape(say("evidence.published"))}</p>')
 
 
-PROBES, OWN_HEADS = (
-    Exhibit(f"{name}-numbers", show, style="numbers", frame="folded", title=title)
-    for name, show, title in (
-        ("evidence", probes, "table.heading"),
-        ("own", own, "evidence.own"),
-    )
-)
+PROBES = Exhibit("evidence-numbers", probes, style="numbers", frame="folded", title="table.heading")
+OWN_HEADS = Exhibit("own-numbers", own, style="numbers", frame="folded", title="evidence.own")
 FINDINGS = Exhibit("findings", findings, frame="bare", title="evidence.findings")
 PUBLISHED = Exhibit("published", published, frame="bare", title="evidence.others")

@@ -12,27 +12,11 @@ from components.analyses.anatomy import Anatomy, Step, Weight
 from components.analyses.importance import Importance
 from components.analyses.lens import Lens
 from components.analyses.padding import Padding, PaddingCase
-from components.exhibits.evidence import (
-    BASE,
-    LEVEL,
-    Evidence,
-    accuracy_text,
-    against_base,
-    corrected,
-    ends,
-    vectors,
-)
+from components.exhibits import evidence as tables
+from components.exhibits import importance as matters
+from components.exhibits.evidence import BASE, LEVEL, Evidence, against_base, corrected, ends, vectors
 from components.exhibits.head import UNTRAINED, counted, parameters_of
 from components.exhibits.hidden_states import aim_at
-from components.exhibits.importance import (
-    explained,
-    explained_value,
-    falls,
-    goes,
-    methods_of,
-    rho_text,
-    sized,
-)
 from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import indices, labels_of, listed, number, shorten, visible, word
 from components.results import Row
@@ -261,13 +245,15 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
     """Facts of one text on one model; the cases alone where it was refused."""
     if isinstance(given, Sentence):
         return {"goes": "refused", "named": "none"}
-    methods, labels = methods_of(given, say), labels_of(given.analysis)
+    methods, labels = matters.methods_of(given, say), labels_of(given.analysis)
     similarity, *_, erasure = methods
     few = len(erasure.ranked) < 2
     most, first = (None if few else method.top for method in (similarity, erasure))
-    rhos = (say("matters.rho_of", name=method.title, rho=rho_text(method.rho)) for method in methods[:-1])
+    told = ((method.title, matters.rho_text(method.rho)) for method in methods[:-1])
+    rhos = (say("matters.rho_of", name=name, rho=rho) for name, rho in told)
+    named = "same" if most == first else "other"
     (similar, similar_after), (erased, erased_after) = (
-        ("", "") if index is None else (labels[index], explained_value(given, index))
+        ("", "") if index is None else (labels[index], matters.explained_value(given, index))
         for index in (most, first)
     )
     return {
@@ -276,13 +262,13 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
         "erased": shorten(word(erased), 24),  # the token whose erasure makes the output fall most
         "erased_after": erased_after,  # what the output is without that
         "eraser": visible(given.eraser),  # what takes the place of a token that is erased
-        "explained": explained(given),  # the label whose output that is
-        "before": explained_value(given),  # the output as it is
-        "rho": rho_text(similarity.rho),  # Spearman's rho between similarity and erasure
-        "sized": sized(similarity, erasure),  # the same with the size of what erasure changes, up or down
+        "explained": matters.explained(given),  # the label whose output that is
+        "before": matters.explained_value(given),  # the output as it is
+        "rho": matters.rho_text(similarity.rho),  # Spearman's rho between similarity and erasure
+        "sized": matters.sized(similarity, erasure),  # the same with the size of what erasure changes
         "rhos": say.listed(rhos),  # the same of each answer
-        "goes": goes(given, similarity, erasure),
-        "named": "none" if most is None or not falls(given, first) else "same" if most == first else "other",
+        "goes": matters.goes(given, similarity, erasure),
+        "named": named if most is not None and matters.falls(given, first) else "none",
     }
 
 
@@ -379,4 +365,4 @@ def _ends(accuracies: Sequence[Row], evidence: Evidence, say: Texts) -> str:
 
 def _interval(row: Row, say: Texts) -> str:
     low, high = number(100 * row.low, 1), number(100 * row.high, 1)
-    return say("evidence.interval", value=accuracy_text(row.value), low=low, high=high)
+    return say("evidence.interval", value=tables.accuracy_text(row.value), low=low, high=high)

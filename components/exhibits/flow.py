@@ -186,7 +186,6 @@ FLOW = Exhibit("flow", flow, plotted=True, width=3)
 
 
 def _words(drawn: _Flow) -> str:
-    """The steps, the tokens that are read, and the classes."""
     anatomy, say = drawn.anatomy, drawn.say
     steps = say.listed(
         say("steps.detailed", step=numbered(anatomy, index, say), detail=detail(step, say))
@@ -219,7 +218,6 @@ def _data(anatomy: Anatomy, say: Texts) -> pd.DataFrame:
 
 
 def _figure(drawn: _Flow) -> draw.Figure:
-    """Tokens, the steps in the order in which they ran, and classes, joined by streams."""
     bottom = _classes(drawn, _trunk(drawn, _tokens(drawn)))
     level = len(drawn.classes) <= LEVEL  # then each class has its words already
     slanted = [  # pixels that the longest of their names is high
@@ -294,10 +292,7 @@ def _classes(drawn: _Flow, y: float) -> float:
 
 
 def _step(drawn: _Flow, index: int, span: Span, top: float, height: float, opacity: float) -> tuple[str, ...]:
-    """A step as a box across ``span``, its words beside it; gives what is said on pointing at it.
-
-    That is its place, shapes, weights, and first values.
-    """
+    """A step as a box across ``span``, its words beside it; gives what is said on pointing at it."""
     anatomy, say, step = drawn.anatomy, drawn.say, drawn.anatomy.steps[index]
     name, told, given = numbered(anatomy, index, say), detail(step, say), vector(anatomy, step.given)
     norm, low, high = map(short, (np.linalg.norm(given), given.min(), given.max()))
@@ -351,7 +346,6 @@ def _bundle(weights: Sequence[float]) -> list[Span]:
 
 
 def _names(parts: list[Part], angle: int, side: str) -> dict[str, object]:
-    """An axis that names tokens or classes at their places."""
     texts = [f"<b>{escape(part.label)}</b>" if part.live else escape(part.label) for part in parts]
     return draw.axis(
         range=[0, 1],

@@ -7,34 +7,13 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from components.exhibits.comparison import (
-    Combination,
-    Comparison,
-    Key,
-    Labels,
-    answered,
-    grouped,
-    label_groups,
-    most_frequent,
-    predicts,
-    refusals,
-    strength,
-)
+from components.exhibits import comparison as compared
+from components.exhibits import view as naming
+from components.exhibits.comparison import Combination, Comparison, Key, answered, grouped, predicts
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, saved_table, titled_frame
 from components.exhibits.verdict import chosen_labels, output_text, ranked
-from components.exhibits.view import (
-    UNDERSCORES,
-    breakable_html,
-    classify_link,
-    listed,
-    number,
-    one_vector,
-    rounded_percent,
-    shorten,
-    visible,
-    yes_or_no,
-)
+from components.exhibits.view import classify_link, listed, number, shorten, visible, yes_or_no
 from components.markup import render
 from components.texts import Texts
 from components.types import SWAPS, Analysis
@@ -90,7 +69,7 @@ def _pooling_names(poolings: Sequence[str], total: int, say: Texts) -> str:
 
 def vector_name(key: Key, comparison: Comparison) -> str:
     """The poolings that give the vector of a combination, not escaped: "native = cls"."""
-    return one_vector([one.key[1] for one in comparison.same.get(key, ())] or [key[1]])
+    return naming.one_vector([one.key[1] for one in comparison.same.get(key, ())] or [key[1]])
 
 
 def several(backbones: Iterable[str], comparison: Comparison, say: Texts) -> str:
@@ -98,7 +77,7 @@ def several(backbones: Iterable[str], comparison: Comparison, say: Texts) -> str
     return listed(list(dict.fromkeys(shorten(comparison.names[key], NAME) for key in backbones)), NAMED, say)
 
 
-def labels_text(labels: Labels, say: Texts, longest: int = NAME) -> str:
+def labels_text(labels: compared.Labels, say: Texts, longest: int = NAME) -> str:
     """Say what a combination predicts, not escaped; several labels are joined."""
     return " + ".join(shorten(visible(label), longest) for label in labels) or say("compare.nothing")
 
@@ -118,7 +97,7 @@ def moved_text(one: Combination, say: Texts) -> str:
     was, now = (float(analysis.probabilities[one.output]) for analysis in one.answers)
     if one.answers[0].problem_type == "regression":
         return signed(round(now, VALUE) - round(was, VALUE), VALUE)
-    (before, fine), (after, finer) = rounded_percent(was), rounded_percent(now)
+    (before, fine), (after, finer) = naming.rounded_percent(was), naming.rounded_percent(now)
     digits = max(fine, finer)
     if before == after and was != now:
         return say("edit.tiny", least=f"{10**-digits:.{digits}f}")
@@ -141,7 +120,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         comparison=comparison,
         cells={one.key: _cell(one, comparison, say) for one in whole},
         pending="compare.missing" if comparison.state == "stopped" else "compare.pending",
-        breakable=lambda key: breakable_html(visible(key), UNDERSCORES),
+        breakable=lambda key: naming.breakable_html(visible(key), naming.UNDERSCORES),
         **{"shorten": shorten, "visible": visible},
     )
     cells = [cell for one in whole for cell in one.cells]
@@ -162,7 +141,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
     kinds = {
         "swap": any(analysis.swapped for analysis in found),
         "untrained": any(analysis.random for analysis in found),
-        "absent": refusals(cells),
+        "absent": compared.refusals(cells),
     }
     legend = render(
         "grid_legend",
@@ -172,7 +151,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         kinds=[(kind, say(f"compare.key_{kind}")) for kind, occurs in kinds.items() if occurs],
         linked=any(classify_link(analysis.query, say) for analysis in found),
         warnings={warning: several(keys, comparison, say) for warning, keys in warned.items()},
-        reasons=refusals(cells),
+        reasons=compared.refusals(cells),
         said=lambda sentence: visible(sentence.said(say)),
     )
     return Shown(html=html, legend=legend)
@@ -192,7 +171,7 @@ def _cell(one: Combination, comparison: Comparison, say: Texts) -> dict[str, Any
     if told:
         likeliest = answer.labels[ranked(answer)[0]]
         known = comparison.colours if likeliest in answer.predicted else {}
-        style = f"--mix: {strength(answer)}%; --label: {known.get(likeliest, 'var(--special)')}"
+        style = f"--mix: {compared.strength(answer)}%; --label: {known.get(likeliest, 'var(--special)')}"
     marks = {  # a class of the style sheet, and the key of what a mark says
         ("flip", "edit.flips"): one.flips,
         ("odd", "compare.differs"): odd,
@@ -321,8 +300,8 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
         "agreement",
         say,
         comparison=comparison,
-        turned=most_frequent((one.predicted, one) for one in told if one.flips and not one.swapped),
-        swapped=label_groups(one for one in told if one.swapped),
+        turned=compared.most_frequent((one.predicted, one) for one in told if one.flips and not one.swapped),
+        swapped=compared.label_groups(one for one in told if one.swapped),
         values=_values(comparison, say),
         largest=_largest(comparison, say),
         labels_text=partial(labels_text, say=say),

@@ -9,18 +9,10 @@ import numpy as np
 from markupsafe import Markup
 
 from components.analyses.anatomy import Anatomy, Origin, Step, Weight
+from components.exhibits import exhibit
 from components.exhibits.control import State
 from components.exhibits.draw import DIVERGING, Figure, Trace, axis, axis_number, layout, written
-from components.exhibits.exhibit import (
-    Exhibit,
-    Shown,
-    data_frame,
-    hint_html,
-    strong_html,
-    table_html,
-    titled_frame,
-    token_html,
-)
+from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html, titled_frame, token_html
 from components.exhibits.verdict import ranked
 from components.exhibits.view import asked_line, indices, labels_of, number, shorten, visible, word
 from components.markup import render
@@ -132,7 +124,7 @@ def values(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     return Shown(
         heading=say("strips.heading"),
         words=say("strips.description", count=len(rows), **found),
-        data=data_frame(((say("table.index"), range(longest)), *columns)),
+        data=exhibit.data_frame(((say("table.index"), range(longest)), *columns)),
         figure=_strips_figure(rows, anatomy, say),
         above=hint_html(say("strips.hint")),
         about=asked_line(anatomy.analysis, say),
@@ -157,10 +149,7 @@ def strips(anatomy: Anatomy, say: Texts) -> dict[str, Floats]:
 
 
 def _strips_figure(rows: Mapping[str, Floats], anatomy: Anatomy, say: Texts) -> Figure:
-    """A row for each vector, from the hidden state down to the logits, with a scale of its own.
-
-    Names stand above the strips at the left, the ends of their scales at the right, labels under the logits.
-    """
+    """A row for each vector, from the hidden state down to the logits, with a scale of its own."""
     total, height = len(rows), len(rows) * ROW + 42
     frame = layout(
         height=height,
@@ -259,7 +248,6 @@ def _way(anatomy: Anatomy, say: Texts) -> Markup:
 
 
 def _origin(anatomy: Anatomy, say: Texts) -> str:
-    """Say in one clause where the parameters come from."""
     random = parameters_of(one for one in anatomy.weights if one.origin in UNTRAINED)
     constant = parameters_of(one for one in anatomy.weights if one.origin == "constant")
     new = [say("head.some_new", count=counted(random))] if random else []
@@ -286,7 +274,7 @@ def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         for weight, words in zip(every, columns["weights.origin"], strict=True)
     ]
     shown = titled_frame({**columns, "weights.origin": marked}, say)
-    table = table_html(shown, (1, 2), say("weights.caption"))
+    table = exhibit.table_html(shown, (1, 2), say("weights.caption"))
     unused = [(visible(weight.name), size(weight.shape)) for weight in anatomy.unused]
     probe, known = analysis.query.head != "own", not analysis.backbone.live
     html = render("weights", say, table=table, unused=unused if known else None, probe=probe)

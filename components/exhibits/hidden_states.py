@@ -11,34 +11,13 @@ import numpy as np
 from components.analyses.anatomy import Anatomy
 from components.analyses.lens import Lens
 from components.analyses.trace import Patched
-from components.exhibits import draw
+from components.exhibits import draw, exhibit
+from components.exhibits import view as naming
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
-from components.exhibits.exhibit import (
-    Exhibit,
-    Shown,
-    data_frame,
-    hint_html,
-    or_why,
-    scale_html,
-    strong_html,
-    titled_frame,
-    unanswered,
-)
+from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, titled_frame, unanswered
 from components.exhibits.verdict import ranked
-from components.exhibits.view import (
-    LABEL,
-    TEXT,
-    View,
-    asked_line,
-    indices,
-    labels_of,
-    number,
-    percent,
-    shorten,
-    visible,
-    word,
-)
+from components.exhibits.view import LABEL, View, labels_of, number, percent, shorten, visible, word
 from components.texts import Sentence, Texts
 from components.types import Analysis, Bools, Floats
 
@@ -145,7 +124,7 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
         data=titled_frame({"table.index": range(len(last)), "table.token": view.labels}, say, layers),
         figure=figure,
         above=hint_html(say.together(hints)) + scale_html(colour, stops, (marks[0], marks[2])),
-        about=asked_line(analysis, say),
+        about=naming.asked_line(analysis, say),
         scale=colour,
         least_width=draw.least_width(view),
     )
@@ -167,10 +146,10 @@ def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     return Shown(
         heading=_finding(aim, say),
         words=say("depth.description", label=aim.label, values=say.listed(told)),
-        data=data_frame(((say("heatmap.axis"), range(len(aim.pooled))), *columns)),
+        data=exhibit.data_frame(((say("heatmap.axis"), range(len(aim.pooled))), *columns)),
         figure=_depth_figure(aim, say),
         above=hint_html(say("depth.hint", pooling=visible(aim.analysis.query.pooling))),
-        about=asked_line(aim.analysis, say),
+        about=naming.asked_line(aim.analysis, say),
     )
 
 
@@ -206,12 +185,15 @@ def _depth_figure(aim: Aim, say: Texts) -> draw.Figure:
     ends = [-0.3, last + 0.3]
     ticks = list(range(0, last + 1, max(1, -(-last // 12))))  # layers that have room for their numbers
     title = say("outputs.raw") if aim.raw else say("depth.axis", label=label)
+    low, high = (min(0.0, *values), max(0.0, *values)) if aim.raw else (0.0, 1.0)
+    room = ROOM * ((high - low) or 1.0)
+    scale = [float(low - room), float(high + room)]
     frame = draw.layout(
         height=HEIGHT,
         margin={"l": 62, "r": 26, "t": 14, "b": 50},
         hovermode="closest",
         xaxis=draw.axis(range=ends, tickvals=ticks, tickangle=0, title=draw.axis_title(say("depth.layers"))),
-        yaxis=draw.value_axis(title, range=_range(aim), **({} if aim.raw else PERCENT)),
+        yaxis=draw.value_axis(title, range=scale, **({} if aim.raw else PERCENT)),
         shapes=[
             {
                 "type": "line",
@@ -233,12 +215,6 @@ def _sides(values: Floats) -> list[str]:
     return [*sides, "top center" if not len(rises) or rises[-1] else "bottom center"]
 
 
-def _range(aim: Aim) -> list[float]:
-    low, high = (min(0.0, *aim.pooled), max(0.0, *aim.pooled)) if aim.raw else (0.0, 1.0)
-    room = ROOM * ((high - low) or 1.0)
-    return [float(low - room), float(high + room)]
-
-
 TRACED = Control("traced", Text(), "", "trace.backbone")  # a backbone's key; the first of a comparison for ""
 
 Traced = Patched | Sentence | None  # the trace, why there is none, or that nobody can ask for one
@@ -252,7 +228,7 @@ def traced_backbone(comparison: Comparison, state: State) -> str:
 
 def traced(comparison: Comparison) -> Traced:
     """The trace between the two versions of a comparison; asks for it."""
-    return None if comparison.trace is None else or_why(comparison.trace)
+    return None if comparison.trace is None else exhibit.or_why(comparison.trace)
 
 
 def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
@@ -266,7 +242,8 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
         hints.append(say("trace.pooled", layer=first.pool_layer))
     hints += [say("trace.blank", warning=visible(one.said(say))) for one in given.warnings]
     scale, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
-    other = " / ".join(shorten(visible(text), TEXT) for text in (second.text, second.text_pair) if text)
+    texts = (visible(text) for text in (second.text, second.text_pair) if text)
+    other = " / ".join(shorten(text, naming.TEXT) for text in texts)
     mine, theirs = given.pairs.T.tolist()
     own, others = labels_of(first), labels_of(given.second)
     tokens = {
@@ -281,14 +258,14 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
     told = ""
     if not first.random:
         heading, words = _trace_heading(given, say), say.together((words, trace_sentence(given, say, str)))
-        told = f'<p class="story">{trace_sentence(given, say, strong_html)}</p>'
+        told = f'<p class="story">{trace_sentence(given, say, exhibit.strong_html)}</p>'
     return Shown(
         heading=heading,
         words=words,
         data=titled_frame(tokens, say, columns),
         figure=_trace_figure(given, view, say),
         above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades, ends)}",
-        about=say("trace.about", asked=asked_line(first, say), text=other),
+        about=say("trace.about", asked=naming.asked_line(first, say), text=other),
         scale=scale,
         least_width=draw.least_width(view),
     )
@@ -342,8 +319,8 @@ def stays(given: Patched) -> list[Stay]:
 
 def _trace_heading(given: Patched, say: Texts) -> str:
     """Say from which layer on the one token that is read carries most of the change."""
-    last = stays(given)[-1]
-    if not last.most or indices(given.first.reads.positions) != [last.token]:  # or it has no counterpart
+    last, read = stays(given)[-1], naming.indices(given.first.reads.positions)
+    if not last.most or read != [last.token]:  # or it has no counterpart
         return say("trace.heading")
     key = "trace.heading_start" if last.first == 0 else "trace.heading_from"
     return say(key, layer=last.first, token=token_name(given, last.token, say))

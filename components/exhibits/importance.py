@@ -12,34 +12,12 @@ import numpy as np
 from markupsafe import Markup
 
 from components.analyses.importance import Importance, spearman
-from components.exhibits import draw
+from components.exhibits import draw, exhibit
+from components.exhibits import view as naming
 from components.exhibits.control import Control, State, Switch, Whole
-from components.exhibits.exhibit import (
-    Column,
-    Exhibit,
-    Shown,
-    hint_html,
-    key_html,
-    legend_html,
-    legend_of,
-    line_html,
-    scale_html,
-    strong_html,
-    titled_frame,
-    token_html,
-)
+from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, line_html, strong_html
 from components.exhibits.similarity import segment_keys
-from components.exhibits.view import (
-    View,
-    asked_line,
-    number,
-    percent,
-    reference_name,
-    shorten,
-    visible,
-    word,
-    yes_or_no,
-)
+from components.exhibits.view import View, number, percent, reference_name, shorten, visible, word
 from components.markup import render
 from components.texts import Sentence, Texts
 from components.types import Floats
@@ -183,7 +161,7 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
     tokens = {
         "table.index": range(len(view.labels)),
         "table.token": view.labels,
-        "table.special": [yes_or_no(bool(one), say) for one in analysis.tokens.special],
+        "table.special": [naming.yes_or_no(bool(one), say) for one in analysis.tokens.special],
     }
     ranks = []
     for method in methods:
@@ -193,11 +171,11 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
     return Shown(
         heading=_heading(given, methods, view, say),
         words=say("matters.description", total=len(view.labels), ranks=told),
-        data=titled_frame(tokens, say, {method.title: method.values for method in methods}),
+        data=exhibit.titled_frame(tokens, say, {method.title: method.values for method in methods}),
         figure=_figure(methods, view, say),
         above=hint_html(say("matters.hint")),
         legend=_legend(given, methods, view, say),
-        about=asked_line(analysis, say),
+        about=naming.asked_line(analysis, say),
         least_width=draw.token_width(view) + COLUMN * len(methods),
     )
 
@@ -207,10 +185,7 @@ def _is_there(given: Importance | Sentence) -> bool:
 
 
 def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
-    """A column for each method, all with the same rows: T tokens, the first on top.
-
-    Above a column stand its method, and rho between that and erasure.
-    """
+    """A column for each method, all with the same rows: T tokens, the first on top."""
     traces, axes, titles = [], {}, []
     total, random = len(methods), view.analysis.random
     colours = [draw.OTHER] * len(view.labels) if random else draw.token_colours(view)
@@ -268,7 +243,6 @@ def _heading(given: Importance, methods: list[Method], view: View, say: Texts) -
 
 
 def _legend(given: Importance, methods: list[Method], view: View, say: Texts) -> str:
-    """Explain the numbers, the colours and the third line, and how exact integrated gradients are."""
     analysis = given.analysis
     coloured = not analysis.random  # else all of it is grey
     lines = [
@@ -280,7 +254,7 @@ def _legend(given: Importance, methods: list[Method], view: View, say: Texts) ->
     if given.integrated is not None:
         delta = f"{given.integrated.delta:.2g}".replace("-", "−")
         lines.append(say("matters.delta", steps=given.integrated.stop, delta=delta))
-    return legend_of(
+    return exhibit.legend_of(
         {
             line_html(say("matters.ranks"), "1 2 3"): True,
             key_html("read", say("legend.read")): coloured and analysis.reads.positions.any(),
@@ -306,7 +280,7 @@ def agreements(given: Importance, _: State, say: Texts) -> Shown:
     elif told:
         alike = sum(rho > chance for rho in told)
         heading = say("matters.rho_heading", count=alike, total=len(others))
-    columns: dict[str, Column] = {
+    columns: dict[str, exhibit.Column] = {
         "matters.method": [method.title for method in others],
         "matters.rho_axis": [method.rho for method in others],
         "matters.chance_column": [chance] * len(others),
@@ -316,11 +290,11 @@ def agreements(given: Importance, _: State, say: Texts) -> Shown:
     return Shown(
         heading=heading,
         words=say("matters.rho_description", **found),
-        data=titled_frame(columns, say),
+        data=exhibit.titled_frame(columns, say),
         figure=_rho_figure(others, chance, say),
         above=hint_html(say("matters.rho_hint" if told else "matters.no_rho")),
-        legend=legend_html(band) if told else "",
-        about=asked_line(given.analysis, say),
+        legend=exhibit.legend_html(band) if told else "",
+        about=naming.asked_line(given.analysis, say),
     )
 
 
@@ -371,7 +345,7 @@ def _found(given: Importance, say: Texts) -> Markup:
     reference = shorten(reference_name(view, say), 24)
 
     def token(index: int) -> Markup:
-        return token_html(view.labels[index], bool(given.analysis.reads.positions[index]))
+        return exhibit.token_html(view.labels[index], bool(given.analysis.reads.positions[index]))
 
     parts, alone = [_erased(given, erasure, token, say)], len(erasure.ranked) < 2
     most, going = similarity.top, goes(given, similarity, erasure)
@@ -430,14 +404,14 @@ def attentions(given: Importance, state: State, say: Texts) -> Shown:
     highest, colour = float(weights.max()), say("attention.colour", reference=name)
     hover = say("attention.hover", token="%{x}", layer="%{y}", value="%{z:.1%}")
     layers = {say("away.layer", layer=layer): row for layer, row in enumerate(weights, start=1)}
-    scale = scale_html(colour, SCALE, (percent(0), percent(highest)))
+    scale = exhibit.scale_html(colour, SCALE, (percent(0), percent(highest)))
     return Shown(
         heading=say(heading, reference=name, token=shorten(word(last), 24), share=share, count=tied),
         words=say.together((which, say("attention.description", most=say.listed(told)))),
-        data=titled_frame({"table.index": range(len(labels)), "table.token": labels}, say, layers),
+        data=exhibit.titled_frame({"table.index": range(len(labels)), "table.token": labels}, say, layers),
         figure=draw.heat_map(view, weights, hover, say, colorscale=SCALE, zmin=0, zmax=highest),
         above=hint_html(which) + scale,
-        about=asked_line(given.analysis, say),
+        about=naming.asked_line(given.analysis, say),
         scale=colour,
         least_width=draw.least_width(view),
     )

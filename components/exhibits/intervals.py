@@ -15,28 +15,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from components.exhibits import draw
+from components.exhibits import evidence as tables
 from components.exhibits.control import State
-from components.exhibits.evidence import (
-    ACCURACIES,
-    BASE,
-    COUNTS,
-    LEVEL,
-    PS,
-    RHOS,
-    SAVED,
-    Evidence,
-    Format,
-    accuracy_text,
-    corrected,
-    data_of,
-    ends,
-    gains,
-    named,
-    probe_rows,
-    saved_rows,
-    shared,
-    vectors,
-)
+from components.exhibits.evidence import BASE, LEVEL, PS, Evidence, corrected, ends, gains, named, vectors
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.view import number, one_vector, shorten, visible
 from components.markup import render
@@ -61,7 +42,7 @@ LEAST = 170  # pixels of a small plot of a backbone
 NAME = 24  # characters of its name
 
 # Of every layer.
-DEPTH_COLUMNS = ("backbone", "pooling", "layer", *ACCURACIES, *COUNTS, *PS, "measured")
+DEPTH_COLUMNS = ("backbone", "pooling", "layer", *tables.ACCURACIES, *tables.COUNTS, *PS, "measured")
 ACROSS, HIGH = 4, 168  # small plots in a row, and the pixels of a row of them
 LEFT, TOP, BOTTOM = 52, 26, 44  # pixels around all of them
 LEAST_WIDTH = 760  # pixels below which they scroll in their box
@@ -75,14 +56,14 @@ SIGNS = {  # how plotly and a legend draw what is done first
     "standardised": ("square-open", "□"),
     "whitened": ("circle", "●"),
 }
-STEP_COLUMNS = ("backbone", "pooling", "step", *RHOS, *GAIN, *PS, "fitted", "pairs")
+STEP_COLUMNS = ("backbone", "pooling", "step", *tables.RHOS, *GAIN, *PS, "fitted", "pairs")
 SCALE = draw.value_axis("", matches="x", tickangle=0, **draw.ZERO_LINE)  # of rho, one for all small plots
 LANE = 0.2  # of a row, between two dots of it
 
 # Of the answers.
 SIMILARITY = "similarity"
 SIGN = (draw.diverging(-0.5), draw.diverging(0.5))  # colours of a rho below 0 and above
-ANSWER_COLUMNS = ("backbone", "task", "answer", *RHOS, *COUNTS, *PS, "measured")
+ANSWER_COLUMNS = ("backbone", "task", "answer", *tables.RHOS, *tables.COUNTS, *PS, "measured")
 
 
 def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -98,7 +79,7 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
         baselines=[(LINES[row.method][1], row) for row in evidence.of_task("baseline")],
         unmeasured=any({row.pooling for row in evidence.rhos(key)} < poolings for key in keys),
         base=BASE,
-        **{"accuracy": accuracy_text, "number": number},
+        **{"accuracy": tables.accuracy_text, "number": number},
     )
     return Shown(html=html)
 
@@ -107,7 +88,7 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Accuracy of the same classifier on every pooling, and lines at what needs no network."""
     found = {key: evidence.of("probe", key) for key in evidence.backbones}
     title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
-    plot = _figure(evidence, found, accuracy_text, draw.value_axis(title, tickangle=0, **PERCENT), say)
+    plot = _figure(evidence, found, tables.accuracy_text, draw.value_axis(title, tickangle=0, **PERCENT), say)
     lines = [draw.guide(row.value, LINES[row.method][0], GUIDE) for row in evidence.of_task("baseline")]
     figure = draw.Figure(plot.data, {**plot.layout, "shapes": [*plot.layout["shapes"], *lines]})
     return _shown(evidence, "accuracy", figure, say)
@@ -121,20 +102,19 @@ def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def _shown(evidence: Evidence, name: str, figure: draw.Figure, say: Texts) -> Shown:
-    """A plot; an image of it names the backbones with their shapes."""
     signs = zip(evidence.backbones, draw.MARKS, strict=False)
     names = "  ".join(f"{sign} {evidence.title(key)}" for key, (_, _, sign) in signs)
     return Shown(
         heading=say(f"evidence.{name}_heading"),
         words=say("evidence.description", count=len(evidence.rows)),
-        data=data_of(SAVED, probe_rows(evidence, say), say),
+        data=tables.data_of(tables.SAVED, tables.probe_rows(evidence, say), say),
         figure=figure,
         about=say("away.about_evidence", task=visible(say.name(evidence.task)), backbones=names),
     )
 
 
 def _figure(
-    evidence: Evidence, found: Mapping[str, Sequence[Row]], shown: Format, axis: draw.Part, say: Texts
+    evidence: Evidence, found: Mapping[str, Sequence[Row]], shown: tables.Format, axis: draw.Part, say: Texts
 ) -> draw.Figure:
     rows, total = evidence.rows, len(evidence.backbones)
     whisker = {"thickness": 2.5, "width": 6} if total == 1 else {"thickness": 1.5, "width": 0}
@@ -173,13 +153,12 @@ def _label_lines(poolings: Iterable[str]) -> list[str]:
 
 
 def _tick(poolings: Sequence[str]) -> str:
-    """The label of a row as plotly draws it."""
     label = "<br>".join(map(escape, _label_lines(poolings)))
     return f"<b>{label}</b>" if BASE in poolings else label
 
 
 def _points(
-    evidence: Evidence, rows: Iterable[Row], key: str, shown: Format, say: Texts, **more: object
+    evidence: Evidence, rows: Iterable[Row], key: str, shown: tables.Format, say: Texts, **more: object
 ) -> pd.DataFrame:
     """The rows as they are drawn, each at its ``place``; ``key``: of what is said on pointing at one.
 
@@ -229,15 +208,15 @@ def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Accuracy at every layer, and whether a lower one is better than the last by more than chance."""
     found = {key: profiles(evidence, key) for key in evidence.backbones}
     every = [row for known in found.values() for profile in known for row in profile]
-    names = shared(every, (name for row in every for name in row.poolings))
+    names = tables.shared(every, (name for row in every for name in row.poolings))
     task = visible(say.name(evidence.task))
     told = [_layers_finding(evidence.title(key), known) for key, known in found.items()]
     return Shown(
         heading=say("evidence.depths_heading"),
         words=say("evidence.depths_words", plots=len(names)),
-        data=data_of(DEPTH_COLUMNS, saved_rows(evidence, every, say), say),
+        data=tables.data_of(DEPTH_COLUMNS, tables.saved_rows(evidence, every, say), say),
         figure=_layers_figure(evidence, every, names, say),
-        above=render("layers", say, findings=told, level=LEVEL, accuracy=accuracy_text),
+        above=render("layers", say, findings=told, level=LEVEL, accuracy=tables.accuracy_text),
         legend=hint_html(say("evidence.depths_hint", task=task)),
         about=evidence.about(task, evidence.backbones, say),
         least_width=LEAST_WIDTH,
@@ -271,11 +250,7 @@ def _layers_figure(
         number = draw.axis_number(place)
         axes[f"xaxis{number}"] = draw.axis(range=[-0.4, deep + 0.4], dtick=max(1, -(-deep // 6)), tickangle=0)
         axes[f"yaxis{number}"] = draw.axis(
-            matches="y",
-            showticklabels=place % ACROSS == 0,
-            showgrid=True,
-            gridcolor=draw.GRID,
-            **PERCENT,
+            matches="y", showticklabels=place % ACROSS == 0, showgrid=True, gridcolor=draw.GRID, **PERCENT
         )
         text = escape(shorten(one_vector(poolings), POOLING))
         titles.append(draw.plot_name(place, f"<b>{text}</b>" if BASE in poolings else text))
@@ -300,7 +275,7 @@ def _layers(
         rows = [
             beside(row, place=row.layer) for row in every if row.backbone == key and pooling in row.poolings
         ]
-        layers = _points(evidence, rows, "evidence.depths_hover", accuracy_text, say)
+        layers = _points(evidence, rows, "evidence.depths_hover", tables.accuracy_text, say)
         style = {"mode": "lines+markers", "line": {"color": colour, "width": 2}, **draw.axes_of(place)}
         marker = {"color": colour, "symbol": symbol, "size": 7}
         traces += [draw.dots(layers, marker, WHISKER, "y", **style)] if rows else []
@@ -333,18 +308,18 @@ def whitening(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Rho of the chosen backbones' vectors, plain and after each step, and whether whitening helps."""
     found = _of_steps(evidence)
     every = list(chain.from_iterable(found.values()))
-    rows = shared(every, (name for row in every for name in row.poolings))
+    rows = tables.shared(every, (name for row in every for name in row.poolings))
     left = draw.tick_width(chain.from_iterable(map(_label_lines, rows)))
     saved = [
         beside(row, step=say(f"evidence.step_{row.step}"), pairs=row.measured)
-        for row in saved_rows(evidence, every, say, "rho")
+        for row in tables.saved_rows(evidence, every, say, "rho")
     ]
     signs = "   ".join(f"{sign} {say(f'evidence.step_{name}')}" for name, (_, sign) in SIGNS.items())
     fitted = max(row.fitted for row in evidence.every["postprocessed"])
     return Shown(
         heading=say("evidence.steps_heading"),
         words=say("evidence.steps_words", plots=len(found)),
-        data=data_of(STEP_COLUMNS, saved, say),
+        data=tables.data_of(STEP_COLUMNS, saved, say),
         figure=_steps_figure(evidence, every, rows, left, say),
         above=_steps_told(evidence, found, say),
         legend=hint_html(signs) + hint_html(say("evidence.steps_hint", fitted=fitted)),
@@ -441,13 +416,13 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
     told = [_answers_finding(evidence, found, key) for key in keys]
     saved = [  # similarity, which is held against itself, has no test
         beside(row, **dict.fromkeys(TEST)) if row.own else row
-        for row in saved_rows(evidence, found, say, "rho")
+        for row in tables.saved_rows(evidence, found, say, "rho")
     ]
     total, tests = max(row.measured for row in found), sum(row.corrected is not None for row in found)
     return Shown(
         heading=say("evidence.explained_heading"),
         words=say("evidence.explained_words", plots=len(keys)),
-        data=data_of(ANSWER_COLUMNS, saved, say),
+        data=tables.data_of(ANSWER_COLUMNS, saved, say),
         figure=_answers_figure(evidence, found, answers, say),
         above=render("explanations", say, findings=told, tests=tests, level=LEVEL, number=number),
         legend=hint_html(say("evidence.explained_hint", task=tasks, total=total)),

@@ -14,18 +14,9 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from components.exhibits import draw
+from components.exhibits import draw, exhibit
 from components.exhibits.control import State
-from components.exhibits.exhibit import (
-    Exhibit,
-    Shown,
-    Where,
-    csv_link,
-    hint_html,
-    legend_html,
-    saved_table,
-    titled_frame,
-)
+from components.exhibits.exhibit import Exhibit, Shown, Where, hint_html, legend_html, titled_frame
 from components.exhibits.view import classify_link, number, one_vector, percent, shorten, visible
 from components.fitting import Fit, Miss, Ranked, Score
 from components.markup import render
@@ -136,7 +127,7 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
     caption = say("lab.about", rows=len(found.fit.table.texts), classes=len(found.fit.classes))
     texts = data.map(lambda cell: number(cell, 3) if isinstance(cell, float) else str(cell))
     numeric = range(2, data.shape[1] - 1)
-    return Shown(data=data, html=saved_table(data, texts, numeric, caption, "poolscope-lab.csv", say))
+    return Shown(data=data, html=exhibit.saved_table(data, texts, numeric, caption, "poolscope-lab.csv", say))
 
 
 def _ranked(found: Found, say: Texts) -> pd.DataFrame:
@@ -301,7 +292,7 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     table = render(
         "misses", say, caption=heading, titles=list(data), rows=rows, percent=percent, visible=visible
     )
-    link = csv_link(data, "poolscope-misses.csv", say("table.download"))
+    link = exhibit.csv_link(data, "poolscope-misses.csv", say("table.download"))
     return Shown(
         heading=heading,
         data=data,

@@ -143,8 +143,5 @@ TRACING: Panel[Comparison, Traced] = Panel(
     "tracing", "trace.heading", traced, rows=((TRACE,),), controls=(TRACED,)
 )
 LAB: Panel[Found, Found] = Panel(
-    "lab-found",
-    "page.lab",
-    lambda found: found,
-    rows=((RANKING,), (NUMBERS,), (CURVE, CONFUSION), (MISSES,)),
+    "lab-found", "page.lab", lambda found: found, rows=((RANKING,), (NUMBERS,), (CURVE, CONFUSION), (MISSES,))
 )

@@ -16,19 +16,9 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from components.analyses.anatomy import Anatomy
 from components.analyst import Analyst
 from components.errors import PoolscopeError
+from components.exhibits import facts
 from components.exhibits.evidence import BASE, Evidence, select
 from components.exhibits.exhibit import strong_html
-from components.exhibits.facts import (
-    NAMED,
-    against_facts,
-    cases,
-    head_facts,
-    heads_facts,
-    importance_facts,
-    padding_facts,
-    result_facts,
-    results_facts,
-)
 from components.exhibits.head import sizes, step_name
 from components.exhibits.panels import Answered
 from components.exhibits.view import indices, listed, shorten, visible
@@ -87,7 +77,7 @@ class Question:
         if any(text.keys() != self.question.keys() for text in self.papers.values()):
             raise ValueError(f"papers: every text is needed in {sorted(self.question)}")
         for name, line in chain(self.answer.items(), self.each.items()):
-            values = {*cases(self.view).get(case_of(name), ())}
+            values = {*facts.cases(self.view).get(case_of(name), ())}
             if unknown := line.keys() - values - {ELSE}:
                 raise ValueError(f"{name}: there is no case with the values {sorted(unknown)}")
             if ELSE not in line and (missing := values - line.keys()):
@@ -110,7 +100,8 @@ def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ..
 def flow_html(anatomy: Anatomy, say: Texts) -> Markup:
     """A head from the top down: its T tokens, of which those are marked that are read, and its steps."""
     tokens, read = anatomy.analysis.tokens, anatomy.analysis.reads.positions
-    names = listed([shorten(visible(tokens.text[index]), LENGTH) for index in indices(read)], NAMED, say)
+    texts = [shorten(visible(tokens.text[index]), LENGTH) for index in indices(read)]
+    names = listed(texts, facts.NAMED, say)
     taken = say("questions.tokens", read=names, count=int(read.sum()), total=len(read))
     steps = [(step, step_name(anatomy, step, say), sizes(step, say)) for step in anatomy.steps]
     return render("flow", say, read=read.tolist(), taken=taken, steps=steps)
@@ -191,17 +182,17 @@ class Answers:
         heads, each = [], {}
         for key in self._backbones(question, self.analyst.backbones()):
             head = self.analyst.ask("anatomy", question.query(key, question.pooling))
-            each[key] = head_facts(head, self.texts)
+            each[key] = facts.head_facts(head, self.texts)
             shown = Answered(self.analyst, head.analysis, {}, head)
             if question.view == "importance":
-                each[key] |= importance_facts(shown.importance, self.texts)
+                each[key] |= facts.importance_facts(shown.importance, self.texts)
             if question.view == "padding":
-                each[key] |= padding_facts(shown.padding, self.texts)
+                each[key] |= facts.padding_facts(shown.padding, self.texts)
             if question.against:
                 other = self.analyst.ask("anatomy", question.query(key, question.against))
-                each[key] |= against_facts(head, other, self.texts)
+                each[key] |= facts.against_facts(head, other, self.texts)
             heads.append(shown)
-        together = heads_facts([one.anatomy for one in heads], self.texts)
+        together = facts.heads_facts([one.anatomy for one in heads], self.texts)
         return self._said(question, each, together, heads[0], [one.anatomy for one in heads])
 
     def _from_results(self, question: Question) -> Answer:
@@ -211,8 +202,9 @@ class Answers:
         evidence = select(self.results, question.task, self._backbones(question, specs), titles)
         task = {"task": visible(tasks.get(question.task, question.task))}  # the title of the task
         named, keys = question.poolings, evidence.backbones
-        each = {key: result_facts(evidence, key, named, self.texts) | task for key in keys}
-        return self._said(question, each, results_facts(evidence, (*named, BASE)[0], self.texts), evidence)
+        each = {key: facts.result_facts(evidence, key, named, self.texts) | task for key in keys}
+        together = facts.results_facts(evidence, (*named, BASE)[0], self.texts)
+        return self._said(question, each, together, evidence)
 
     def _said(
         self,

@@ -8,18 +8,9 @@ from markupsafe import Markup
 
 from components.analyses.detect import Detected, settings
 from components.analyses.padding import Padding
+from components.exhibits import exhibit
 from components.exhibits.control import State
-from components.exhibits.exhibit import (
-    NOTHING,
-    Column,
-    Exhibit,
-    Shown,
-    hint_html,
-    saved_table,
-    table_html,
-    titled_frame,
-    unanswered,
-)
+from components.exhibits.exhibit import Column, Exhibit, Shown, saved_table, titled_frame, unanswered
 from components.exhibits.view import asked_line, labels_of, visible
 from components.texts import Sentence, Texts
 
@@ -41,7 +32,7 @@ def padding(given: Padding | Sentence, _: State, say: Texts) -> Shown:
         heading=first,
         words=say.together((first, *more)),
         data=data,
-        above="".join(hint_html(line) for line in (*more, say("batch.hint"))),
+        above="".join(exhibit.hint_html(line) for line in (*more, say("batch.hint"))),
         html=saved_table(data, read, numeric, caption, "poolscope-padding.csv", say),
         about=about,
     )
@@ -52,7 +43,6 @@ def _data(given: Padding, say: Texts) -> pd.DataFrame:
     labels, verdicts, reads = labels_of(given.analysis), [], []
 
     def tokens(places: Sequence[int]) -> str:
-        """The names of a few tokens, or how many they are."""
         if len(places) > NAMED:
             return say("batch.tokens", count=len(places), total=len(labels))
         return say.listed(labels[place] for place in places) if places else say("batch.no_token")
@@ -78,7 +68,6 @@ def _data(given: Padding, say: Texts) -> pd.DataFrame:
 
 
 def _cell(value: object) -> str:
-    """A cell as a reader sees it: numbers with two digits that count."""
     if not isinstance(value, float):
         return str(value)
     return "" if value != value else f"{value:.2g}"
@@ -99,7 +88,7 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
         heading=first,
         words=say.together((first, *more)),
         data=data,
-        above="".join(map(hint_html, more)),
+        above="".join(map(exhibit.hint_html, more)),
         html=table + _servers(given, say),
     )
 
@@ -122,10 +111,9 @@ def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
 
 
 def _servers(given: Detected, say: Texts) -> Markup:
-    """Table of what to set in each server to get the vector; nothing without a match."""
     found = settings(given.ways, given.layers)
     if not found:
-        return NOTHING
+        return exhibit.NOTHING
     columns = {
         "detective.server": [one.engine for one in found],
         "detective.options": [" · ".join(one.options) for one in found],
@@ -133,10 +121,9 @@ def _servers(given: Detected, say: Texts) -> Markup:
     lacks = [say.listed(lack.said(say) for lack in one.lacks) for one in found]
     if any(lacks):
         columns["detective.lacks"] = lacks
-    return table_html(titled_frame(columns, say), (), say("detective.servers"))
+    return exhibit.table_html(titled_frame(columns, say), (), say("detective.servers"))
 
 
 PADDED = Exhibit("padding", padding, style="numbers")
-VECTOR = Exhibit(  # on the page alone: no link holds a vector
-    "detective", detective, frame="bare", where=frozenset({"page"})
-)
+# On the page alone: no link holds a vector.
+VECTOR = Exhibit("detective", detective, frame="bare", where=frozenset({"page"}))

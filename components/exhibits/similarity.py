@@ -10,37 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from components.exhibits import draw
+from components.exhibits import draw, exhibit
+from components.exhibits import view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import (
-    Column,
-    Exhibit,
-    Shown,
-    hint_html,
-    key_html,
-    legend_of,
-    line_html,
-    saved_table,
-    scale_html,
-    titled_frame,
-)
-from components.exhibits.view import (
-    CENTRED,
-    CENTRINGS,
-    LAYER,
-    MARKS,
-    View,
-    asked_line,
-    indices,
-    layer_name,
-    mark,
-    number,
-    percent,
-    reference_name,
-    shorten,
-    visible,
-    yes_or_no,
-)
+from components.exhibits.exhibit import Column, Exhibit, Shown, key_html, line_html, titled_frame
+from components.exhibits.view import CENTRED, CENTRINGS, LAYER, View, number, percent, shorten, visible
 from components.texts import Texts
 from components.types import Analysis, Floats, Reads
 
@@ -96,11 +70,11 @@ def _band_columns(view: View, say: Texts) -> dict[str, Column]:
     return {say(f"table.ordinary_{end}"): [value] * len(view.labels) for end, value in ends}
 
 
-Name = Callable[[int], str]  # index of a token -> what it is called
+def largest_share(reads: Reads, name: Callable[[int], str], say: Texts) -> str:
+    """Name the token that the logits are most sensitive to; "" where fewer than two have a slope.
 
-
-def largest_share(reads: Reads, name: Name, say: Texts) -> str:
-    """Name the token that the logits are most sensitive to; "" where fewer than two have a slope."""
+    ``name`` gives what the token at an index is called.
+    """
     shares = [percent(share) for share in reads.share if share]
     if len(shares) < 2:
         return ""
@@ -135,7 +109,7 @@ def beside_bars(reads: Reads) -> list[str]:
 
 def flat_tokens(reads: Reads) -> list[int]:
     """Indices of the tokens that are read though the logits have no slope there."""
-    return indices(reads.positions & (reads.share == 0))
+    return naming.indices(reads.positions & (reads.share == 0))
 
 
 def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
@@ -144,7 +118,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     columns = _columns(view, say)
     own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
     own["table.plain"] = view.similarity
-    name, known = shorten(reference_name(view, say), 40), view.band is not None and view.others
+    name, known = shorten(naming.reference_name(view, say), 40), view.band is not None and view.others
     total = len(view.others)
     found = {"reference": name, "count": len(beyond(view)[1]), "total": total}
     found |= beside_band(view, total, say)
@@ -154,7 +128,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
         data=titled_frame(own, say, _band_columns(view, say)),
         figure=_figure(view, say),
         legend=_legend(view, say),
-        about=asked_line(analysis, say),
+        about=naming.asked_line(analysis, say),
     )
 
 
@@ -184,8 +158,8 @@ def _figure(view: View, say: Texts) -> draw.Figure:
     )
     start, ticks = _scale(view)
     room = ROOM * (1 - start)
-    reference = escape(shorten(reference_name(view, say), 30))
-    title = say(f"similarity.axis_{view.centring}", reference=reference, layer=layer_name(view, say))
+    reference = escape(shorten(naming.reference_name(view, say), 30))
+    title = say(f"similarity.axis_{view.centring}", reference=reference, layer=naming.layer_name(view, say))
     title += say("similarity.start", start=number(start)) if start else ""
     ends = [start - (room if start < 0 else 0), 1 + room]
     scale = draw.value_axis(title, range=ends, tickvals=ticks, side="top", **draw.ZERO_LINE)
@@ -238,17 +212,16 @@ def segment_keys(view: View, say: Texts) -> dict[str, bool]:
 
 
 def _legend(view: View, say: Texts) -> str:
-    """Explain the dot, the colours and the vocabulary's marks, for those that occur."""
     reads, special = view.analysis.reads, view.analysis.tokens.special
-    marks = {mark(label) for label in view.labels}
+    marks = {naming.mark(label) for label in view.labels}
     wins = None if reads.wins is None else int(reads.wins.sum())
     beside = say("legend.share") if wins is None else say("legend.wins", total=wins)
-    return legend_of(
+    return exhibit.legend_of(
         {
             key_html("read", say("legend.read")): reads.positions.any(),
             **segment_keys(view, say),
             key_html("special", say("legend.special")): (special & ~reads.positions).any(),
-            **{line_html(say(f"legend.{sign}")): sign in marks for sign in MARKS},
+            **{line_html(say(f"legend.{sign}")): sign in marks for sign in naming.MARKS},
             key_html("band", say("ordinary.band", **beside_band(view, 0, say))): view.band is not None,
             line_html(say("ordinary.bold"), "0.00"): beyond(view)[1],
             line_html(beside): beside_bars(reads),
@@ -280,13 +253,13 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
         labels += [say(f"table.ordinary_{end}") for end in ENDS]
     layers = {say("away.layer", layer=layer): row for layer, row in enumerate(rows)}
     return Shown(
-        heading=say("heatmap.heading", reference=shorten(reference_name(view, say), 40)),
+        heading=say("heatmap.heading", reference=shorten(naming.reference_name(view, say), 40)),
         words=_heatmap_words(view, say),
         data=titled_frame({"table.index": places, "table.token": labels}, say, layers),
         figure=_heatmap_figure(view, say),
-        action=hint_html(say("heatmap.hint")),
-        above=scale_html(scale, stops),
-        about=asked_line(analysis, say),
+        action=exhibit.hint_html(say("heatmap.hint")),
+        above=exhibit.scale_html(scale, stops),
+        about=naming.asked_line(analysis, say),
         scale=scale,
         least_width=draw.least_width(view),
     )
@@ -312,7 +285,6 @@ def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
 
 
 def _heatmap_words(view: View, say: Texts) -> str:
-    """Say where similarity is lowest and highest, the reference itself left out."""
     layers, total = view.by_layer.shape
     others = view.others
     if not others:
@@ -349,7 +321,8 @@ def table(analysis: Analysis, state: State, say: Texts) -> Shown:
         ],
         **{f"table.{one.centring}": [number(value, 4) for value in one.similarity] for one in views},
     }
-    caption = say("table.caption", layer=layer_name(view, say), reference=reference_name(view, say))
+    reference = naming.reference_name(view, say)
+    caption = say("table.caption", layer=naming.layer_name(view, say), reference=reference)
     ranges = [
         say("ordinary.range", what=say(f"table.{one.centring}"), low=number(band[0]), high=number(band[2]))
         for one in views
@@ -360,7 +333,7 @@ def table(analysis: Analysis, state: State, say: Texts) -> Shown:
         caption = say.together((caption, told))
     data = titled_frame(own, say, bands)
     shown = titled_frame({**{key: list(map(str, values)) for key, values in own.items()}, **read}, say)
-    return Shown(data=data, html=saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))
+    return Shown(data=data, html=exhibit.saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))
 
 
 TABLE = Exhibit("numbers", table, style="numbers", frame="folded", title="table.heading", controls=(LAYER,))
@@ -376,8 +349,8 @@ def _columns(view: View, say: Texts) -> dict[str, Column]:
         "table.raw": tokens.text,
         "table.characters": [f"{start}–{end}" if start < end else "" for start, end in tokens.span],
         "table.segment": [say(draw.SEGMENT_KEYS[one]) if one >= 0 else "" for one in tokens.segment],
-        "table.special": [yes_or_no(one, say) for one in tokens.special],
-        "table.read": [yes_or_no(one, say) for one in analysis.reads.positions],
+        "table.special": [naming.yes_or_no(one, say) for one in tokens.special],
+        "table.read": [naming.yes_or_no(one, say) for one in analysis.reads.positions],
         "table.share": analysis.reads.share,
         **{f"table.{one}": analysis.cosines(one)[view.layer] for one in CENTRINGS},
         **wins,

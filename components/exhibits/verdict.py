@@ -10,22 +10,11 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits import draw
+from components.exhibits import view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html, token_html
 from components.exhibits.similarity import flat_tokens, largest_share
-from components.exhibits.view import (
-    CAPITALS,
-    View,
-    asked_line,
-    breakable_html,
-    indices,
-    number,
-    percent,
-    shorten,
-    visible,
-    word,
-    yes_or_no,
-)
+from components.exhibits.view import View, indices, number, percent, shorten, visible, word
 from components.markup import render
 from components.texts import Texts
 from components.types import SWAPS, Analysis
@@ -47,7 +36,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
         say("away.label"): names,
         say("away.logit"): analysis.logits[order],
         _output_name(analysis, say): analysis.probabilities[order],
-        say("away.trained"): [yes_or_no(not analysis.random, say)] * len(order),
+        say("away.trained"): [naming.yes_or_no(not analysis.random, say)] * len(order),
     }
     random = "heading_random" if analysis.head_trained else "heading_untrained"
     heading = say(f"outputs.{random if analysis.random else 'heading'}")
@@ -60,7 +49,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
         figure=outputs_figure(analysis, say),
         legend=_rest(analysis, order[SHOWN:], say),
         above="".join(hint_html(visible(one)) for one in swap),
-        about=asked_line(analysis, say),
+        about=naming.asked_line(analysis, say),
     )
 
 
@@ -126,7 +115,6 @@ def output_text(analysis: Analysis, index: int) -> str:
 
 
 def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
-    """The labels that have no bar, summed up; "" if every label has one."""
     if not rest:
         return ""
     words = "outputs.rest" if analysis.problem_type == "single_label" else "outputs.rest_raw"
@@ -153,7 +141,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         say,
         analysis=analysis,
         labels=view.labels,
-        architecture=breakable_html(visible(analysis.backbone.architecture), CAPITALS),
+        architecture=naming.breakable_html(visible(analysis.backbone.architecture), naming.CAPITALS),
         task=say.name(analysis.query.task),
         unread=unread,
         named=NAMED,

@@ -22,22 +22,10 @@ from components.markup import render
 from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
 from components.types import Progress, Query
+from components.ui import places as on_page
 from components.ui.classify import CLASSIFY, Classify
 from components.ui.compare import offered, offered_poolings
-from components.ui.places import (
-    AT_ONCE,
-    LAST_AT_ONCE,
-    OF_MODEL,
-    PRIVATE,
-    Given,
-    ProgressBar,
-    Updates,
-    browser,
-    build_places,
-    menu,
-    on,
-    scripted_html,
-)
+from components.ui.places import AT_ONCE, LAST_AT_ONCE, OF_MODEL, PRIVATE, Given, Updates, menu, on
 from components.ui.question import hub_queue
 from components.ui.tab import Surroundings, TabKind
 
@@ -76,7 +64,8 @@ class Lab:
             gr.HTML(f"{Markup('<h2>{}</h2>').format(say('lab.bring'))}{hint}")
             with gr.Row(elem_id="lab-from"):
                 samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
-                scripted_html("lab-file", browser("lab.js"), render("file", say, most=LARGEST))
+                file = render("file", say, most=LARGEST)
+                on_page.scripted_html("lab-file", on_page.browser("lab.js"), file)
             said: Any = {"label": say("fields.table"), "placeholder": say("lab.table_hint")}
             self.table = gr.Textbox("", **said, lines=6, max_lines=6, elem_id="lab-table")
             self.notes = gr.HTML("", elem_id="lab-notes")
@@ -92,11 +81,11 @@ class Lab:
             self._build_choices()
         with gr.Row(elem_id="lab-go"):
             start = gr.Button(say("lab.fit"), variant="primary", elem_id="lab-start", scale=0, min_width=200)
-            self.bar = ProgressBar("lab", say, apart=True, scale=0)
+            self.bar = on_page.ProgressBar("lab", say, apart=True, scale=0)
         self.bar.status.render()  # type: ignore[no-untyped-call]  # of gradio's own
         with gr.Column(visible=False, elem_id="lab-found") as self.found:
             use = gr.Button(say("lab.use"), elem_id="lab-use")
-            self.places = build_places(PANEL, say)
+            self.places = on_page.build_places(PANEL, say)
         for name, button in samples.items():
             button.click(partial(sample, name), outputs=[self.table], **AT_ONCE)
         self.sheet: list[Any] = [self.table, *self.columns, self.headed, self.merged]
