@@ -338,7 +338,6 @@ class Answer:
     """
 
     def __init__(self, analyst: Analyst, say: Texts) -> None:
-        """Lay the answer out; all but the verdict stays hidden until there is an analysis."""
         self.say, self.shown, self.opened = say, gr.State(None), gr.State(panels.TOKENS.key)
         self.kept: LRUCache[Any, str] = LRUCache(KEPT, getsizeof=len)
         self.lock = threading.Lock()
@@ -417,7 +416,6 @@ class Answer:
         return updates | self.head.empty(view.analysis, state, before)
 
     def _menus(self, view: View, state: State) -> Updates:
-        """Offer the layers, tokens and labels of an answer."""
         last, chosen = view.analysis.layers, str(view.analysis.query.reference)
         labels = offered_labels(view.analysis, state, self.say)
         info = self.say("view.layer_info", last=last)

@@ -150,7 +150,6 @@ def _endpoint(analyst: Analyst, kind: Kind) -> Callable[..., dict[str, Any]]:
 
 
 def _publish(meanings: dict[str, str], endpoint: Callable[..., Any], **queue: Any) -> None:
-    """Name an endpoint after its function, and say what it takes beside what it does."""
     taken = [f"    {name}: {meanings[name]}" for name in signature(endpoint).parameters]
     told = [cleandoc(endpoint.__doc__ or ""), *(["", "Args:", *taken] if taken else [])]
     endpoint.__doc__ = "\n".join(told)

@@ -108,7 +108,6 @@ class Compare(Tab):
             self.start = gr.Button(say("compare.button"), variant="primary", elem_id="compare-start")
 
     def _build_version(self) -> None:
-        """Lay out the boxes of the second version, which are shown once they hold text, and their buttons."""
         say = self.say
 
         def button(name: str, label: str) -> gr.Button:
@@ -174,7 +173,12 @@ class Compare(Tab):
     def answer_to(self, state: State) -> Comparison:
         """Give the whole comparison that ``state`` asks; PoolscopeError if it cannot be made."""
         *_, whole = compared(self.analyst, asked(self.analyst, state, self.say), state)
-        return with_trace(self.analyst, whole, state)
+
+        def trace() -> Patched:
+            query, others = _traced(whole, state)
+            return self.analyst.ask("trace", query, **others)  # type: ignore[no-any-return]  # as its file says
+
+        return whole if whole.after is None else replace(whole, trace=trace)
 
     def facts(self, answer: Comparison, state: State) -> dict[str, str]:
         """Name the texts, and the layer that is pooled if it is not the last: all else stands in the grid."""
@@ -348,16 +352,6 @@ class TraceCard:
 
     def _shown(self, shown: Shown) -> Updates:
         return {**self.place.show(shown, self.say), **self.bar.idle()}
-
-
-def with_trace(analyst: Analyst, comparison: Comparison, state: State) -> Comparison:
-    """Let the trace between both versions be asked for, where there are two."""
-
-    def trace() -> Patched:
-        query, others = _traced(comparison, state)
-        return analyst.ask("trace", query, **others)  # type: ignore[no-any-return]  # as its file says
-
-    return comparison if comparison.after is None else replace(comparison, trace=trace)
 
 
 def _traced(comparison: Comparison, state: State) -> tuple[Query, dict[str, str]]:

@@ -119,7 +119,6 @@ class Question:
         return {self.place: gr.update(**_places(models, key)), self.backbone: backbone}
 
     def _offers(self, query: Query, models: BackboneMenu, last: int | None) -> dict[str, dict[str, Any]]:
-        """Say what each menu offers beside ``query``, with one line that explains its choice."""
         say, tasks = self.say, self.choices.tasks(query)
         labels = next((task.labels for task in tasks if task.key == query.task), ())
         layers: dict[str, Any] = {}

@@ -161,16 +161,12 @@ def _listening(host: str) -> socket.socket:
 
 def page_options() -> dict[str, Any]:
     """List what gradio needs to show the page as it is meant, and nothing besides."""
+    # The fonts of the visitor's system, and subdued text that can still be read.
+    theme = tomllib.loads((ASSETS / "theme.toml").read_text("utf-8"))
     return {
-        "theme": _theme(),
+        "theme": gr.themes.Default(**theme["base"]).set(**theme["values"]),
         "head": internals.REMOVE_BASE + HEAD.read_text("utf-8") + places.PRELOAD + places.SCRIPT,
         "css_paths": [ASSETS / "answers.css", ASSETS / "theme.css"],
         "footer_links": ["api", "settings"],
         **dict.fromkeys(("ssr_mode", "show_error", "run_history", "enable_monitoring", "pwa"), False),
     }
-
-
-def _theme() -> gr.themes.Base:
-    """Give gradio's default theme fonts of the visitor's system, and subdued text that can still be read."""
-    stated = tomllib.loads((ASSETS / "theme.toml").read_text("utf-8"))
-    return gr.themes.Default(**stated["base"]).set(**stated["values"])

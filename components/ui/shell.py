@@ -98,7 +98,6 @@ class Links:
     """
 
     def __init__(self, analyst: Analyst, results: Table, lab_rows: int, say: Texts) -> None:
-        """Lay the tabs out under the title."""
         self.analyst, self.say = analyst, say
         with gr.Row(elem_id="top"):
             others = [load_texts(tag).language for tag in languages()]

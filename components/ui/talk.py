@@ -87,7 +87,6 @@ class Talk:
     def __init__(
         self, scripts: tuple[Script, ...], shows: Mapping[str, Show], say: Texts, room: bool
     ) -> None:
-        """Lay the slides of all scripts out, hidden. In a ``room`` phones follow."""
         self.scripts, self.room, self.say = scripts, room, say
         self.steps = [step for script in scripts for step in script.steps]
         self.shows = [shows[step.show] for step in self.steps]
@@ -138,10 +137,7 @@ class Talk:
         yield {self.end: str(self._invitation(link, name))}
 
     def _made(self, index: int, own: Pair | None) -> Updates:
-        """Make a slide, or say why there is none: the others are shown nevertheless.
-
-        A visitor's ``own`` sentences are set where the step sets none.
-        """
+        """Make a slide, or say why there is none. ``own`` sentences are set where the step sets none."""
         show, step, (caption, place) = self.shows[index], self.steps[index], self.slides[index]
         follows = following(show.texts, step.state) if own else []
         state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
@@ -360,7 +356,6 @@ class RoomMiddleware:
         return to_talk
 
     async def _at(self, request: Request, say: Texts) -> Response:
-        """Take down where the speaker's page is, and give the votes as HTML."""
         if not self._has_key(request.cookies.get(KEY)):
             raise HTTPException(HTTPStatus.FORBIDDEN, say("room.not_leading"))
         self._room.lead(json_object(await read_body(request.receive, MOST_BYTES, SECONDS, say)))

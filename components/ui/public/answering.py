@@ -64,9 +64,8 @@ def with_timeout(
                 told = error_text(error.said(asker.say), asker.headers)
                 raise gr.Error(told, print_exception=False) from error
             except Exception as error:
-                if not (
-                    isinstance(error, TimeoutError) and deadline.expired()
-                ):  # but one of the function's own
+                is_late = isinstance(error, TimeoutError) and deadline.expired()
+                if not is_late:  # but one of the function's own
                     raise gr.Error(asker.say("verdict.bug")) from error
                 late = asker.say("refusal.answer_timeout", seconds=f"{seconds:g}")
                 raise gr.Error(late, print_exception=False) from error

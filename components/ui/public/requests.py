@@ -235,7 +235,6 @@ def json_object(body: bytes) -> dict[str, Any]:
 
 
 def _is_deeper(value: object, levels: int) -> bool:
-    """Tell whether a value has more than so many levels of lists and objects."""
     if not isinstance(value, dict | list):
         return False
     parts = value.values() if isinstance(value, dict) else value
