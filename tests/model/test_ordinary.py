@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
@@ -20,7 +19,7 @@ from components.model.loading import load
 from components.settings import ASSETS
 from components.types import Centring, Query
 from tests.families.cases import Family
-from tests.plain import INPUTS, SPECS
+from tests.plain import INPUTS, SPECS, load_plain
 from tests.tiny import checkpoint
 
 SENTENCES: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text("utf-8"))["sentences"]
@@ -33,19 +32,9 @@ States = np.ndarray  # (T, D)
 
 @cache
 def by_hand(folder: str, paired: bool = False) -> list[list[States]]:
-    """The hidden states of each sentence, or pair, at each layer, from the body alone."""
-    model, tokenizer = AutoModel.from_pretrained(folder, dtype=torch.float32).eval(), tokens_of(folder)
-    found = []
-    with torch.no_grad():
-        for given in PAIRS if paired else zip(SENTENCES, strict=True):
-            output = model(**tokenizer(*given, return_tensors="pt"), output_hidden_states=True)
-            found.append([layer[0].double().numpy() for layer in output.hidden_states])
-    return found
-
-
-@cache
-def tokens_of(folder: str):  # type: ignore[no-untyped-def]  # transformers gives it no type
-    return AutoTokenizer.from_pretrained(folder)
+    """The hidden states of each sentence, or pair, at each layer, by transformers alone."""
+    plain, inputs = load_plain(folder), PAIRS if paired else zip(SENTENCES, strict=True)
+    return [[layer[0].double().numpy() for layer in plain(*given).hidden_states] for given in inputs]
 
 
 def seen(way: Centring, states: States, everything: States) -> States:
@@ -88,11 +77,7 @@ def test_centred_and_standardised_are_by_the_mean_and_the_deviation_over_the_sen
     folder = SPECS[key].location
     for text, pair in (INPUTS[0], INPUTS[3]):
         analysis = engine.ask("analyze", Query(key, text, pair, pooling="mean", reference=reference))
-        model = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
-        with torch.no_grad():
-            inputs = tokens_of(folder)(text, pair or None, return_tensors="pt")
-            output = model(**inputs, output_hidden_states=True)
-        for layer, hidden in enumerate(output.hidden_states):
+        for layer, hidden in enumerate(load_plain(folder)(text, pair).hidden_states):
             states = hidden[0].double().numpy()
             everything = np.concatenate([one[layer] for one in by_hand(folder, bool(pair))])
             place = analysis.tokens.cls if reference == "cls" else 2

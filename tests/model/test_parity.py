@@ -15,7 +15,7 @@ from components.model.pooling import POOLINGS
 from components.types import Query
 from tests.analyses.test_lens import TEXTS as ASKED
 from tests.analyses.test_lens import TUNED, by_hand, layers_by_hand
-from tests.plain import FIRST, INPUTS, KEYS, SPECS, Plain, cosine, load_plain, overwritten
+from tests.plain import FIRST, INPUTS, KEYS, SPECS, Plain, cosine, load_plain
 
 SHARED = ("max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 SENTIMENT = [key for key in KEYS if key.endswith("-sentiment")]
@@ -62,22 +62,6 @@ def test_poolings_are_those_of_sentence_transformers(
         np.testing.assert_allclose(ours[mode], theirs(mode), atol=1e-6, err_msg=mode)
     np.testing.assert_allclose(ours["first"], theirs("cls"), atol=1e-6)  # theirs is the first attended token
     np.testing.assert_allclose(ours["cls"], theirs(CLS_IN_THEIR_WORDS[key.split("-")[0]]), atol=1e-6)
-
-
-@pytest.mark.parametrize("key", SENTIMENT)
-def test_a_swap_is_the_head_on_the_pooled_vector(engine: Engine, key: str) -> None:
-    """By hand: an average put where the head reads, in a forward pass whose last layer is overwritten."""
-    model, tokenizer = plain(key).model, plain(key).tokenizer
-    inputs = tokenizer(INPUTS[0][0], return_tensors="pt")
-    with torch.no_grad():
-        mean = model(**inputs, output_hidden_states=True).hidden_states[-1].mean(dim=1, keepdim=True)
-        with overwritten(model, lambda hidden: mean.expand_as(hidden)):
-            expected = model(**inputs).logits[0]
-    swapped = engine.ask("analyze", Query(key, INPUTS[0][0], pooling="mean"))
-    np.testing.assert_allclose(swapped.logits, expected, atol=1e-6)
-    if key.split("-")[0] in FIRST:  # which read [CLS]: put there, it gives back the own logits
-        swapped = engine.ask("analyze", Query(key, INPUTS[0][0], pooling="cls"))
-        np.testing.assert_allclose(swapped.logits, plain(key)(INPUTS[0][0]).logits[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("head", ["own", "probe"])
