@@ -1,12 +1,14 @@
 """Tiny random checkpoints of any family, made on the spot."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from torch import Tensor
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -66,8 +68,15 @@ def checkpoint(
 
 
 def change(file: Path, **keys: Any) -> None:
-    """State these keys in a JSON file."""
-    file.write_text(json.dumps(json.loads(file.read_text()) | keys))
+    """State these keys in a JSON file, made if there is none."""
+    file.write_text(json.dumps((json.loads(file.read_text()) if file.exists() else {}) | keys))
+
+
+def reweigh(folder: Path, edit: Callable[[dict[str, Tensor]], object]) -> None:
+    """Edit the tensors of a checkpoint's weights in their place."""
+    tensors = load_file(folder / "model.safetensors")
+    edit(tensors)
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
 
 
 def catalogue(folder: Path, places: Mapping[str, Path], more: str = "") -> Path:

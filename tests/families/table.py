@@ -3,15 +3,17 @@
 ``python -m tests.families.table`` writes it anew.
 """
 
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES as CLASSES
 
-from tests.families.cases import BUILT, FACTS, FAMILIES, ByHand, tiny_model
+from tests.families.cases import BUILT, FACTS, FAMILIES, HERE, ByHand, tiny_model
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "families.md"
 PLAIN = (2, 5, 6, 7, 8, 9, 10, 3)  # [CLS] six words [SEP], which is the end of the sequence too
@@ -19,42 +21,15 @@ GOES_ON = (2, 5, 6, 7, 3, 9, 10, 11)  # the same, and words behind the end
 PADDED = (2, 5, 6, 7, 3, 0, 0, 0)
 PADDING = (0, 0, 0)
 MOVES = 1e-3  # of the largest logit
-RULES = {  # what is read of the three: of an input, of one that goes on behind its end, of a padded one
-    "the first": ([0], [0], [0]),
-    "the last that is no padding": ([7], [7], [4]),
-    "the last end of sequence, found by its id": ([7], [4], [4]),
-    "the very last, padding or not": ([7], [7], [7]),
-    "every one that is no padding": (list(range(8)), list(range(8)), list(range(5))),
-    "every one, padding or not": (list(range(8)), list(range(8)), list(range(8))),
-    "the last that is no padding; in a padded row one past it": ([7], [7], [5]),
-}
-HEAD = """\
-# What each family reads
-
-Which final hidden states move the logits of each family that transformers can classify with, found by brute
-force on a tiny random model: one hidden state is changed at a time. `tests/model/test_families.py` holds
-Poolscope to the same on every family: tokens, hidden states of every layer, poolings, swaps, logits, steps of
-the head; and it keeps this page true, which `python -m tests.families.table` writes.
-
-Padding moves the logits of a text, or leaves them the same: three tokens of it, masked, with the position ids
-that the model makes up itself. The differences are above 2e-2 of the largest logit, or below 1e-5.
-
-| Family | Class | Its head reads | Padding on the right | Padding on the left |
-|---|---|---|---|---|
-"""
-AVERAGING = """
-With these settings the same families average:
-
-| Family | Setting | Its head reads | Padding on the right | Padding on the left |
-|---|---|---|---|---|
-"""
+PAGE_OF: dict[str, Any] = tomllib.loads((HERE / "page.toml").read_text(encoding="utf-8"))
+RULES: dict[str, list[list[int]]] = PAGE_OF["rules"]
 
 
 def page() -> str:
     """The whole page."""
     plain = [row(family, {}, tiny_model(family)) for family in BUILT]
     averaging = [row(family, more, tiny_model(family, **more)) for family, more in FACTS["averaging"].items()]
-    return "".join([HEAD, *plain, AVERAGING, *averaging, *_exceptions()])
+    return "".join([PAGE_OF["head"], *plain, PAGE_OF["averaging"], *averaging, *_exceptions()])
 
 
 def _inputs(ids: tuple[int, ...]) -> dict[str, Tensor]:
@@ -65,7 +40,7 @@ def _inputs(ids: tuple[int, ...]) -> dict[str, Tensor]:
 def row(family: str, settings: dict[str, str], model: PreTrainedModel) -> str:
     """The line of one family: its class or, if it is set to average, how; and what its head reads."""
     by_hand = ByHand(model, FACTS["bodies"].get(family, ""))
-    found = tuple(by_hand.reads(_inputs(ids)) for ids in (PLAIN, GOES_ON, PADDED))
+    found = [by_hand.reads(_inputs(ids)) for ids in (PLAIN, GOES_ON, PADDED)]
     reads = next((name for name, known in RULES.items() if known == found), f"positions {found}")
     set_to = ", ".join(f"`{name} = {value}`" for name, value in settings.items())
     padded = (moves(by_hand, ids) for ids in (PLAIN + PADDING, PADDING + PLAIN))

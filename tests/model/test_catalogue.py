@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,31 +21,15 @@ from components.settings import ASSETS, Settings
 
 def written(folder: Path, text: str) -> Path:
     file = folder / "backbones.toml"
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text.replace("COMMIT", COMMIT), encoding="utf-8")
     return file
 
 
 COMMIT = "0123456789" * 4
 CONFIG = {"architectures": ["BertForSequenceClassification"], "id2label": {"1": "yes", "0": "no", "10": "?"}}
-TWO = f"""
-[mine]
-title = "Mine"
-path = "mine"
-task = "spam"
-texts = 1
-note = "our own"
-
-[theirs]
-title = "Theirs"
-hub = "org/name"
-revision = "{COMMIT}"
-task = "topic"
-licence = "apache-2.0"
-size = 268000000
-preload = true
-"""
-CARRIED = f'[a]\ntitle = "A"\nhub = "org/name"\nrevision = "{COMMIT}"\npackage = "carrying"\ntask = "t"'
-PLAIN = '[a]\ntitle = "A"\npath = "."\ntask = "t"'
+TABLES = tomllib.loads(Path(__file__).with_name("catalogues.toml").read_text(encoding="utf-8"))
+CARRIED: str = TABLES["carried"]
+PLAIN: str = TABLES["plain"]
 
 
 @pytest.fixture
@@ -59,7 +44,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_folder_and_a_hub_entry(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "config.json").write_text(json.dumps(CONFIG))
-    local, hub = read_catalogue(written(tmp_path, TWO))
+    local, hub = read_catalogue(written(tmp_path, TABLES["two"]))
     assert (local.key, local.source, local.location) == ("mine", "local", str(tmp_path / "mine"))
     assert (local.architecture, local.labels) == ("BertForSequenceClassification", ("no", "yes", "?"))
     assert (local.texts, local.note, local.available) == (1, "our own", True)
@@ -131,8 +116,11 @@ def test_a_config_that_was_written_anew_is_read_again(tmp_path: Path) -> None:
     assert configs.refreshed(spec) == spec
 
 
+LARGE = json.dumps({"architectures": ["A"], "more": "x" * 4_000_000})
+
+
 @pytest.mark.parametrize(
-    "put", [Path.mkdir, os.mkfifo, lambda file: file.symlink_to("/dev/zero"), lambda file: large(file)]
+    "put", [Path.mkdir, os.mkfifo, lambda at: at.symlink_to("/dev/zero"), lambda at: at.write_text(LARGE)]
 )
 def test_a_config_that_is_no_plain_file_or_never_ends_is_not_read(
     tmp_path: Path, put: Callable[[Path], object]
@@ -140,10 +128,6 @@ def test_a_config_that_is_no_plain_file_or_never_ends_is_not_read(
     put(tmp_path / "config.json")
     (spec,) = read_catalogue(written(tmp_path, PLAIN))
     assert not spec.available
-
-
-def large(file: Path) -> None:
-    file.write_text(json.dumps({"architectures": ["A"], "more": "x" * 4_000_000}))
 
 
 def test_an_index_that_names_a_part_of_thousands_of_characters_is_no_checkpoint(tmp_path: Path) -> None:
@@ -154,30 +138,16 @@ def test_an_index_that_names_a_part_of_thousands_of_characters_is_no_checkpoint(
     assert not is_complete(tmp_path)
 
 
-MISTAKES = (
-    ("", "at least one backbone"),
-    ("[a", "readable TOML"),
-    ('[a]\ntitle = "A"\ntask = "t"', "either path or hub"),
-    (PLAIN + '\nhub = "y/z"', "either path or hub"),
-    ('[a]\ntitle = "A"\ntask = "t"\nhub = "y/z"', "revision"),
-    (CARRIED.replace(COMMIT, "main"), "40 characters"),
-    (CARRIED.replace("org/name", "../z"), "an id of a model"),
-    (PLAIN + "\nsize = 3", "for hub entries"),
-    (PLAIN + '\npackage = "y"', "for hub entries"),
-    (CARRIED.replace("carrying", "carrying.it"), "a Python package, without dots"),
-    ('[a]\ntask = "t"\npath = "x"', "title"),
-    (PLAIN + '\ncolour = "red"', "colour"),
-    (PLAIN + "\ntexts = 3", "texts is 1 or 2"),
-    (PLAIN + '\nprobes = "none.safetensors"', r"\[a\].*readable safetensors"),
-    (PLAIN + '\nprobes = "backbones.toml"', r"\[a\].*readable safetensors"),
-    ("a = 1", r"\[a\]"),
-)
-
-
-@pytest.mark.parametrize(("text", "message"), MISTAKES)
-def test_a_mistake_names_the_entry_and_the_field(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(PoolscopeError, match=message):
+@pytest.mark.parametrize("case", TABLES["mistakes"])
+def test_a_mistake_names_the_entry_and_the_field(tmp_path: Path, case: dict[str, str]) -> None:
+    text = case.get("text", PLAIN + case.get("adds", ""))
+    if "part" in case:
+        text = CARRIED.replace(case["part"], case["instead"])
+    with pytest.raises(PoolscopeError, match=case["says"]):
         read_catalogue(written(tmp_path, text))
+
+
+def test_a_catalogue_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(PoolscopeError, match="readable TOML"):
         read_catalogue(tmp_path / "none.toml")
 
@@ -185,10 +155,7 @@ def test_a_mistake_names_the_entry_and_the_field(tmp_path: Path, text: str, mess
 def test_probes_stand_beside_the_catalogue(tmp_path: Path) -> None:
     numbers = np.zeros((2, 4), dtype=np.float32)
     write_probes({("topic", "cls"): Probe(numbers, numbers[:, 0])}, tmp_path / "probes" / "a.safetensors")
-    entry = '[a]\ntitle = "A"\npath = "x"\ntask = "t"\nprobes = "probes/a.safetensors"\n'
-    with_probes, without = read_catalogue(
-        written(tmp_path, entry + '[b]\ntitle = "B"\npath = "x"\ntask = "t"')
-    )
+    with_probes, without = read_catalogue(written(tmp_path, TABLES["probed"]))
     assert with_probes.probes == str(tmp_path / "probes" / "a.safetensors")
     assert (with_probes.probed, without.probes, without.probed) == (("topic",), None, ())
 

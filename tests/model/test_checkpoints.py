@@ -1,15 +1,13 @@
 """Loading: what a checkpoint is, what it lacks, where its head begins, and what is refused."""
 
-import json
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AutoModelForSequenceClassification
 
@@ -29,14 +27,14 @@ from components.settings import Settings
 from components.texts import Sentence
 from components.types import BackboneSpec, Query
 from tests.tables import reviews
-from tests.tiny import WORDS, catalogue, checkpoint, tokenizer
+from tests.tiny import WORDS, catalogue, change, checkpoint, reweigh, tokenizer
 
 QUESTION = Query("x", "the film is not good at all")
 
 
 def test_a_whole_checkpoint_is_trained_and_in_single_precision(tmp_path: Path) -> None:
-    spec, file = checkpoint(tmp_path / "whole"), tmp_path / "whole" / "model.safetensors"
-    save_file({name: tensor.half() for name, tensor in load_file(file).items()}, file, {"format": "pt"})
+    spec = checkpoint(tmp_path / "whole")
+    reweigh(tmp_path / "whole", lambda tensors: tensors.update({k: v.half() for k, v in tensors.items()}))
     backbone = load(spec)
     assert backbone.architecture == "BertForSequenceClassification"
     assert backbone.head_trained
@@ -73,55 +71,24 @@ def test_probabilities_follow_the_problem_type(
     assert analysis.predicted == chosen
 
 
-SIGMOID = "torch.nn.modules.activation.Sigmoid"
-FOLDERS: dict[str, tuple[dict[str, Any], str]] = {  # a folder's files are changed so -> what is said
-    "a head for tokens": (
-        {"config.json": {"architectures": ["BertForTokenClassification"]}},
-        "Its config says",
-    ),
-    "the same head": ({"config.json": {"architectures": ["OtherForSequenceClassification"]}}, ""),
-    "an activation": (
-        {"config.json": {"sentence_transformers": {"activation_fn": SIGMOID}}},
-        "puts a Sigmoid",
-    ),
-    "an older activation": (
-        {"config.json": {"sbert_ce_default_activation_function": SIGMOID}},
-        "puts a Sigmoid",
-    ),
-    "no activation": ({"config.json": {"sentence_transformers": {"activation_fn": "torch.nn.Identity"}}}, ""),
-    "an adapter beside": ({"adapter_config.json": {"peft_type": "LORA"}}, "An adapter lies beside"),
-    "an adapter alone": ({"adapter_config.json": {}, "config.json": None}, "holds an adapter alone"),
-    "no config": ({"config.json": None}, "it has no config.json"),
-    "checkpoints of a trainer": (
-        {"config.json": None, "checkpoint-500/config.json": {}, "checkpoint-9/config.json": {}},
-        "one lies in checkpoint-500, checkpoint-9",
-    ),
-    "a wrapper's names": ({"model.safetensors": "module."}, "all its weights begin with “module.”"),
-    "an adapted model's names": ({"model.safetensors": "base_model.model."}, "with “base_model.model.”"),
-    "two wrappers' names": ({"model.safetensors": "module._orig_mod."}, "begin with “module._orig_mod.”"),
-    "a compiled model's names": ({"model.safetensors": "_orig_mod."}, "weights begin with “_orig_mod.”"),
-}
+FOLDERS = tomllib.loads(Path(__file__).with_name("folders.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
 def test_what_a_folder_holds_besides_or_instead_is_said(tmp_path: Path, kind: str) -> None:
-    changes, said = FOLDERS[kind]
-    spec = replace(checkpoint(tmp_path / "odd"), available=False)
-    for name, change in changes.items():
-        file = tmp_path / "odd" / name
-        if change is None:
-            file.unlink()
-        elif isinstance(change, str):
-            save_file({change + key: value for key, value in load_file(file).items()}, file, {"format": "pt"})
-        else:
-            file.parent.mkdir(exist_ok=True)
-            before = json.loads(file.read_text()) if file.exists() else {}
-            file.write_text(json.dumps({**before, **change}))
+    case, folder = FOLDERS[kind], tmp_path / "odd"
+    spec, prefix = replace(checkpoint(folder), available=False), case.get("prefix", "")
+    reweigh(folder, lambda tensors: [tensors.update({prefix + key: tensors.pop(key)}) for key in [*tensors]])
+    for name in case.get("without", ()):
+        (folder / name).unlink()
+    for name, keys in case.get("files", {}).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        change(folder / name, **keys)
     try:
         told = [str(one) for one in analyse(examine(load(spec), QUESTION)).warnings]
     except PoolscopeError as refusal:
         told = [str(refusal)]
-    assert [said in one for one in told] == ([True] if said else [])
+    assert [case["says"] in one for one in told] == ([True] if case["says"] else [])
 
 
 def test_an_absent_folder_is_said_to_be_absent(tmp_path: Path) -> None:
@@ -194,10 +161,8 @@ def test_an_added_token_without_an_embedding_costs_the_texts_that_have_it(tmp_pa
 def test_a_row_that_the_model_fails_on_costs_that_row_of_a_table(tmp_path: Path) -> None:
     """One has two ends, which no other may stand beside; one a token without an embedding; one overflows."""
     spec = checkpoint(tmp_path / "odd", "bart", "bart")
-    file, longer = tmp_path / "odd" / "model.safetensors", tokenizer()
-    tensors = load_file(file)
-    tensors["model.shared.weight"][WORDS.index("bad")] = 3e38
-    save_file(tensors, file, {"format": "pt"})
+    reweigh(tmp_path / "odd", lambda tensors: tensors["model.shared.weight"][WORDS.index("bad")].fill_(3e38))
+    longer = tokenizer()
     longer.add_tokens(["<ent>"])
     longer.save_pretrained(tmp_path / "odd")
     backbone, texts = load(spec), ("the film", "good [SEP] film", "good <ent>", "the man", "the film is bad")
@@ -220,31 +185,19 @@ def test_a_row_that_the_model_fails_on_costs_that_row_of_a_table(tmp_path: Path)
 
 def test_a_text_whose_numbers_overflow(tmp_path: Path) -> None:
     spec = checkpoint(tmp_path / "x")
-    file = tmp_path / "x" / "model.safetensors"
-    tensors = load_file(file)
-    tensors["bert.embeddings.word_embeddings.weight"][WORDS.index("bad")] = 3e38  # finite, their sum is not
-    save_file(tensors, file, {"format": "pt"})
+    table, bad = "bert.embeddings.word_embeddings.weight", WORDS.index("bad")
+    reweigh(tmp_path / "x", lambda tensors: tensors[table][bad].fill_(3e38))  # finite, their sum is not
     backbone = load(spec)
     with pytest.raises(PoolscopeError, match="grow beyond what can be computed"):
         examine(backbone, Query("x", "the film is bad"))
     assert examine(backbone, Query("x", "the film is good")).kept.logits.isfinite().all()
 
 
-Change = Callable[[dict[str, Tensor]], None]
 DENSE = "bert.encoder.layer.0.output.dense"
 
 
-def without(*names: str) -> Change:
-    return lambda tensors: [tensors.pop(name) for name in names] and None
-
-
-def changed(folder: Path, change: Change, model_type: str = "bert", size: str = "bert") -> BackboneSpec:
-    """A checkpoint whose tensors are not as they should be."""
-    spec = checkpoint(folder, model_type, size)
-    tensors = load_file(folder / "model.safetensors")
-    change(tensors)
-    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    return spec
+def without(*names: str) -> Callable[[dict[str, Tensor]], object]:
+    return lambda tensors: [tensors.pop(name) for name in names]
 
 
 def by_seeds(folder: Path) -> tuple[Tensor, Tensor]:
@@ -272,8 +225,10 @@ CASES = {  # change -> whether transformers' answer hangs on the seed, and why
 
 @pytest.mark.parametrize("case", CASES)
 def test_outputs_are_called_random_exactly_where_they_hang_on_the_seed(tmp_path: Path, case: str) -> None:
-    change, expected = CASES[case]
-    backbone = load(changed(tmp_path / "x", change))
+    edit, expected = CASES[case]
+    spec = checkpoint(tmp_path / "x")
+    reweigh(tmp_path / "x", edit)
+    backbone = load(spec)
     one, other = by_seeds(tmp_path / "x")
     analysis = analyse(examine(backbone, QUESTION))
     assert analysis.random == (not torch.equal(one, other))
@@ -288,7 +243,8 @@ def test_outputs_are_called_random_exactly_where_they_hang_on_the_seed(tmp_path:
 
 def test_a_tensor_of_the_body_that_no_logit_depends_on_makes_nothing_random(tmp_path: Path) -> None:
     """The head of this family does not read the pooler, whose weight is not there."""
-    spec = changed(tmp_path / "x", without("bert.pooler.weight"), "big_bird")
+    spec = checkpoint(tmp_path / "x", "big_bird")
+    reweigh(tmp_path / "x", without("bert.pooler.weight"))
     backbone = load(spec)
     assert backbone.provenance.missing == ("bert.pooler.weight",)
     assert backbone.provenance.random_body == ()
@@ -299,10 +255,9 @@ def test_a_tensor_of_the_body_that_no_logit_depends_on_makes_nothing_random(tmp_
 
 def test_a_tensor_of_another_shape_is_held_and_not_used(tmp_path: Path) -> None:
     spec = checkpoint(tmp_path / "x", num_labels=3)
-    file = tmp_path / "x" / "config.json"
-    names = {str(index): f"label {index}" for index in range(5)}
-    stated = {"id2label": names, "label2id": {name: int(number) for number, name in names.items()}}
-    file.write_text(json.dumps(json.loads(file.read_text()) | stated))
+    names = {f"label {index}": index for index in range(5)}
+    named = {str(index): name for name, index in names.items()}
+    change(tmp_path / "x" / "config.json", id2label=named, label2id=names)
     backbone = load(spec)
     assert not backbone.head_trained
     held = [("classifier.bias", (3,)), ("classifier.weight", (3, 32))]
@@ -318,26 +273,6 @@ def test_a_tensor_of_another_shape_is_held_and_not_used(tmp_path: Path) -> None:
 )
 def test_a_number_that_stands_alone_may_have_been_drawn(numbers: list[float], constant: bool) -> None:
     assert is_constant(torch.tensor(numbers)) == constant
-
-
-FAMILIES = (
-    ("bert", "bert", {}, "bert.encoder", [0]),
-    ("roberta", "bert", {}, "roberta", [0]),
-    ("gpt2", "gpt2", {}, "transformer", [-1]),
-    ("modernbert", "bert", {"classifier_pooling": "mean"}, "model", None),
-)
-
-
-@pytest.mark.parametrize(("model_type", "size", "config", "cut", "read"), FAMILIES)
-def test_the_cut_leaves_the_whole_head_behind_it(
-    tmp_path: Path, model_type: str, size: str, config: dict[str, str], cut: str, read: list[int] | None
-) -> None:
-    backbone = load(checkpoint(tmp_path / "x", model_type, size, **config))
-    assert backbone.cut is backbone.model.get_submodule(cut)
-    analysis = analyse(examine(backbone, Query("x", "the film is not good")))
-    length = len(analysis.tokens.text)
-    expected = range(length) if read is None else [position % length for position in read]
-    assert np.flatnonzero(analysis.reads.positions).tolist() == list(expected)
 
 
 def test_replaying_the_kept_hidden_states_gives_the_logits_and_leaves_no_trace(tmp_path: Path) -> None:

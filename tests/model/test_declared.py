@@ -2,8 +2,10 @@
 
 import json
 import shutil
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
@@ -27,8 +28,10 @@ from components.settings import Settings
 from components.types import BackboneSpec, Declaration, Query
 from tests.analyses.test_export import printed
 from tests.plain import SPECS, load_plain
+from tests.tiny import change, reweigh
 from tests.vectors import features
 
+TABLES = tomllib.loads(Path(__file__).with_name("declared.toml").read_text(encoding="utf-8"))
 KEY, WIDTH = "bert-sentiment", 128  # the width of all bundled bodies
 ENTRY = '[{0}]\ntitle = "{0}"\npath = "{0}"\ntask = ""\n'
 TEXTS = ("good", "The plot is thin, but the actors are a delight.", "not good, not good at all")
@@ -90,33 +93,21 @@ def test_dense_layers_of_every_activation_and_a_length_of_one(tmp_path: Path) ->
 def test_other_bodies_give_the_numbers_that_encode_keeps(tmp_path: Path, key: str) -> None:
     modules = (Pooling(WIDTH, ["lasttoken", "mean"]), Dense(2 * WIDTH, 16), Normalize())
     folder = saved(tmp_path / "checkpoint", *modules, body=SPECS[f"{key}-sentiment"])
-    spoil(folder, ENCODING, truncate_dim=9)
+    change(folder / ENCODING, truncate_dim=9)
     equals_encode(folder)
 
 
-OLD = {"__version__": "0.4.0"}
-LAYOUTS: dict[
-    str, tuple[str, str, dict[str, str] | None]
-] = {  # path and class of the transformer, root config
-    "a class for each family": ("0_BERT", "BERT", OLD),
-    "another family": ("0_RoBERTa", "RoBERTa", OLD),
-    "one class": ("0_Transformer", "Transformer", OLD),
-    "no config beside": ("0_Transformer", "Transformer", None),
-    "another path": ("./encoder/best/", "Transformer", None),
-}
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_model_may_lie_in_a_folder_of_its_own(tmp_path: Path, layout: str) -> None:
-    path, kind, config = LAYOUTS[layout]
+@pytest.mark.parametrize("layout", TABLES["layouts"], ids=itemgetter("path"))
+def test_the_model_may_lie_in_a_folder_of_its_own(tmp_path: Path, layout: dict[str, Any]) -> None:
+    path, kind = layout["path"], layout["kind"]
     folder = saved(tmp_path / "checkpoint", Pooling(WIDTH, "mean"), Dense(WIDTH, 8))
     (folder / path).mkdir(parents=True)
     for file in Path(SPECS[KEY].location).iterdir():
         (folder / file.name).rename(folder / path / file.name)
     (folder / LENGTHS).rename(folder / path / f"sentence_{kind.lower()}_config.json")
-    spoil(folder, f"{path}/sentence_{kind.lower()}_config.json", max_seq_length=50)
-    if config:
-        spoil(folder, "config.json", **config)
+    change(folder / path / f"sentence_{kind.lower()}_config.json", max_seq_length=50)
+    if "config" in layout:
+        change(folder / "config.json", **layout["config"])
     first, *rest = json.loads((folder / MODULES).read_text())
 
     def name(kind: str) -> None:
@@ -161,21 +152,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved(folder, Pooling(WIDTH, "mean"), Dense(WIDTH, 8), Normalize())
 
 
-def spoil(folder: Path, name: str, **values: object) -> None:
-    file = folder / name
-    said = json.loads(file.read_text()) if file.exists() else {}
-    file.write_text(json.dumps({**said, **values}))
-
-
 def modules(folder: Path, **values: object) -> None:
     file = folder / "modules.json"
     listed = json.loads(file.read_text())
     file.write_text(json.dumps([*listed[:-1], {**listed[-1], **values}]))
-
-
-def infinite(folder: Path) -> None:
-    file = folder / DENSE / "model.safetensors"
-    save_file({name: tensor * float("nan") for name, tensor in load_file(file).items()}, file)
 
 
 SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -187,19 +167,6 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "outside": (lambda at: modules(at, path="../.."), "not in the folder"),
     "twice": (lambda at: modules(at, type="sentence_transformers.models.Pooling"), "names other steps"),
     "no folder": (lambda at: shutil.rmtree(at / POOLING), "1_Pooling/config.json is no plain file"),
-    "no mode": (lambda at: spoil(at, f"{POOLING}/config.json", pooling_mode=["mode"]), "pooling_mode"),
-    "width": (lambda at: spoil(at, f"{POOLING}/config.json", embedding_dimension=5), "states vectors of"),
-    "no width": (lambda at: spoil(at, f"{POOLING}/config.json", embedding_dimension=-1), "embedding_dim"),
-    "activation": (lambda at: spoil(at, f"{DENSE}/config.json", activation_function="os.system"), "activ"),
-    "shape": (lambda at: spoil(at, f"{DENSE}/config.json", out_features=9), "linear.weight of the shape"),
-    "route": (lambda at: spoil(at, f"{DENSE}/config.json", module_input_name="x"), "module_input_name"),
-    "task": (lambda at: spoil(at, LENGTHS, transformer_task="fill-mask"), "transformer_task"),
-    "other config": (lambda at: spoil(at, LENGTHS, config_args={"num_hidden_layers": 1}), "config_args"),
-    "other tokenizer": (
-        lambda at: spoil(at, LENGTHS, tokenizer_name_or_path="x/y"),
-        "tokenizer_name_or_path",
-    ),
-    "other tokens": (lambda at: spoil(at, LENGTHS, tokenizer_args={"cls_token": "."}), "cls_token"),
     "pickle": (
         lambda at: (at / DENSE / "model.safetensors").rename(at / DENSE / "pytorch_model.bin"),
         "2_Dense/pytorch_model.bin is a pickle",
@@ -209,7 +176,10 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
         "2_Dense/model.safetensors is no plain file",
     ),
     "damaged": (lambda at: (at / DENSE / "model.safetensors").write_bytes(b"\xff" * 9), "is damaged"),
-    "NaN": (infinite, "not all finite"),
+    "NaN": (
+        lambda at: reweigh(at / DENSE, lambda tensors: tensors["linear.weight"].fill_(torch.nan)),
+        "not all finite",
+    ),
 }
 
 
@@ -221,6 +191,14 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, whole: Path, fault: str) ->
     spoilt(folder)
     with pytest.raises(RefusalError, match=said):
         read_declared(folder)
+
+
+@pytest.mark.parametrize("case", TABLES["stated"], ids=itemgetter("says"))
+def test_what_is_stated_and_cannot_be_done_is_said(tmp_path: Path, whole: Path, case: dict[str, Any]) -> None:
+    shutil.copytree(whole, tmp_path / "checkpoint")
+    change(tmp_path / "checkpoint" / case["file"], **case["keys"])
+    with pytest.raises(RefusalError, match=case["says"]):
+        read_declared(tmp_path / "checkpoint")
 
 
 OWN = ("own", "narrow", "wrong", "spoilt", "plain")
@@ -245,7 +223,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for key, steps in STEPS.items():
         saved(folder / key, *steps)
     shutil.copytree(SPECS[KEY].location, folder / "plain")
-    spoil(folder / "spoilt", f"{POOLING}/config.json", pooling_mode="mode")
+    change(folder / "spoilt" / f"{POOLING}/config.json", pooling_mode="mode")
     return folder
 
 
@@ -295,7 +273,7 @@ def test_what_is_declared_anew_is_read_anew(folder: Path, tmp_path: Path) -> Non
     shutil.copytree(folder / "own", tmp_path / "own")
     engine, asked = engine_of(tmp_path, "own"), Query("own", TEXTS[0], pooling="declared")
     before, known = engine.ask("analyze", asked).pooled, version(engine.backbones()[0])
-    spoil(tmp_path / "own", f"{POOLING}/config.json", pooling_mode="max")
+    change(tmp_path / "own" / f"{POOLING}/config.json", pooling_mode="max")
     assert version(engine.backbones()[0]) != known
     after = engine.ask("analyze", asked)
     np.testing.assert_allclose(after.pooled, encode(tmp_path / "own", TEXTS[0]), atol=1e-6)
@@ -304,49 +282,18 @@ def test_what_is_declared_anew_is_read_anew(folder: Path, tmp_path: Path) -> Non
     assert after.backbone.declared.poolings == ("max",)
 
 
-CASED, SPACED = "roberta-sentiment", "xlnet-sentiment"
-PROMPT = {ENCODING: {"prompts": {"query": "query: "}, "default_prompt_name": "query"}}
-PUT, OUT, LOWER = (
-    "puts its prompt, “query: ”",
-    "leaves the prompt's tokens out",
-    "makes every text lower case",
-)
-TREATED: dict[str, tuple[str, dict[str, dict[str, Any]], bool, Callable[[str], str], str]] = {
-    # body, settings, whether poolings take a prompt's tokens, what to type for encode's vector, what is said
-    "a prompt": (KEY, PROMPT, True, "query: {}".format, PUT),
-    "a prompt that is left out": (KEY, PROMPT, False, "query: {}".format, OUT),
-    "one that ends within a token": (SPACED, PROMPT, False, "query: {}".format, OUT),
-    "none by default": (KEY, {ENCODING: {"default_prompt_name": "query"}}, False, str, ""),
-    "a length": (
-        KEY,
-        {LENGTHS: {"max_seq_length": 6}},
-        True,
-        lambda _: "The plot is thin",
-        "the first 6 tokens",
-    ),
-    "the tokenizer's": (
-        KEY,
-        {LENGTHS: {"max_seq_length": 9, "processor_kwargs": {"model_max_length": 6}}},
-        True,
-        lambda _: "The plot is thin",
-        "the first 6 tokens",
-    ),
-    "lower case": (CASED, {LENGTHS: {"do_lower_case": True}}, True, str.lower, LOWER),
-    "lower case of what has no other": (KEY, {LENGTHS: {"do_lower_case": True}}, True, str, ""),
-}
-
-
-@pytest.mark.parametrize("kind", TREATED)
+@pytest.mark.parametrize("kind", TABLES["treated"])
 def test_what_encode_does_to_the_text_is_said_and_can_be_typed(tmp_path: Path, kind: str) -> None:
-    body, files, includes, typed, said = TREATED[kind]
-    steps = Pooling(WIDTH, list(METHODS), include_prompt=includes), Dense(len(METHODS) * WIDTH, WIDTH)
-    saved(tmp_path / "own", *steps, body=SPECS[body])
-    for file, values in files.items():
-        spoil(tmp_path / "own", file, **values)
+    case = TABLES["treated"][kind]
+    pooling = Pooling(WIDTH, list(METHODS), include_prompt="leaves_out" not in case)
+    steps = pooling, Dense(len(METHODS) * WIDTH, WIDTH)
+    folder, said = saved(tmp_path / "own", *steps, body=SPECS[case.get("body", KEY)]), case["says"]
+    for file in ("config_sentence_transformers", "sentence_bert_config"):
+        change(folder / f"{file}.json", **case.get(file, {}))
     engine, expected = engine_of(tmp_path, "own"), encode(tmp_path / "own", TEXTS[1])
     analysis, other, again = (
         engine.ask("analyze", Query("own", text, pooling=pooling))
-        for text, pooling in ((TEXTS[1], "declared"), (TEXTS[1], "mean"), (typed(TEXTS[1]), "declared"))
+        for text, pooling in ((TEXTS[1], "declared"), (TEXTS[1], "mean"), (case["typed"], "declared"))
     )
     beside = [str(one) for one in analysis.warnings if one.key.startswith("warnings.encode")]
     assert [said in one for one in beside] == ([True] if said else [])

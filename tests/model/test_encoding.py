@@ -4,7 +4,6 @@ import json
 import tomllib
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +33,10 @@ HOSTILE = (
 )
 
 
-CASES = tomllib.loads(Path(__file__).with_name("encodings.toml").read_text(encoding="utf-8"))
+CASES, PIECES = (
+    tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    for name in ("encodings", "sentencepieces")
+)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -140,37 +142,16 @@ def test_a_tokenizer_without_a_vocabulary_file(tmp_path: Path) -> None:
     assert len(found.tokens.text) == len("good film") + 2
 
 
-@pytest.mark.parametrize(
-    ("made_by", "file", "trained"),
-    [
-        ("DebertaV2Tokenizer", "spm.model", {}),
-        ("XLMRobertaTokenizer", "sentencepiece.bpe.model", {}),
-        (
-            "AlbertTokenizer",
-            "spiece.model",
-            {"pad_id": 3, "vocab_size": 26, "control_symbols": ["[CLS]", "[SEP]", "[MASK]"]},
-        ),
-        ("T5Tokenizer", "spiece.model", {"pad_id": 3}),
-        ("LlamaTokenizer", "tokenizer.model", {"model_type": "bpe"}),
-    ],
-)
-def test_a_tokenizer_that_is_a_model_of_sentencepiece_alone(
-    tmp_path: Path, made_by: str, file: str, trained: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("name", PIECES)
+def test_a_tokenizer_that_is_a_model_of_sentencepiece_alone(tmp_path: Path, name: str) -> None:
     """Read as sentencepiece itself splits the text."""
-    spec, pieces = checkpoint(tmp_path / "odd", vocab_size=400), BytesIO()
+    spec, pieces, case = checkpoint(tmp_path / "odd", vocab_size=400), BytesIO(), PIECES[name]
     lines = iter(["the film is not good at all", "a fine plot and good actors"] * 20)
-    plain = {
-        "sentence_iterator": lines,
-        "model_writer": pieces,
-        "vocab_size": 22,
-        "minloglevel": 2,
-        **trained,
-    }
-    sentencepiece.SentencePieceTrainer.train(**plain)
+    options = {"vocab_size": 22, "minloglevel": 2, **case.get("trained", {})}
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=lines, model_writer=pieces, **options)
     (tmp_path / "odd/tokenizer.json").unlink()
-    (tmp_path / "odd" / file).write_bytes(pieces.getvalue())
-    (tmp_path / "odd/tokenizer_config.json").write_text(json.dumps({"tokenizer_class": made_by}))
+    (tmp_path / "odd" / case["file"]).write_bytes(pieces.getvalue())
+    (tmp_path / "odd/tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
     tokens = encode(load(spec).tokenizer, 24, "the film is good", "").tokens
     whole = sentencepiece.SentencePieceProcessor(model_proto=pieces.getvalue())
     own = [text for text, special in zip(tokens.text, tokens.special, strict=True) if not special]

@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from tests.plain import load_plain
 from tests.tiny import checkpoint
 from tests.vectors import features
 
+TABLES = tomllib.loads(Path(__file__).with_name("queries.toml").read_text(encoding="utf-8"))
 FAMILIES = ("bert", "gpt2")
 TEXTS = [
     f"the {a} is {b} {c}" for a, b, c in product(("film", "man"), ("not", "all"), ("good", "bad , !", "a"))
@@ -56,6 +59,7 @@ BY_HAND: dict[str, Callable[[Numbers], Numbers]] = {  # (L + 1, T, D) -> (D',)
     "flatten": flatten,
     "mean/1": lambda layers: layers[1].mean(axis=0),  # of a layer below the last
 }
+ENTRY = '[{0}]\ntitle = "tiny"\npath = "{0}"\ntask = "topic"\nprobes = "probes/{0}.safetensors"\n'
 LABELS = {"sentiment": 2, "topic": 4, "paraphrase": 2}
 
 
@@ -69,10 +73,6 @@ def folded(pipeline: Pipeline) -> Probe:
     if len(weight) == 1:
         weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
     return Probe(weight.astype(np.float32), bias.astype(np.float32))
-
-
-def entry(family: str, lines: str) -> str:
-    return f'[{family}]\ntitle = "tiny"\npath = "{family}"\ntask = "topic"\n{lines}\n'
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +104,8 @@ def probed(folder: Path, pipelines: Pipelines) -> Engine:
                 probes[task, pooling] = Probe(probe.weight, probe.bias, QUERY)
         places = {(task, *pooling.split("/")): probe for (task, pooling), probe in probes.items()}
         write_probes(places, folder / "probes" / f"{family}.safetensors")
-    entries = [entry(family, f'probes = "probes/{family}.safetensors"') for family in FAMILIES]
     catalogue = folder / "backbones.toml"
-    catalogue.write_text("\n".join(entries), encoding="utf-8")
+    catalogue.write_text("".join(map(ENTRY.format, FAMILIES)), encoding="utf-8")
     return Engine(Settings(catalogue=catalogue))
 
 
@@ -147,24 +146,11 @@ def test_an_analysis_by_a_probe_says_what_it_is(probed: Engine) -> None:
     assert ["24 are taken" in str(warning) for warning in long.warnings] == [True]
 
 
-MISTAKES: tuple[tuple[dict[str, object], str], ...] = (
-    ({"pooling": "attention"}, "'attention' was given; it is learned with a probe: choose head probe."),
-    ({"pooling": "flatten"}, "it gives 2048 numbers and the own head takes 32: choose a pooling of width 32"),
-    ({"pooling": "first", "head": "probe"}, "has probes for topic on attention, first_last_avg, fl"),
-    ({"pooling": "max", "head": "probe", "pool_layer": 1}, "topic on max of the last layer alone: choose -1"),
-    ({"pooling": "mean", "head": "probe", "pool_layer": 3}, "allowed are -3 to 2"),
-    (
-        {"head": "probe", "pooling": "flatten", "reference": "pooled"},
-        "the vector of flatten is not as wide as a hidden state",
-    ),
-)
-
-
-@pytest.mark.parametrize(("fields", "message"), MISTAKES)
-def test_a_mistake_is_named(probed: Engine, fields: dict[str, object], message: str) -> None:
+@pytest.mark.parametrize("case", TABLES["probes"])
+def test_a_mistake_is_named(probed: Engine, case: dict[str, Any]) -> None:
     with pytest.raises(PoolscopeError) as caught:
-        probed.ask("analyze", Query(**{"backbone": "bert", "text": TEXTS[0], **fields}))  # type: ignore[arg-type]  # on purpose
-    assert message in str(caught.value)
+        probed.ask("analyze", Query("bert", TEXTS[0], **case["fields"]))
+    assert case["says"] in str(caught.value)
 
 
 def test_features_of_the_learned_poolings(folder: Path, probed: Engine) -> None:

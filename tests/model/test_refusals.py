@@ -9,6 +9,7 @@ import struct
 import sys
 import sysconfig
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,8 +28,9 @@ from components.model.files import RefusalError, allowed
 from components.model.loading import load, read_config, read_tokenizer
 from components.types import BackboneSpec, Query
 from tests.serving import ROOT
-from tests.tiny import change, checkpoint
+from tests.tiny import change, checkpoint, reweigh
 
+TABLES = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
 CONFIG, SETTINGS, TOKENIZER = "config.json", "tokenizer_config.json", "tokenizer.json"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 DAMAGED = "its model.safetensors is damaged"
@@ -191,33 +193,20 @@ def lying(name: str, **said: object) -> Spoil:
 
 
 def numbers(name: str, place: Any, number: float, dtype: torch.dtype) -> Spoil:
-    def spoil(folder: Path) -> None:
-        tensors = {key: tensor.to(dtype) for key, tensor in load_file(folder / WEIGHTS).items()}
+    def edit(tensors: dict[str, torch.Tensor]) -> None:
+        tensors |= {key: tensor.to(dtype) for key, tensor in tensors.items()}
         tensors[name][place] = number
-        save_file(tensors, folder / WEIGHTS, {"format": "pt"})
 
-    return spoil
+    return lambda folder: reweigh(folder, edit)
 
 
 UNTRIED = "bert.embeddings.word_embeddings.weight", (17, 3)  # of a word that a short text does not try
 FAULTS: tuple[tuple[Spoil, str], ...] = (
-    (stating(quantization_config={"quant_method": "bitsandbytes", "load_in_8bit": True}), "quantised"),
-    (stating(configuration_files=["config.4.0.0.json"]), "other files"),
-    (stating(fusion_config={"patch_embeddings": True}), "transformers' own classes"),
-    (stating(num_hidden_layers=10**9), r"num_hidden_layers = 1e\+09; at most 20,000"),
-    (stating(intermediate_size=10**7), "describes 1,300,027,010 weights and its files hold 31,820"),
-    (stating(intermediate_size=-(10**30)), r"intermediate_size = -1e\+30"),
-    (stating(num_labels=5_000), r"num_labels = 5e\+03; at most 1,000"),
-    (stating(text_config={"deeper": [{"n_layer": 10**9}]}), "n_layer"),
-    (stating(model_type="nobody's"), "cannot be understood"),
-    (stating(model_type="vit"), "no text classifier"),
-    (stating(num_attention_heads=0), "no text classifier"),
-    (stating(id2label={}), "one number for each of its 0 labels|zero-element"),
+    *((stating(**case["config"]), case["says"]) for case in TABLES["stated"]),
     (stating(id2label={str(n): "x" for n in range(1_001)}), "1,001 labels; at most 1,000"),
     (stating(id2label={"1" * 5_000: "x"}), "numbers a label with 5,000 digits"),
     (stating(id2label={"0": "x" * 3_800_000}), "a label of 3,800,000 characters; at most 1,000"),
     (stating(label2id={"x" * 3_800_000: 0}), "a label of 3,800,000 characters; at most 1,000"),
-    (stating(problem_type="guessing"), "problem_type"),
     (holding(b"[" * DEEP + b"]" * DEEP), "its config.json cannot be read"),
     (holding(b'{"a":' * 40 + b"1" + b"}" * 40), "its config.json is nested deeper"),
     (holding(b"[]"), "its config.json is not a JSON object"),
@@ -303,26 +292,15 @@ def test_a_file_that_is_shortened_later_does_no_harm(spec: BackboneSpec) -> None
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what is resident")
 def test_memory_comes_back_after_a_refusal(tmp_path: Path) -> None:
     spec = checkpoint(tmp_path / "large", max_position_embeddings=800_000)  # 32 numbers of 4 bytes each
-    file = tmp_path / "large" / WEIGHTS
-    tensors = load_file(file)
-    tensors["classifier.weight"][0, 0] = float("nan")  # found when all is in memory
-    save_file(tensors, file, {"format": "pt"})
-    size = file.stat().st_size
-    del tensors
-    resident = []
+    # Found when all is in memory:
+    reweigh(tmp_path / "large", lambda tensors: tensors["classifier.weight"].fill_(torch.nan))
+    size, resident = (tmp_path / "large" / WEIGHTS).stat().st_size, []
     for _again in range(4):
         refusal(spec)
         resident.append(int(Path("/proc/self/statm").read_text().split()[1]) * PAGE)
     assert resident[-1] - resident[0] < size / 2  # after the first, for what stays for good
 
 
-NAMING = (  # arguments of transformers' tokenizers that name a file or a folder
-    "gguf_file", "subfolder", "vocab_file", "merges_file", "tokenizer_file", "spm_file", "emoji_file",
-    "normalizer_file", "added_tokens_file", "special_tokens_map_file", "chat_template_file", "cache_dir",
-    "fast_tokenizer_files", "name_or_path", "_name_or_path", "config", "tokenizer_object", "init_inputs",
-    "sp_model_kwargs", "mecab_kwargs", "sudachi_kwargs", "source_spm", "vocab", "entity_vocab_file",
-    "tokenizer_class", "repo_id", "model_specific_special_tokens", "extra_special_tokens", "chat_template",
-)  # fmt: skip
 OWN = tuple(map(Path, (ROOT, sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), "/proc", "/sys")))
 
 
@@ -356,7 +334,7 @@ def test_hostile_settings_open_nothing_outside(good: BackboneSpec, tmp_path: Pat
         shutil.copytree(good.location, copy)
     settings, refused = json.loads((folder / SETTINGS).read_text()), 0
     file = str(bait / TOKENIZER)
-    for number, key in enumerate((*NAMING, *sorted(allowed())[::9])):
+    for number, key in enumerate((*TABLES["naming"], *sorted(allowed())[::9])):
         away = (file, f"../{TOKENIZER}", "../../..", f"file://{file}", [file], {"model_file": file})
         (folder / SETTINGS).write_text(json.dumps(settings | {key: away[number % len(away)]}))
         with watched() as opened:

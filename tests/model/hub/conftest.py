@@ -2,7 +2,7 @@
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -92,8 +92,3 @@ def downloads_end() -> None:
         if thread.name == "download":
             thread.join(PATIENT)
             assert not thread.is_alive()
-
-
-def edited(file: Path, change: Callable[[str], str]) -> None:
-    """Change a file's text."""
-    file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")

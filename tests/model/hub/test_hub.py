@@ -18,7 +18,8 @@ from components.model.loading import load
 from components.settings import Settings
 from components.types import BackboneSpec, Query
 from tests.hub import Hub as Server
-from tests.model.hub.conftest import CLASSIFIES, MODEL, PATIENT, edited
+from tests.model.hub.conftest import CLASSIFIES, MODEL, PATIENT
+from tests.tiny import change
 from tests.vectors import features
 
 LIMIT = 10_000_000
@@ -96,10 +97,8 @@ def test_a_checkpoint_in_parts(there: Server, model: Path) -> None:
 Spoil = Callable[[Server, Path, pytest.MonkeyPatch], object]
 
 
-def stating(name: str = "config.json", **changes: object) -> Spoil:
-    return lambda _there, model, _patch: edited(
-        model / name, lambda text: json.dumps(json.loads(text) | changes)
-    )
+def stating(**keys: object) -> Spoil:
+    return lambda _there, model, _patch: change(model / "config.json", **keys)
 
 
 def holding(text: str) -> Spoil:
@@ -179,7 +178,7 @@ def test_what_is_found_stays_at_its_commit_and_is_enough_without_a_network(
     assert finder.known(MODEL) == spec
     assert (spec.key, spec.title, spec.source, spec.location) == (MODEL, MODEL, "hub", MODEL)
     assert (spec.revision, spec.licence, spec.available) == (there.commit(MODEL), "mit, other", False)
-    edited(model / "config.json", lambda text: text + "\n")  # the branch moves on
+    change(model / "config.json", more=1)  # the branch moves on
     there.requests.clear()
     assert list(finder.fetch(spec))[-1].done == spec.size
     paths = [request.path for request in there.requests if "/elsewhere/" not in request.path]
