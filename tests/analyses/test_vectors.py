@@ -43,21 +43,23 @@ def filled(form: str) -> str:
     return re.sub("|".join(STAND_INS), lambda found: STAND_INS[found[0]], form)
 
 
+def joined(separator: str, form: str) -> str:
+    """The numbers in this form each."""
+    commas = (str(one).replace(".", ",") for one in LISTED)
+    rows = enumerate(zip(LISTED, commas, strict=True))
+    return separator.join(form.format(at=at, after=at + 1, one=one, comma=comma) for at, (one, comma) in rows)
+
+
 FORMS = {
     **{name: filled(form) for name, form in CASES["forms"].items()},
+    **{name: joined(*how) for name, how in CASES["joined"].items()},
     "a list": LISTED,
-    "CSV with semicolons": "; ".join(map(str, LISTED)),
-    "a number a line": "\n".join(map(str, LISTED)),
     "NumPy's print": printed(NUMBERS)[0],
     "NumPy's repr": printed(NUMBERS)[1],
     "base64 in lines": "\n".join(PACKED[start : start + 76] for start in range(0, len(PACKED), 76)),
     "a list of NumPy's numbers": repr([*NUMBERS]),
     "a print with an axis before it": printed(NUMBERS[None])[0],
     "a repr with two": printed(NUMBERS[None, None])[1],
-    "a spreadsheet's decimals": "; ".join(map(str, LISTED)).replace(".", ","),
-    "a spreadsheet's column": "\n".join(map(str, LISTED)).replace(".", ","),
-    "numbered from 0": "\n".join(f"{number}: {value}" for number, value in enumerate(LISTED)),
-    "numbered from 1": "\n".join(f"{number},{value}" for number, value in enumerate(LISTED, start=1)),
     "a print of pandas": pd.Series(LISTED).to_string(),
     "a column that pandas prints": pd.DataFrame(NUMBERS).to_string(),
     "a column with its index": pd.Series(LISTED).to_csv(),
@@ -75,12 +77,7 @@ FORMS = {
     "bytes of SQLite": f"X'{NUMBERS.astype('<f4').tobytes().hex().upper()}'",
     "hex floats": " ".join(map(float.hex, LISTED)),
     "texts of numbers": json.dumps([str(one) for one in LISTED]),
-    "quoted": ",".join(f'"{one}"' for one in LISTED),
     "a typographer's minus": " ".join(map(str, LISTED)).replace("-", "\u2212"),
-    "decimal commas and commas": ", ".join(str(one).replace(".", ",") for one in LISTED),
-    "numbered decimal commas": "\n".join(f"{place}\t{one}" for place, one in enumerate(LISTED)).replace(
-        ".", ","
-    ),
 }
 
 

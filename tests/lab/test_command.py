@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +49,7 @@ from tests.ui.test_report import Document
 
 KEY = "bert-sentiment"
 SAY = load_texts()
+REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
 NOTES = (Sentence("lab.missing", count=3), Sentence("lab.lopsided", label=XSS, share="95%"))
 ROWS = [("a fine\nfilm", 5), ("a “poor” film\u2028é😀", None), ("=1+1, and\ttabs", 3), ("long", 5), ("", 3)]
 
@@ -109,29 +111,23 @@ def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:
     assert {row["label"] for row in rows} == {"'=1+1", "positive"}
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "more", "said"),
-    [
-        ("a.csv", "text,label\n", [], "at least one row"),
-        ("a.csv", "text,label\na,b\n", ["--text", "review", "--label", "label"], "no such column"),
-        ("a.csv", "text,label\na,1\n\ufffd,2\n", [], "UTF-8"),
-        ("a.csv", "text,label\na,1\nb,2\n", ["--backbones", "no such model"], "no such model"),
-        ("none.csv", None, [], "cannot be read"),
-        ("a.parquet", "review,stars\na,1\n", [], "no Parquet file"),
-        ("a.parquet", [b"\xff\xfe", b"\x00"], [], "no Parquet file"),
-        ("a.csv", "text,mood,tone\n" + 3 * "a,x,1\nb,y,2\n", [], "may be mood, tone"),
-    ],
-)
-def test_what_is_refused_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str, content: object, more: list[str], said: str
-) -> None:
-    if isinstance(content, str):
-        (tmp_path / file).write_text(content, encoding="utf-8")
-    elif isinstance(content, list):
-        table = pd.DataFrame({"review": pd.Series(content, dtype=object), "stars": [1, 2]})
-        table.to_parquet(tmp_path / file)
-    assert main([str(tmp_path / file), "--out", str(tmp_path), *more]) == 1
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_is_refused_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str) -> None:
+    case = REFUSED[said]
+    file = tmp_path / case.get("file", "a.csv")
+    file.write_text(case["text"], encoding="utf-8")
+    assert main([str(file), "--out", str(tmp_path), *case.get("asked", [])]) == 1
     assert said in capsys.readouterr().err
+
+
+def test_no_file_and_bytes_in_the_place_of_texts_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.DataFrame({"review": pd.Series([b"\xff\xfe", b"\x00"], dtype=object), "stars": [1, 2]})
+    table.to_parquet(tmp_path / "a.parquet")
+    for file, said in (("a.parquet", "no Parquet file"), ("none.csv", "cannot be read")):
+        assert main([str(tmp_path / file), "--out", str(tmp_path)]) == 1
+        assert said in capsys.readouterr().err
 
 
 def test_parquet_holds_what_the_same_rows_as_csv_do(tmp_path: Path) -> None:
