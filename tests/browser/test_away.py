@@ -13,12 +13,18 @@ from playwright.sync_api import Route, expect
 from components.inference.engine import Engine
 from components.texts import load_texts
 from components.types import Query
-from tests.browser.visitor import Visitor, script
+from tests.browser.visitor import Visitor
 from tests.ui.fake import XSS
 
 TEXT = "The plot is thin, but the actors are a delight."
 SAY = load_texts()
-FRAME = script("frame")  # what has the focus, and how wide its frame is
+FRAME = """() => {
+    const one = document.activeElement;
+    const style = getComputedStyle(one);
+    const width = style.outlineStyle === "solid" ? parseFloat(style.outlineWidth) : 0;
+    const name = one.innerText?.trim() || one.ariaLabel || one.id || one.tagName;
+    return [one === document.body ? "BODY" : name.slice(0, 40), width];
+}"""  # what has the focus, and how wide its frame is
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -44,7 +50,12 @@ def saved(visitor: Visitor, plot: str, form: str, folder: Path) -> Path:
     return file
 
 
-PICTURE = script("picture")  # its size, and red, green, blue and opacity near a corner
+PICTURE = """async (bytes) => {
+    const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
+    const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    pen.drawImage(image, 0, 0);
+    return [image.width, image.height, ...pen.getImageData(2, 2, 1, 1).data];
+}"""  # its size, and red, green, blue and opacity near a corner
 
 
 def test_images_and_numbers_are_right(alone: Visitor, engine: Engine, tmp_path: Path) -> None:

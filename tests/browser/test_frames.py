@@ -10,13 +10,22 @@ from components.exhibits.view import CENTRED, CENTRINGS, LAYER
 from components.texts import load_texts
 from components.types import Analysis, Query
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, Visitor, script
+from tests.browser.visitor import PATIENCE, Visitor
 from tests.exhibits.showing import plain
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
-DRAWN = script("drawn")  # whether a plot is drawn of this figure and of no other
-COUNT_DRAWINGS = script("count_drawings")  # of the whole heat map, in which a step of the layer moves a frame
+DRAWN = """([name, figure]) => {
+    const plot = document.querySelector(`#${name}-plot .js-plotly-plot`);
+    const { data, layout } = JSON.parse(figure);
+    const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+    for (const axis of [plot.layout.xaxis, plot.layout.yaxis]) delete axis?.type; // Plotly writes it there
+    return same(plot.data, data) && Object.keys(layout).every((key) => same(plot.layout[key], layout[key]));
+}"""  # whether a plot is drawn of this figure and of no other
+COUNT_DRAWINGS = """() => {
+    window.drawings = 0;
+    document.querySelector("#heatmap-plot .js-plotly-plot").on("plotly_react", () => window.drawings++);
+}"""  # of the whole heat map, in which a step of the layer moves a frame
 TABLE_IS = "text => document.querySelector('#numbers table').textContent === text"
 CSV_IS_IN = "html => html.includes(document.querySelector('#numbers a.download').href)"
 

@@ -3,10 +3,14 @@
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.lag import lagging
-from tests.browser.visitor import PATIENCE, script, visit
+from tests.browser.visitor import PATIENCE, visit
 
 LATE = 0.6  # seconds
-NOTE = script("note")  # all that is said of a vector: the answer to another text empties that again
+NOTE = """() => {
+    const card = document.querySelector("#detective-card");
+    window.said = [];
+    new MutationObserver(() => said.push(card.textContent)).observe(card, { childList: true, subtree: true });
+}"""  # all that is said of a vector: the answer to another text empties that again
 
 
 def test_what_is_asked_while_an_answer_is_on_its_way_is_answered(

@@ -8,14 +8,19 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, Visitor, script
+from tests.browser.visitor import PATIENCE, Visitor
 
 KEYS = 40
 SLIDE = "#talk .slide.current"
 TOLD = ".slide[data-told]"  # of the talk that is shown
 WALKS = {"ArrowRight": 1, "PageDown": 1, " ": 1, "ArrowLeft": -1, "PageUp": -1, "b": 0}
 WALKS |= {"Home": -99, "End": 99}
-LAID_OUT = script("laid_out")  # each piece of text: where it stands, in pixels of its window, and its colour
+LAID_OUT = """slide => [...slide.querySelectorAll('*')]
+  .filter((one) => !one.childElementCount && one.textContent.trim() && one.checkVisibility())
+  .map((one) => {
+    const { x, y, width, height } = one.getBoundingClientRect();
+    return [one.textContent, ...[x, y, width, height].map(Math.round), getComputedStyle(one).color];
+  })"""  # each piece of text: where it stands, in pixels of its window, and its colour
 
 
 @dataclass(frozen=True)

@@ -7,25 +7,60 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, Visitor, script
+from tests.browser.visitor import PATIENCE, Visitor
 from tests.talks import slides_of
 
 SCRIPT, PAIRS = slides_of("cls"), slides_of("pairs")
 SHOWN = "#talk .slide.current"
 TOLD = ".slide[data-told]"  # of the talk that is shown
-FITS = script("fits")
-FILLED = script("filled")  # whether a plot is as high as a window lets it
-ASKS = script("asks")  # whether a question stands in the middle, and over nothing else
-IS_THERE = script("is_there")  # whether one slide is shown, drawn
+FITS = """() => [...document.querySelectorAll('#talk .slide[data-told]')].every((slide) => {
+  const shown = slide.querySelector('.shown'), place = shown.getBoundingClientRect();
+  const boxes = [...shown.querySelectorAll('*')].filter((box) => box.clientWidth > 1); // less: not for eyes
+  const cut = boxes.some((box) => box.scrollWidth > box.clientWidth + 1 &&
+    getComputedStyle(box).overflowX !== 'visible');
+  const right = place.left + shown.scrollWidth * shown.style.zoom;
+  return !cut && place.bottom <= slide.getBoundingClientRect().bottom + 1 && right <= innerWidth + 1;
+})"""
+FILLED = """() => {
+  const shown = document.querySelector('#talk .slide.current .shown');
+  return shown.getBoundingClientRect().height > innerHeight / 2;
+}"""  # whether a plot is as high as a window lets it
+ASKS = """() => {
+  const words = document.createRange();
+  words.selectNodeContents(document.querySelector('#talk .slide.current .question'));
+  const at = words.getBoundingClientRect();
+  const below = document.querySelector('#talk .slide.current .asked')?.getBoundingClientRect().bottom ?? 0;
+  const middle = (at.top + at.bottom) / 2 / innerHeight;
+  return at.top >= below && at.left >= 0 && at.right <= innerWidth && middle > 0.3 && middle < 0.7;
+}"""  # whether a question stands in the middle, and over nothing else
+IS_THERE = """() => {
+  const [slide, ...others] = document.querySelectorAll('#talk .slide.current');
+  const plots = [...slide.querySelectorAll('.shown .js-plotly-plot')];
+  return !others.length && slide.checkVisibility() && plots.every((plot) => plot.querySelector('.main-svg'));
+}"""  # whether one slide is shown, drawn
 LONG = (
     "I went to see this film with my whole family, and although the plot is not bad at all, "
     "the acting is not good, nor is the music that goes on for much too long."
 )
-# How large a letter is, in heights of the window; the lines of words, and how many have the names.
-WORDS_ARE = script("words_are")
+WORDS_ARE = """() => {
+  const words = document.querySelector('#talk .slide.current .words');
+  const cell = words.querySelector('.cell');
+  return {
+    size: parseFloat(getComputedStyle(cell).fontSize) * words.closest('.shown').style.zoom / innerHeight,
+    lines: new Set([...words.querySelectorAll('.head')].map((head) => head.getBoundingClientRect().y)).size,
+    named: words.querySelectorAll('.names').length,
+  };
+}"""  # how large a letter is, in heights of the window; the lines of words, and how many have the names
 ESCAPES = """() => ['Escape', 'Escape'].forEach((key) =>
   document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })))"""  # twice at once
-SWIPE = script("swipe")  # of one finger, by so many pixels
+SWIPE = """([x, y]) => {
+  const shown = document.querySelector('#talk .slide.current .shown');
+  const at = (clientX, clientY) => new Touch({ identifier: 1, target: shown, clientX, clientY });
+  const say = (name, touches, changedTouches) =>
+    shown.dispatchEvent(new TouchEvent(name, { touches, changedTouches, bubbles: true }));
+  say('touchstart', [at(150, 300)], []);
+  say('touchend', [], [at(150 + x, 300 + y)]);
+}"""  # of one finger, by so many pixels
 
 
 def step_of(page: Page) -> str:

@@ -15,16 +15,19 @@ PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
 STUMBLE = "Cannot read properties of undefined (reading '0')"  # Plotly's, of a plot redrawn while it is drawn
 TICK = 20  # milliseconds between two looks
 ANYWHERE = (("light", 360), ("dark", 1366))  # themes and widths of a window
+STILL = """() => document.getAnimations().every(
+    one => one.playState === "finished" || one.effect.getComputedTiming().iterations === Infinity
+)"""
 
-
-def script(name: str) -> str:
-    """A function in JavaScript, which runs in the page: a file of scripts/."""
-    return (Path(__file__).parent / "scripts" / f"{name}.js").read_text("utf-8").strip()
-
-
-STILL = script("still")
-AXE = script("axe")  # no node that is well, no style sheet: no rule that is run reads one
-LAST_IMAGE = script("last_image")  # asked for after all others; what comes is there, but is no image
+AXE = """() => axe.run(
+    { exclude: [["footer"]] },
+    { resultTypes: ["violations"], preload: { assets: ["media"] } },
+).then((found) => found.violations)"""  # no node that is well, no style sheet: no rule that is run reads one
+LAST_IMAGE = """() => new Promise((failed) => {
+    const last = new Image();
+    last.onerror = () => setTimeout(failed);
+    last.src = "/theme.css?no-image";
+})"""  # asked for after all others; what comes is there, but is no image
 
 
 @dataclass

@@ -1,5 +1,0 @@
-() => {
-    const card = document.querySelector("#detective-card");
-    window.said = [];
-    new MutationObserver(() => said.push(card.textContent)).observe(card, { childList: true, subtree: true });
-}

@@ -1,3 +1,0 @@
-() => document.getAnimations().every(
-    one => one.playState === "finished" || one.effect.getComputedTiming().iterations === Infinity
-)
