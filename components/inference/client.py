@@ -55,6 +55,8 @@ class Client:
                 answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
                 self._under_way.add(answer)
                 answer.add_done_callback(self._under_way.discard)
+                if self._closed:  # since it was looked at
+                    answer.cancel()
                 token.add_done_callback(lambda _: answer.cancel())
                 try:
                     return answer.result()

@@ -11,7 +11,8 @@ from tests.browser.visitor import PATIENCE, Visitor, visit
 
 TYPED = "The plot is not bad, but the acting is not good at all."
 NAMES = """Poolscope hub CLS SEP BERT DistilBERT RoBERTa XLNet GPT mini own negative positive logits
-Bert For Sequence Classification Pooler dense activation tanh dropout classifier bias weight
+BertForSequenceClassification Bert For Sequence Classification Pooler dense activation tanh dropout
+classifier bias weight
 mean_sqrt_len_t PNG SVG CSV common complete"""  # the last two: a key that gradio itself has no Chinese for
 DATA = {*POOLINGS, *re.findall(r"\w+", f"{TYPED} {NAMES}".lower())}  # what stays what it is in any language
 HANZI = re.compile(r"[\u4e00-\u9fff]")

@@ -16,7 +16,7 @@ def test_one_click_measures_says_and_leads_there(visitor: Visitor) -> None:
     opened(visitor, width=360)
     visitor.page.locator("#question-families button").click()
     banner = visitor.page.locator("#asked .banner")
-    expect(banner).to_contain_text("No: 5 heads were asked; 3 of them read the first", timeout=PATIENCE)
+    expect(banner).to_contain_text("No: 5 heads were asked. The first token alone", timeout=PATIENCE)
     expect(visitor.verdict).to_contain_text("XLNetForSequenceClassification reads 1 of")
     expect(visitor.plot("similarity")).to_be_visible()
     visitor.page.get_by_role("tab", name="Questions").click()
