@@ -35,7 +35,6 @@ LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then 
 CROWD = 60.0  # seconds for which somebody who has asked may ask again
 DIFFERENT = 64  # checkpoints that a worker is asked about: libraries keep about a megabyte of each for good
 AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
-
 READY = b""  # what a worker sends first
 BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what went wrong
 ENDING = 1.0  # seconds from the end of its pipe to that of the process

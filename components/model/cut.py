@@ -313,12 +313,8 @@ def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> n
         for module in model.base_model.modules():
             hooks.enter_context(module.register_forward_hook(note, with_kwargs=True))
         final = run(model, cut, inputs).hidden[-1]
-    layers = {
-        part
-        for module in model.base_model.modules()
-        if isinstance(module, nn.ModuleList)
-        for part in module.modules()
-    }
+    lists = [module for module in model.base_model.modules() if isinstance(module, nn.ModuleList)]
+    layers = {part for each in lists for part in each.modules()}
     whole = {id(given) for module, _, given in finished if list(module.children())}
     for module, taken, given in finished:
         alone = module not in layers and not list(module.children())
@@ -361,20 +357,11 @@ def started(entry: Entry, handed: Mapping[nn.Module, Any], rows: int, change: Ch
 
     with ExitStack() as stack:
         for module in entry.below:
-            stack.enter_context(answering(module, _repeated(handed[module], states_in(handed[module]), rows)))
+            states = states_in(handed[module])  # (1, T, D), or (T, 1, D)
+            repeated = states.expand(rows, -1, -1) if len(states) == 1 else states.expand(-1, rows, -1)
+            stack.enter_context(answering(module, _exchange(handed[module], states, repeated)))
         stack.enter_context(entry.module.register_forward_pre_hook(hook, with_kwargs=True))
         yield
-
-
-def _repeated(output: Any, states: Tensor, rows: int) -> Any:
-    """Return what a module handed out, its hidden ``states``, (1, T, D) or (T, 1, D), for so many inputs."""
-    if output is states:
-        return states.expand(rows, -1, -1) if len(states) == 1 else states.expand(-1, rows, -1)
-    if isinstance(output, Mapping):
-        return type(output)(**{name: _repeated(value, states, rows) for name, value in output.items()})
-    if isinstance(output, tuple):
-        return tuple(_repeated(value, states, rows) for value in output)
-    return output
 
 
 def find_entries(

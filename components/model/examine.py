@@ -126,16 +126,6 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
     )
 
 
-def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: Query) -> Outputs:
-    """A probe behind the query's pooling. It was trained on this very vector: there is nothing to warn of.
-
-    Nor of random weights in the body: it was trained on what just these give.
-    """
-    method = POOLINGS[query.pooling]
-    reading = Reading(probe_head(probe, method, states), states.hidden, pooled(method, states))
-    return Outputs(method(states), reading.logits, reading, labels)
-
-
 def _of_files(backbone: Backbone) -> Iterator[Sentence]:
     """Say where its files tell of something else than what runs."""
     (declared, *_) = backbone.model.config.architectures or (backbone.architecture,)
@@ -151,7 +141,6 @@ def _of_files(backbone: Backbone) -> Iterator[Sentence]:
 
 
 def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> list[Sentence]:
-    """Return what a visitor must know to read the own head's outputs rightly."""
     warnings = []
     known = backbone.provenance
     for key, names in (("untrained", known.random_head), ("untrained_body", known.random_body)):
@@ -339,7 +328,10 @@ def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
     if task is not None:
         probe = _probe(backbone, query, task, states, last)
         states = states if probe.query is None else replace(states, query=torch.from_numpy(probe.query))
-        outputs = probe_outputs(probe, task.labels, states, query)
+        method = POOLINGS[query.pooling]
+        reading = Reading(probe_head(probe, method, states), states.hidden, pooled(method, states))
+        # nothing to warn of: it was trained on this very vector, and on what just these weights give
+        outputs = Outputs(method(states), reading.logits, reading, task.labels)
         return Examined(passed, query, states, probe, outputs, watch)
     if layer < last:
         if states.hidden.shape != kept.hidden[-1].shape:

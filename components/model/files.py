@@ -39,9 +39,7 @@ TOKENIZER_FILES = (*VOCABULARIES, TOKENIZER_CONFIG, *ADDED)  # it may read these
 MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
 ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set
 LENGTH = re.compile(r"sentence_[\w-]{1,40}_config\.json")  # and how long a text may be
-MODULE = re.compile(
-    r"\w[\w.-]{0,80}(/\w[\w.-]{0,80}){0,3}"
-)  # of a module: plain names from the checkpoint's folder
+MODULE = re.compile(r"\w[\w.-]{0,80}(/\w[\w.-]{0,80}){0,3}")  # plain names from the checkpoint's folder
 MOST_MODULES = 16  # checkpoints have two to five
 PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
 LARGEST = 4_000_000  # bytes of a config, and of an index

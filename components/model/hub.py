@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 from cachetools import LRUCache
-from huggingface_hub import HfApi, ModelInfo, constants, errors, hf_hub_download, snapshot_download
+from huggingface_hub import HfApi, constants, errors, hf_hub_download, snapshot_download
 from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils import tqdm, validate_repo_id  # type: ignore[attr-defined]  # documented
 
@@ -155,7 +155,10 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
     """
     with hub_errors(model), TemporaryDirectory() as place:
         info = HfApi().model_info(model, revision=revision, files_metadata=True, timeout=SECONDS)
-        there = _files(model, info)
+        there = {each.rfilename: each for each in info.siblings or ()}
+        sized = all(each.size is not None for each in there.values())
+        if not sized or files.COMMIT.fullmatch(str(info.sha)) is None:
+            raise PoolscopeError("backbone", model, UNREADABLE)
         parts = _parts(model, str(info.sha), there, Path(place))
         check_config(model, Path(place), known)  # may have to wait for transformers, no fault of the hub
     if not any(file.rfilename.rpartition("/")[2] in files.VOCABULARIES for file in parts[0]):
@@ -212,14 +215,6 @@ def check_config(model: str, folder: Path, known: Classifies) -> None:
         raise PoolscopeError("backbone", model, "errors.no_type", file=files.CONFIG)
     if not known(kind):
         raise PoolscopeError("backbone", model, "errors.no_classes", type=repr(kind[:40]))
-
-
-def _files(model: str, info: ModelInfo) -> dict[str, RepoSibling]:
-    """Files by name, of an answer in which every file has its size."""
-    there = {each.rfilename: each for each in info.siblings or ()}
-    if files.COMMIT.fullmatch(str(info.sha)) is None or any(each.size is None for each in there.values()):
-        raise PoolscopeError("backbone", model, UNREADABLE)
-    return there
 
 
 @dataclass(eq=False)

@@ -79,10 +79,9 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     folder = files.body(place)
     if not (folder / files.CONFIG).exists():
         inside = sorted(file.parent.name for file in folder.glob(f"*/{files.CONFIG}"))
-        key = "errors.config_inside" if inside else "errors.no_config"
-        key, file = (
-            ("errors.adapter", files.ADAPTER) if (folder / files.ADAPTER).exists() else (key, files.CONFIG)
-        )
+        key, file = "errors.config_inside" if inside else "errors.no_config", files.CONFIG
+        if (folder / files.ADAPTER).exists():
+            key, file = "errors.adapter", files.ADAPTER
         raise PoolscopeError("backbone", spec.key, key, file=file, folders=tuple(inside))
     try:
         return _loaded(spec, folder, make_room)
@@ -238,16 +237,12 @@ def give_back() -> None:
 
 
 def assembled(
-    spec: BackboneSpec,
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    info: Mapping[str, Any],
+    spec: BackboneSpec, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, info: Mapping[str, Any]
 ) -> Backbone:
     """A backbone of both, which are its own from then on: what questions need is set in them.
 
     ``info``: what the loader says of tensors that it did not find, did not use, or found in another shape;
-    see `internals.filled`.
-    RefusalError says why nothing can be asked of them.
+    see `internals.filled`. RefusalError says why nothing can be asked of them.
     """
     if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
         with files.foreign("refusals.padding"):

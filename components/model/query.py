@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -146,7 +145,7 @@ def whole_number(field: str, given: object) -> int:
         return int(given)
     if isinstance(given, bool) or not isinstance(given, int):
         raise PoolscopeError(field, given, "errors.whole")
-    return operator.index(given)
+    return int(given)
 
 
 def counted_from_zero(field: str, given: int, count: int) -> int:

@@ -91,17 +91,13 @@ class Reading:
 
     @cached_property
     def _measured(self) -> tuple[Tensor, Tensor]:
-        return _slopes(self.head, self._hidden)
-
-
-def _slopes(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """Norm over labels and width of d logits / d hidden: (B, T, D) -> (B, T); and the logits (B, K)."""
-    leaf = hidden.detach().clone().requires_grad_()
-    squares = torch.zeros(hidden.shape[:2], dtype=torch.float64)  # squares of small slopes vanish in float32
-    with torch.enable_grad():  # whoever asks first may stand in a no_grad block
-        logits = head(leaf)
-        sums = logits.sum(dim=0) if logits.requires_grad else ()  # else no way leads from states to logits
-        for total in sums:
-            (slope,) = torch.autograd.grad(total, leaf, retain_graph=True)
-            squares += torch.linalg.vector_norm(slope, dim=2, dtype=torch.float64).square()
-    return squares.sqrt(), logits.detach()
+        """Norm over labels and width of d logits / d hidden: (B, T); and the logits (B, K)."""
+        leaf = self._hidden.detach().clone().requires_grad_()
+        squares = torch.zeros(leaf.shape[:2], dtype=torch.float64)  # those of small slopes vanish in float32
+        with torch.enable_grad():  # whoever asks first may stand in a no_grad block
+            logits = self.head(leaf)
+            sums = logits.sum(dim=0) if logits.requires_grad else ()  # else no way leads there
+            for total in sums:
+                (slope,) = torch.autograd.grad(total, leaf, retain_graph=True)
+                squares += torch.linalg.vector_norm(slope, dim=2, dtype=torch.float64).square()
+        return squares.sqrt(), logits.detach()

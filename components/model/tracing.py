@@ -26,10 +26,7 @@ from components.model.reads import Head
 Line = tuple[CodeType, int]  # a function and the line in it that was running
 Names = frozenset[str]
 LIBRARY = f"{Path(transformers.__file__).parent}{os.sep}"
-RUNNERS = (
-    f"{Path(torch.__file__).parent}{os.sep}",
-    f"{Path(__file__).parents[1]}{os.sep}",
-)  # no model's own code
+RUNNERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parents[1]}{os.sep}")  # no model's own
 
 
 @dataclass(frozen=True, eq=False)
