@@ -20,6 +20,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 from recipe.recipes import Recipes, Source
 
 UNLABELLED = -1.0
+DETOKENIZED = 0.5  # share of texts that are detokenized
+JOINED = 0.02  # share of texts that others of the same label are joined to
+EXCERPT = (20, 100)  # words taken of a text that is longer
+KEPT = (0.0, 0.15)  # share of words replaced in a copy that still matches
+REPLACED = (0.3, 0.8)  # and in one that does not
+PASSAGE = (8, 45)  # words of a passage, where its document has as many
+NEXT, RANDOM = 0.0, 1.0  # transformers' labels for next-sentence prediction
 WORD = re.compile(r"\w+")
 _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 _SENTENCE_END = re.compile(r"(?<=[.?!]) (?=[^.?!])")  # of tokenized text: a mark between spaces
@@ -174,9 +181,7 @@ def without_held_out(corpus: Corpus, words: int) -> Corpus:
     taken = {run for example in held for text in example.texts for run in runs(text)}
     training = {
         name: tuple(
-            row
-            for row in without_leaks(rows, held)
-            if not any(taken.intersection(runs(text)) for text in row.texts)
+            row for row in without_leaks(rows, held) if all(taken.isdisjoint(runs(t)) for t in row.texts)
         )
         for name, rows in corpus.training.items()
     }
@@ -184,14 +189,6 @@ def without_held_out(corpus: Corpus, words: int) -> Corpus:
     dropped = {name: count + fewer[name] for name, count in corpus.dropped.items()}
     return replace(corpus, training=training, dropped=dropped)
 
-
-DETOKENIZED = 0.5  # share of texts that are detokenized
-JOINED = 0.02  # share of texts that others of the same label are joined to
-EXCERPT = (20, 100)  # words taken of a text that is longer
-KEPT = (0.0, 0.15)  # share of words replaced in a copy that still matches
-REPLACED = (0.3, 0.8)  # and in one that does not
-PASSAGE = (8, 45)  # words of a passage, where its document has as many
-NEXT, RANDOM = 0.0, 1.0  # transformers' labels for next-sentence prediction
 
 # The spacing of tokenized English, undone one rule after the other.
 _SPACING = (

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -360,13 +359,11 @@ def whitened(fitted: Numbers, found: Numbers) -> Numbers:
 
 
 # Vectors (N, D') to fit to, and others -> the others (N, K) after the step; a constant number becomes 0.
-STEPS: Mapping[Postprocessing, Callable[[Numbers, Numbers], Numbers]] = MappingProxyType(
-    {
-        "centred": lambda fitted, found: found - fitted.mean(axis=0),
-        "standardised": lambda fitted, found: standardiser(fitted).transform(found),
-        "whitened": whitened,
-    }
-)
+STEPS: Mapping[Postprocessing, Callable[[Numbers, Numbers], Numbers]] = {
+    "centred": lambda fitted, found: found - fitted.mean(axis=0),
+    "standardised": lambda fitted, found: standardiser(fitted).transform(found),
+    "whitened": whitened,
+}
 
 
 def unscored_texts(examples: Examples, scored: Examples) -> list[str]:

@@ -206,9 +206,7 @@ def make_agreement(key: str, workspace: Workspace, corpus: Corpus, folder: Path,
 
 def bundled(key: str, folder: Path) -> BackboneSpec:
     """The checkpoint in a folder as what the engine loads."""
-    return BackboneSpec(
-        key, title=key, task=split_key(key)[1], note="", source="bundled", location=str(folder)
-    )
+    return BackboneSpec(key, key, split_key(key)[1], "", "bundled", str(folder))
 
 
 def prepare_process() -> None:

@@ -35,20 +35,21 @@ from recipe.recipes import Family, Recipes, Stage, Teacher, TokenizerRecipe, Tra
 
 MASKED = 0.15  # share of the tokens that are predicted
 TEMPERATURE = 2.0  # of the distillation
+EVERY = 100  # steps between two lines of progress
+POOL = 32  # batches that are sorted by length together: little padding, still well mixed
+TAIL = 0.05  # pieces that hardly occur get scores within this distance of the lowest, in no fixed order
 
 Model = transformers.PreTrainedModel
 Tokenizer = transformers.PreTrainedTokenizerFast
 Loss = Callable[[Model, BatchEncoding, Tensor], Tensor]  # of inputs (B, T) and their labels (B,)
+Report = Callable[[str], None]  # says how far a step is
 
 
 def outputs_at(model: Model, asked: Tensor, inputs: Mapping[str, Any]) -> Any:
     """The model's outputs, whose logits are (N, V), for the N true positions of ``asked`` (B, T) alone."""
     words: nn.Module = cast(Any, model).get_output_embeddings()
-    hook = words.register_forward_pre_hook(lambda _, hidden: (hidden[0][asked],))
-    try:
+    with words.register_forward_pre_hook(lambda _, hidden: (hidden[0][asked],)):
         return model(**inputs)
-    finally:
-        hook.remove()
 
 
 def mask_words(ids: Tensor, tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
@@ -180,12 +181,6 @@ OBJECTIVES: Mapping[str, Callable[[Model, Tokenizer, Model | None], Loss]] = {
 }
 
 
-EVERY = 100  # steps between two lines of progress
-POOL = 32  # batches that are sorted by length together: little padding, still well mixed
-
-Report = Callable[[str], None]  # says how far a step is
-
-
 def stage_examples(stage: Stage, corpus: Corpus, soft_labels: Mapping[str, Floats]) -> list[Example]:
     """A stage's examples, each label averaged with the teacher's by the stage's ``teacher_weight``.
 
@@ -310,9 +305,6 @@ def logits_of(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
 def correct(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
     """Tells whether the likeliest label of each example is its own: (N,)."""
     return logits_of(model, tokenizer, examples).argmax(-1) == torch.tensor([e.label for e in examples])
-
-
-TAIL = 0.05  # pieces that hardly occur get scores within this distance of the lowest, in no fixed order
 
 
 def load(folder: Path, kind: Any = transformers.AutoModelForSequenceClassification, **given: Any) -> Any:
