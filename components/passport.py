@@ -66,16 +66,12 @@ def main(given: Sequence[str]) -> int:
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m components.passport", description=__doc__)
-    parser.add_argument(
-        "checkpoints", nargs="+", metavar="FOLDER_OR_ID", help="or a key of the catalogue; ids are of the hub"
-    )
-    parser.add_argument("--out", type=Path, default=Path("passports"), help="folder for the passports")
-    parser.add_argument(
-        "--language", choices=sorted(languages()), default=ENGLISH, help="of the pages and badges"
-    )
-    parser.add_argument(
-        "--cluster", metavar="URL", help="of a Ray cluster that sees the same folders: http://host:8000"
-    )
+    add = parser.add_argument
+    ids = "or a key of the catalogue; ids are of the hub"
+    add("checkpoints", nargs="+", metavar="FOLDER_OR_ID", help=ids)
+    add("--out", type=Path, default=Path("passports"), help="folder for the passports")
+    add("--language", choices=sorted(languages()), default=ENGLISH, help="of the pages and badges")
+    add("--cluster", metavar="URL", help="of a Ray cluster that sees the same folders: http://host:8000")
     return parser
 
 

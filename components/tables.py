@@ -129,12 +129,9 @@ def guess(sheet: Sheet) -> Columns:
         raise PoolscopeError("table", list(sheet.columns), "errors.table_label")
     label = min(ranks, key=lambda name: (ranks[name], kinds[name]))
     others = [name for name in ranks if name != label and ranks[name] == ranks[label] > 0]
-    like = [
-        name
-        for name in sheet.columns
-        if name not in (text, label) and prose[name] and lengths[name] > lengths[text] / 3
-    ]
-    pair = max([name for name in like if kinds[name] > CLASSES], key=lengths.__getitem__, default="")
+    left = [name for name in cells if name not in (text, label) and prose[name] and kinds[name] > CLASSES]
+    like = [name for name in left if lengths[name] > lengths[text] / 3]
+    pair = max(like, key=lengths.__getitem__, default="")
     in_order = sorted((text, pair), key=sheet.columns.index) if pair else [text, ""]
     return Columns(in_order[0], label, in_order[1], tuple(others))
 
@@ -184,9 +181,8 @@ def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Tabl
         raise PoolscopeError("label", columns.label, "errors.table_classes", count=kinds, most=CLASSES)
     alike = () if merged else tuple(one for several in spellings if len(several) > 1 for one in several)
     notes = [*sheet.notes, *_notes(kept, len(cells) - len(whole))]
-    notes += (
-        [Sentence("lab.other_labels", label=columns.label, others=columns.others)] if columns.others else []
-    )
+    if columns.others:
+        notes.append(Sentence("lab.other_labels", label=columns.label, others=columns.others))
     return kept, (*notes, *([Sentence(ALIKE, labels=alike)] if alike else []))
 
 
@@ -204,10 +200,8 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
     if missing:
         yield Sentence("lab.missing", count=missing)
     spelled = _known()["spelled"]
-    every = Counter(
-        cell.strip() for cell in (*table.texts, *table.labels) if cell.strip().casefold() in spelled
-    )
-    for cell, count in every.items():
+    stripped = (cell.strip() for cell in (*table.texts, *table.labels))
+    for cell, count in Counter(cell for cell in stripped if cell.casefold() in spelled).items():
         yield Sentence("lab.spelled", spelled=cell, count=count)
     if several := sum("\n" in text.strip() for text in (*table.texts, *table.pairs)):
         yield Sentence("lab.lines", count=several)
@@ -223,10 +217,7 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
 
 
 def _from_json(text: str) -> pd.DataFrame:
-    """Read what pandas writes as JSON, whichever way it is turned, or an object a line.
-
-    What an object in a row holds is columns of its own: "data.text".
-    """
+    """Read what pandas writes as JSON, in any orientation, or an object a line; "data.text" is in "data"."""
     try:
         rows = _records(json.loads(text))
     except (ValueError, RecursionError) as error:

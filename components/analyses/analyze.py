@@ -42,9 +42,7 @@ class Cell:
         asked = "backbone pooling head task=probe_task pool_layer predicted probability "
         found = "labels logits probabilities reads head_trained body_trained warnings refusal"
         if answer is None:
-            lists: dict[str, Any] = {
-                key: [] for key in ["labels", "logits", "probabilities", "reads", "warnings"]
-            }
+            lists = {key: list[Any]() for key in ("labels", "logits", "probabilities", "reads", "warnings")}
             nothing = dict.fromkeys(("predicted", "probability", "head_trained", "body_trained"))
             return as_json(self.query, asked + found, **lists, **nothing, refusal=str(refusal))
         best = max(rounded(answer.probabilities)) if answer.predicted else None

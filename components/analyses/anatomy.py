@@ -1,7 +1,4 @@
-"""The nouns of a head taken apart: its weights, the steps that ran, the lines of its source.
-
-Shapes and values are those of one example, without a batch axis.
-"""
+"""The nouns of a head taken apart: its weights, the steps that ran, the lines of its source."""
 
 from __future__ import annotations
 

@@ -17,36 +17,19 @@ from components.analyses.vectors import to_vectors
 from components.model.query import Asked, checked_text
 from components.settings import ASSETS
 from components.texts import Sentence
-from components.types import (
-    Declaration,
-    Dense,
-    Normalize,
-    Query,
-    as_json,
-    declared_json,
-    plain,
-    rounded,
-)
+from components.types import Declaration, Dense, Normalize, Query, as_json, declared_json, plain, rounded
 
 Kept = Literal["start", "end", "first", "last"]
 DECLARED = "declared"  # the pooling of all that a checkpoint declares
 CUT_LATE = "cut_late"  # the variant whose length was 1 before its numbers were cut
-OTHER_POOLINGS = (
-    "no_first",
-    "no_last",
-    "two_layers",
-    "with_embeddings",
-)  # variants that poolings are named by
+OTHER_POOLINGS = ("no_first", "no_last", "two_layers", "with_embeddings")  # variants that name poolings
 OTHER_TEXTS = ("stop", "exclaimed")  # variants that are no way to make a vector of this text
 STORED = ("int8", "binary")  # precisions that keep no length
 ENDS = ("no_start", "no_end")  # variants that say which special tokens there are
 LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
+# The least cosine of what is near: computed in bfloat16, vectors of bundled checkpoints have 0.9999 or more.
+# It is no match yet: the mean without one token, or of a text without its full stop, has as much.
 BAR = 0.999
-"""The least cosine of what is near: no two directions differ by more because of half precision.
-
-As measured, computed in bfloat16 vectors of bundled checkpoints have 0.9999 or more. What is near is no match
-yet: the mean without one token, or of a text without its full stop, has as much. See `measuring.detect`.
-"""
 ROUNDING = 1e-7  # of a cosine
 HALF = 1.5  # times as far as computing in half precision moves a vector here, it may where servers run
 NAMED = 4  # ways that a sentence names; more are only counted
@@ -141,6 +124,7 @@ def settings(ways: Sequence[Way], layers: int) -> tuple[Setting, ...]:
 
 def _setting(engine: Mapping[str, Any], way: Way, layers: int) -> Setting:
     length = {True: engine.get("normalised"), False: engine.get("not_normalised"), None: ""}
+    values = {"count": way.truncated, "prefix": json.dumps(way.prefix), "kept": way.dimensions}
     known = {  # the option of each part of the way: "" where none is needed, None where there is none
         "pooling": engine["pooling"].get(way.pooling),
         "layer": "" if way.layer == layers else None,
@@ -155,13 +139,9 @@ def _setting(engine: Mapping[str, Any], way: Way, layers: int) -> Setting:
     }
     said = {"pooling": Sentence("detect.pooling", pooling=way.pooling), **way.words(layers)}
     parts = [part for part in known if part in said]
-    options = (option for part in parts if (option := known[part]))
     return Setting(
         engine["title"],
-        tuple(
-            option.format(count=way.truncated, prefix=json.dumps(way.prefix), kept=way.dimensions)
-            for option in options
-        ),
+        tuple(option.format(**values) for part in parts if (option := known[part])),
         tuple(said[part] for part in parts if known[part] is None),
         engine["source"],
     )
@@ -328,16 +308,14 @@ def _digits(cosine: float) -> str:
     return f"{cosine:.{places}f}"
 
 
-def _pasted(
-    check: Check, query: Query, longest: int, vector: str | list[float], prefix: str = ""
-) -> Prepared:
+def _given(check: Check, query: Query, longest: int, vector: str | list[float], prefix: str = "") -> Prepared:
     pasted = to_vectors(vector)
     asked = tuple(check(one.asked(query)) for one in pasted)
     vectors = tuple(one.vector for one in pasted)
     return asked, {"vectors": vectors, "prefix": checked_text("prefix", prefix, longest)}
 
 
-@analysis("vector backbone text text_pair prefix", Cost(24, several=True), _pasted)
+@analysis("vector backbone text text_pair prefix", Cost(24, several=True), _given)
 def detect(
     backbone: Backbone, asked: Sequence[Asked], vectors: Sequence[Sequence[float]], prefix: str
 ) -> Detected:

@@ -76,9 +76,8 @@ class Padding:
     def says(self) -> tuple[Sentence, ...]:
         """The verdict in words, and what each other way to pad does."""
         if not self.cases:
-            return (
-                Sentence("padding.fails", reason=self.fails) if self.fails else Sentence("padding.alone"),
-            )
+            alone = Sentence("padding.fails", reason=self.fails) if self.fails else Sentence("padding.alone")
+            return (alone,)
         batch, *others = self.cases
         first = Sentence(f"padding.{batch.verdict}", **_told(batch), way=Sentence(f"padding.{self.side}"))
         more = [

@@ -14,17 +14,8 @@ from typing import Any, Literal
 
 from components.analyses.anatomy import Weight
 from components.analyses.padding import Padding, PaddingCase, Verdict
-from components.analyses.registry import Backbone, Check, Cost, Examined, Prepared, analysis
-from components.model.files import (
-    CONFIG,
-    INDEX,
-    TOKENIZER_FILES,
-    RefusalError,
-    body,
-    declaring_files,
-    folder,
-    weights_in,
-)
+from components.analyses.registry import Backbone, Cost, Examined, analysis
+from components.model import files
 from components.model.pooling import POOLINGS
 from components.model.query import Asked
 from components.settings import ASSETS
@@ -179,12 +170,7 @@ def _places(sample: Sample) -> tuple[Place, ...]:
     return tuple(place for place, where in named.items() if sample.reads == tuple(where))
 
 
-def _of_a_backbone(_check: Check, _query: Query, _longest: int) -> Prepared:
-    """Nothing but the backbone is asked: the texts come with Poolscope."""
-    return (), {}
-
-
-@analysis("backbone", Cost(41), _of_a_backbone)
+@analysis("backbone", Cost(41), lambda _check, _query, _longest: ((), {}))  # the texts come with Poolscope
 def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     """Measure a checkpoint on texts that come with Poolscope: the same files give the same passport.
 
@@ -200,7 +186,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     declared: Declaration | Sentence | None
     try:
         declared = None if backbone.declared is None else backbone.declared.says
-    except RefusalError as error:
+    except files.RefusalError as error:
         declared = error.sentence
     samples, scripts = tried()
     seen = [examine(backbone, Query(backbone.spec.key, *pair)) for pair in samples]
@@ -245,11 +231,11 @@ def fingerprint(spec: BackboneSpec) -> str:
 
     Of one that is not on this machine it is that of no file.
     """
-    whole, place = sha256(), folder(spec)
+    whole, place = sha256(), files.folder(spec)
     if place is not None:
-        own = body(place)
-        named = {own / name for name in (CONFIG, INDEX, *TOKENIZER_FILES)}
-        for file in sorted({*named, *weights_in(own), *declaring_files(place)}):
+        own = files.body(place)
+        named = {own / name for name in (files.CONFIG, files.INDEX, *files.TOKENIZER_FILES)}
+        for file in sorted({*named, *files.weights_in(own), *files.declaring_files(place)}):
             if file.is_file():
                 with file.open("rb") as opened:
                     content = file_digest(opened, "sha256").hexdigest()

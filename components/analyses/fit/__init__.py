@@ -420,9 +420,8 @@ def shuffled(rows: Rows, seed: int) -> Rows:
     groups = np.split(rows.labels[order], np.flatnonzero(np.diff(rows.groups[order])) + 1)
     drawn = np.random.default_rng(seed).permutation(len(groups))
     labels = np.empty_like(rows.labels)
-    labels[order] = np.concatenate(
-        [np.resize(groups[other], len(own)) for own, other in zip(groups, drawn, strict=True)]
-    )
+    anew = [np.resize(groups[other], len(own)) for own, other in zip(groups, drawn, strict=True)]
+    labels[order] = np.concatenate(anew)
     return replace(rows, labels=labels)
 
 

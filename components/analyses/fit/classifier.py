@@ -16,18 +16,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from components.analyses.fit import Asked, Measured, Rows, Split, Tested, numbers_of, splits_of
-from components.analyses.fit.headlines import (
-    accuracy_score,
-    against_first,
-    as_numbers,
-    gain_of,
-    interval_of,
-    learned,
-    macro_f1_of,
-    rho_score,
-    suspicious,
-)
+from components.analyses.fit import Asked, Measured, Rows, Split, Tested, headlines, numbers_of, splits_of
 from components.fitting import CurvePoint, Fit, Miss, OwnHead, Ranked, packed, write_head
 from components.model.probes import Probe
 from components.texts import Sentence
@@ -126,7 +115,7 @@ def conclude(
     """
     best, labels = grid[place], asked.rows.labels
     predicted, tried = best.tested.predicted, sum(not one.same_as for one in grid)
-    held = learned(best.tested, control, numbers_of(asked.classes), tried)
+    held = headlines.learned(best.tested, control, numbers_of(asked.classes), tried)
     points: dict[int, Tested] = {}
     for point in (*curve, best.tested):
         points.setdefault(point.fitted, point)  # one for each number of rows
@@ -135,11 +124,11 @@ def conclude(
         plan=asked.plan,
         ranking=tuple(_ranked(asked, grid)),
         majority=float(np.bincount(labels).max() / len(labels)),
-        shuffled=interval_of([one.accuracy for one in control]),
+        shuffled=headlines.interval_of([one.accuracy for one in control]),
         learned=held,
         classes=asked.classes,
-        curve=tuple(CurvePoint(rows, accuracy_score(point)) for rows, point in points.items()),
-        gain=gain_of(curve[-1], best.tested, 1 / (asked.plan.folds - 1)),
+        curve=tuple(CurvePoint(rows, headlines.accuracy_score(point)) for rows, point in points.items()),
+        gain=headlines.gain_of(curve[-1], best.tested, 1 / (asked.plan.folds - 1)),
         confusion=confusion_matrix(labels, predicted, labels=np.arange(len(asked.classes))),
         predicted=predicted,
         misses=tuple(_misses(asked, best, held.beyond)),
@@ -166,13 +155,13 @@ def _ranked(asked: Asked, grid: Sequence[Measured]) -> Iterator[Ranked]:
     order = sorted(grid, key=lambda one: -one.tested.accuracy)
     alone = [one for one in order if not one.same_as]
     tested = 1 / (asked.plan.folds - 1)  # test rows for each training row
-    ps = against_first(np.stack([one.tested.accuracies for one in alone]), tested)
+    ps = headlines.against_first(np.stack([one.tested.accuracies for one in alone]), tested)
     known = {(one.backbone, *one.place): p for one, p in zip(alone, ps, strict=True)}
     numbers = numbers_of(asked.classes)
     for one in order:
         pooling, layer = one.place
-        rho = None if numbers is None else rho_score(*as_numbers(one.tested, numbers))
-        accuracy, macro_f1 = accuracy_score(one.tested), macro_f1_of(one.tested)
+        rho = None if numbers is None else headlines.rho_score(*headlines.as_numbers(one.tested, numbers))
+        accuracy, macro_f1 = headlines.accuracy_score(one.tested), headlines.macro_f1_of(one.tested)
         p, p_corrected = known[one.backbone, one.same_as or pooling, layer]
         yield Ranked(one.backbone, pooling, layer, accuracy, macro_f1, rho, p, p_corrected, one.same_as)
 
@@ -180,7 +169,7 @@ def _ranked(asked: Asked, grid: Sequence[Measured]) -> Iterator[Ranked]:
 def _misses(asked: Asked, best: Measured, learned_any: bool) -> Iterator[Miss]:
     """Every row that the best combination gets wrong; the surest first."""
     probabilities, labels, predicted = best.tested.probabilities, asked.rows.labels, best.tested.predicted
-    doubted = suspicious(probabilities, labels) & learned_any  # who has learned nothing doubts nothing
+    doubted = headlines.suspicious(probabilities, labels) & learned_any  # who learned nothing doubts nothing
     rows = np.flatnonzero(predicted != labels)
     for row in rows[np.argsort(-probabilities[rows, predicted[rows]], kind="stable")]:
         yield Miss(

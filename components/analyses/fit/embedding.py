@@ -66,10 +66,9 @@ def embed(
             try:
                 with torch.no_grad():
                     pooled = POOLINGS[pooling](part.upto(layer)).numpy()
+                found.setdefault((pooling, layer), []).append(pooled)
             except PoolscopeError as error:
                 refused[pooling] = error
-            else:
-                found.setdefault((pooling, layer), []).append(pooled)
     vectors = {place: np.concatenate(parts) for place, parts in found.items() if place[0] not in refused}
     good = np.setdiff1d(np.arange(len(inputs)), list(failed))
     finite = np.ones(len(good), dtype=bool)

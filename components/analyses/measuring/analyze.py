@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from components.errors import PoolscopeError
-from components.model.backbone import Numbers
 from components.model.encoding import encode, lowering
 from components.model.examine import DECLARED, Examined, probabilities
 from components.model.pooling import POOLINGS, States
@@ -32,6 +31,7 @@ def analyse(examined: Examined) -> Analysis:
     examined.watch.lap("head")
     seen = _cosines(examined)
     examined.watch.lap("similarity")
+    beside = (*_beside_encode(examined), *_beside_predict(examined))
     return Analysis(
         query=query,
         backbone=examined.backbone.described,
@@ -49,12 +49,7 @@ def analyse(examined: Examined) -> Analysis:
         reads=reads,
         head_trained=outputs.trained,
         body_trained=outputs.body_trained,
-        warnings=(
-            *examined.encoded.warnings,
-            *outputs.warnings,
-            *_beside_encode(examined),
-            *_beside_predict(examined),
-        ),
+        warnings=(*examined.encoded.warnings, *outputs.warnings, *beside),
         milliseconds=examined.watch.laps,
     )
 
@@ -112,16 +107,10 @@ def _cosines(examined: Examined) -> Mapping[Centring, Floats]:
     if asked == "cls":
         return passed.to_cls
     if asked == "pooled":
-        return passed.cosines(_pooled(examined))
+        pooling, whole = examined.query.pooling, replace(passed.states, query=examined.states.query)
+        pooled = [POOLINGS[pooling](whole.upto(layer))[0].numpy() for layer in range(len(passed.hidden))]
+        if any(vector.shape != layer.shape[1:] for vector, layer in zip(pooled, passed.hidden, strict=True)):
+            raise PoolscopeError("reference", asked, "errors.wide", pooling=pooling)
+        return passed.cosines(pooled)
     index = counted_from_zero("reference", int(asked), len(passed.tokens.text))
     return passed.cosines([layer[index] for layer in passed.hidden])
-
-
-def _pooled(examined: Examined) -> list[Numbers]:
-    pooling, hidden = examined.query.pooling, examined.passed.hidden
-    whole = replace(examined.passed.states, query=examined.states.query)
-    layers = map(whole.upto, range(len(hidden)))
-    pooled = [POOLINGS[pooling](states)[0].numpy() for states in layers]
-    if any(vector.shape != layer.shape[1:] for vector, layer in zip(pooled, hidden, strict=True)):
-        raise PoolscopeError("reference", examined.query.reference, "errors.wide", pooling=pooling)
-    return pooled

@@ -56,7 +56,7 @@ def dissect(examined: Examined) -> Anatomy:
         weights=tuple(weights.values()),
         unused=unused(examined.backbone),
         declared=declared(examined.backbone.model, ran),
-        sources=_sources(examined, calls),
+        sources=tuple(_sources(examined, calls)),
         program="" if live else program(examined),
         module="" if live else module(examined),
         lens=seen,
@@ -107,14 +107,12 @@ def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[Declared, ..
     return tuple(lines(model, "", 0))
 
 
-def _call(
-    function: Callable[[Tensor], Tensor], kind: str, taken: Tensor, weights: tuple[str, ...] = ()
-) -> Call:
+def _call(step: Callable[[Tensor], Tensor], kind: str, taken: Tensor, weights: tuple[str, ...] = ()) -> Call:
     """A step of Poolscope's own, run now."""
-    function.__name__ = kind
+    step.__name__ = kind
     with torch.no_grad():
-        given = function(taken)
-    return Call(function, [taken], lambda flat: (tuple(flat), {}), (taken,), (given,), "", weights, ())
+        given = step(taken)
+    return Call(step, [taken], lambda flat: (tuple(flat), {}), (taken,), (given,), "", weights, ())
 
 
 def _weights(examined: Examined, calls: Sequence[Call]) -> list[Weight]:
@@ -158,7 +156,7 @@ def _picks(call: Call, tokens: int) -> bool:
     return len(taken) == 3 and taken[1] == tokens and len(given) == 2
 
 
-def _sources(examined: Examined, calls: Sequence[Call]) -> tuple[Excerpt, ...]:
+def _sources(examined: Examined, calls: Sequence[Call]) -> Iterator[Excerpt]:
     """Return what of the library ran, from the outside in: a pooling of Poolscope's own first."""
     lines = [  # in files that are there to be read, which a cell of a notebook is not
         (call, [line for line in call.lines if line[0].co_filename.startswith(LIBRARY)]) for call in calls
@@ -167,14 +165,10 @@ def _sources(examined: Examined, calls: Sequence[Call]) -> tuple[Excerpt, ...]:
     for function, number in chain.from_iterable(reversed(found) for _call, found in lines):
         ran.setdefault(function, set()).add(number)
     picks = {found[0] for call, found in lines if found and _picks(call, tokens)}
-    own = examined.probe is not None or swaps(examined.backbone, examined.query.pooling)
-    return (
-        *([source(POOLINGS[examined.query.pooling].function)] if own else []),
-        *(
-            source(code, numbers, {one for one in numbers if (code, one) in picks})
-            for code, numbers in ran.items()
-        ),
-    )
+    if examined.probe is not None or swaps(examined.backbone, examined.query.pooling):
+        yield source(POOLINGS[examined.query.pooling].function)
+    for code, numbers in ran.items():
+        yield source(code, numbers, {one for one in numbers if (code, one) in picks})
 
 
 def origin(backbone: Backbone, name: str) -> Origin:

@@ -117,15 +117,9 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
     made = _made(backbone, first, declared)
     runs, refusals = _all_made(backbone, rest, declared)
     place = folder(backbone.spec)
-    return Tried(
-        backbone=backbone,
-        query=query,
-        prefix=prefix,
-        prompts=() if place is None else read_prompts(place),
-        declared=declared,
-        runs=((first, made), *runs),
-        warnings=(*first[1].warnings, *unread, *refusals),
-    )
+    prompts = () if place is None else read_prompts(place)
+    warnings = (*first[1].warnings, *unread, *refusals)
+    return Tried(backbone, query, prefix, prompts, declared, ((first, made), *runs), warnings)
 
 
 def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detected:
@@ -147,16 +141,10 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
     if held.near.any() and not held.explained.any():
         held, half = in_halves(tries, held)
     layers = -min(way.layer for way in first.made)
-    return Detected(
-        layers=layers - 1,
-        tried=len(held.made),
-        candidates=ranked(held, layers),
-        declared=None if first.declared is None else first.declared.says,
-        prompts=first.prompts,
-        warnings=tuple(dict.fromkeys(warning for one in tries for warning in one.warnings)),
-        rounding=max(given.rounding, SAME),
-        half=half,
-    )
+    nearest, rounding = ranked(held, layers), max(given.rounding, SAME)
+    declared = None if first.declared is None else first.declared.says
+    warnings = tuple(dict.fromkeys(warning for one in tries for warning in one.warnings))
+    return Detected(layers - 1, len(held.made), nearest, declared, first.prompts, warnings, rounding, half)
 
 
 def _lengths(declared: Declared | None, usual: Iterable[int]) -> tuple[int, ...]:
@@ -187,7 +175,7 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
         for length in (*(one for one in lengths if one < whole.inputs["input_ids"].shape[1]), *limit):
             for kept in ends:
                 if (length, kept) != (way.truncated, own):
-                    encoded = cut_text(backbone, query, prefix, length, special, kept)
+                    encoded = cut_to(backbone, query, prefix, length, special, kept)
                     yield replace(way, truncated=length, kept=kept), encoded
 
 
@@ -218,9 +206,7 @@ def other_texts(backbone: Backbone, query: Query, way: Way) -> Iterator[Try]:
                 yield replace(way, variant=variant), encoded
 
 
-def cut_text(
-    backbone: Backbone, query: Query, prefix: str, length: int, special: bool, kept: Kept
-) -> Encoded:
+def cut_to(backbone: Backbone, query: Query, prefix: str, length: int, special: bool, kept: Kept) -> Encoded:
     """So many tokens of the text, ``kept`` in one of four ways."""
     if kept in ("first", "last"):
         whole = _encode(backbone, query, prefix, sys.maxsize, special)
@@ -283,7 +269,7 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbon
                 upto = replace(upto, pooler=None)  # which takes hidden states of the last layer's width
             way = replace(plain, layer=layer - len(states.layers))
             found |= _pooled(way, upto, keys, declared)
-            for variant, seen in _variants(backbone, plain, encoded, upto):
+            for variant, seen in _varied(backbone, plain, encoded, upto):
                 for other, vector in _pooled(replace(way, variant=variant), seen, VARIED, declared):
                     if not torch.equal(vector, found[replace(other, variant=plain.variant)]):
                         found[other] = vector
@@ -304,9 +290,7 @@ def _pooled(
         yield replace(way, pooling=key), vectors[0]
 
 
-def _variants(
-    backbone: Backbone, plain: Way, encoded: Encoded, states: States
-) -> Iterator[tuple[str, States]]:
+def _varied(backbone: Backbone, plain: Way, encoded: Encoded, states: States) -> Iterator[tuple[str, States]]:
     """Hidden states of whole texts as servers see them by mistake, or on purpose, each by its name."""
     if plain.variant or plain.truncated not in (None, backbone.limit):
         return
@@ -502,8 +486,5 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
 
 
 def _distance(directions: Doubles, unit: Doubles) -> Any:
-    """Measure how far the ends of directions (..., n, N) lie from ``unit`` (n, N): of n texts the farthest.
-
-    It is exact where a cosine near 1 is not.
-    """
+    """How far ends of directions (..., n, N) lie from ``unit`` (n, N), of n texts the most; exact near 0."""
     return np.linalg.norm(directions - unit, axis=-1).max(axis=-1)

@@ -104,27 +104,24 @@ def _rendered(name: str, examined: Examined, written: str, needed: set[Import], 
     if "declared_output" in source.fields and backbone.declared is not None:
         needed = needed | {("torch", "nn"), ("sentence_transformers", "SentenceTransformer")}
         cuts = [step.size for step in backbone.declared.says.steps if isinstance(step, Cut)]
-    return (
-        _templates()
-        .get_template(name)
-        .render(
-            values,
-            examined=examined,
-            backbone=backbone,
-            query=examined.query,
-            probe=examined.probe,
-            spec=backbone.spec,
-            swaps=swaps(backbone, examined.query.pooling),
-            pinned=["revision=REVISION"] if backbone.spec.source == "hub" else [],
-            inside=Path(backbone.spec.location).is_relative_to(ROOT),
-            imports=_imports(needed | source.imports),
-            fields=source.fields,
-            code=source.code,
-            cls=examined.encoded.tokens.cls,
-            found=int(ids.eq(backbone.tokenizer.cls_token_id or 0).int().argmax()),  # as a program finds it
-            kept=f"[:, :{cuts[0]}]" if cuts else "",  # the numbers that ``encode`` keeps
-            layers="decoder_hidden_states" if backbone.model.config.is_encoder_decoder else "hidden_states",
-        )
+    template = _templates().get_template(name)
+    return template.render(
+        values,
+        examined=examined,
+        backbone=backbone,
+        query=examined.query,
+        probe=examined.probe,
+        spec=backbone.spec,
+        swaps=swaps(backbone, examined.query.pooling),
+        pinned=["revision=REVISION"] if backbone.spec.source == "hub" else [],
+        inside=Path(backbone.spec.location).is_relative_to(ROOT),
+        imports=_imports(needed | source.imports),
+        fields=source.fields,
+        code=source.code,
+        cls=examined.encoded.tokens.cls,
+        found=int(ids.eq(backbone.tokenizer.cls_token_id or 0).int().argmax()),  # as a program finds it
+        kept=f"[:, :{cuts[0]}]" if cuts else "",  # the numbers that ``encode`` keeps
+        layers="decoder_hidden_states" if backbone.model.config.is_encoder_decoder else "hidden_states",
     )
 
 
@@ -155,9 +152,6 @@ def _unfit(examined: Examined) -> str:
     name = examined.backbone.architecture
     says = f"{name} has no body that runs by itself: {reason}. There is no short program for this."
     return f"{_comment(says)}\n"
-
-
-# The own head as layers.
 
 
 @dataclass(frozen=True)
@@ -253,9 +247,6 @@ def _lines(layers: Mapping[Call, str], labels: int) -> Iterator[str]:
         yield f"{line},  # {call.module}" if call.module and call.weights else f"{line},"
 
 
-# A pooling method as source that stands alone: the function, and what it calls.
-
-
 @dataclass(frozen=True)
 class PoolingSource:
     """``code``: definitions, each before it is used. ``fields``: what the method looks at, of States."""
@@ -310,9 +301,6 @@ def _in_english(refused: re.Match[str]) -> str:
     return f"raise ValueError({literal(load_texts().entries[refused[1]].format())})"
 
 
-# Pieces of Python source that fit the page.
-
-
 @cache  # the files do not change while it runs
 def _templates() -> jinja2.Environment:
     found = jinja2.Environment(
@@ -356,10 +344,7 @@ def _comment(text: str, indent: str = "") -> str:
 
 
 def _place(path: str) -> str:
-    """A path from Poolscope's folder on, with / on every system; of one elsewhere its name alone.
-
-    Where the owner of a server keeps a checkpoint is nobody else's business.
-    """
+    """A path from Poolscope's folder on, with / on every system; of one elsewhere, for privacy, its name."""
     whole = Path(path)
     return whole.relative_to(ROOT).as_posix() if whole.is_relative_to(ROOT) else whole.name
 

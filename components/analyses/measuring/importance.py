@@ -1,9 +1,4 @@
-"""Importance of tokens, as it is called: each of several answers, and how far they agree with erasure.
-
-Attention is that from the token in [CLS]'s place, as the model computes it, and rolled out through the
-layers. Gradients are those of one output with respect to the embeddings of tokens, times these, and
-integrated.
-"""
+"""Importance of tokens, as it is called: each of several answers, and how far they agree with erasure."""
 
 from __future__ import annotations
 

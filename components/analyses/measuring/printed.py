@@ -96,9 +96,8 @@ def _roundings(numbers: Doubles) -> Iterator[Doubles]:
     held = (np.abs(single - numbers) <= NOISE * np.abs(numbers)).all()
     for kind, bits in BITS.items():
         scaled = np.ldexp(mantissa, bits)
-        if (held and (scaled == np.rint(scaled)).all()) or (
-            kind == "float16" and (shortest == numbers).all()
-        ):
+        exact = held and (scaled == np.rint(scaled)).all()
+        if exact or (kind == "float16" and (shortest == numbers).all()):
             yield np.maximum(np.ldexp(0.5, power - bits), SUBNORMAL)
     size = np.abs(numbers)
     exponent = np.floor(np.log10(np.where(size > 0, size, size[size > 0].min()))).clip(-200, 200)

@@ -46,8 +46,7 @@ def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = ma
     mine, theirs = torch.from_numpy(pairs).T
     where = torch.eye(total, dtype=torch.bool)[mine]  # (P, T)
     until = time.monotonic() + seconds
-    logits: list[Tensor] = []
-    whole: list[Tensor] = []
+    logits, whole = list[Tensor](), list[Tensor]()
     for layer, other in enumerate(second.kept.hidden[begin:], begin):
         if logits and time.monotonic() > until:
             break
