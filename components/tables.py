@@ -327,7 +327,7 @@ def _unruled(text: str) -> str:
 
 
 def _dialect(text: str, separator: str) -> dict[str, Any]:
-    """How pandas is to read a text: which ``separator`` it has, where none is declared, and its escapes."""
+    """Choose how pandas reads a text: which ``separator`` it has, where none is declared, and its escapes."""
     lines = re.sub('"[^"]*"', "", text.strip("\r\n")[:READ]).splitlines()[:FIRST] or [""]
     counts = {one: [line.count(one) for line in lines] for one in SEPARATORS}
     alike = [one for one in SEPARATORS if 0 < min(counts[one]) == max(counts[one])]  # in each line as often

@@ -144,7 +144,7 @@ def _of_text(text: str) -> Sequence[float]:
 
 
 def _rows(text: str, between: re.Pattern[str]) -> list[list[str]]:
-    """What stands in each line, ``between`` apart, without numbers of lines and columns, from 0 or from 1."""
+    """Read what stands in each line, ``between`` apart, without numbers of lines and columns."""
     split = ([part for part in between.split(line) if part] for line in text.splitlines())
     rows = [row for row in split if row]
     for start, head in product((0, 1), (0, 1)):

@@ -258,7 +258,7 @@ def findings(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def _finding(evidence: Evidence, key: str) -> list[dict[str, Any]]:
-    """What was measured of a backbone's vectors: with the same classifier, without one, and with its own."""
+    """All measured of a backbone's vectors: with the same classifier, without one, and with its own."""
     own = [accuracy_text(row.value) for row in evidence.of("head", key)]
     found = (
         ("probe", evidence.of("probe", key)),

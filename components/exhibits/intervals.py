@@ -283,7 +283,7 @@ def _layers(
 
 
 def stepped(evidence: Evidence) -> list[Row]:
-    """What every step does to every vector that was measured, of all backbones.
+    """All that every step does to every vector that was measured, of all backbones.
 
     The p of each gain is ``corrected`` by Holm's method over all of them.
     """

@@ -409,7 +409,7 @@ def _two_inputs(tokenizer: PreTrainedTokenizerBase) -> tuple[Inputs, Inputs]:
 
 @dataclass(eq=False)
 class _Watched:
-    """What ran in a forward pass over one input.
+    """All that ran in a forward pass over one input.
 
     ``given``: every tensor of three axes that a module was given, with the time. ``ended``: when a module's
     call did. ``handed``: what the modules handed out that were called once, those that began first in front.

@@ -78,7 +78,7 @@ class Declared:
 
 
 def _behind_prompt(key: str, states: States, prompted: Tensor) -> Tensor:
-    """One pooling of all tokens but the first ``prompted``: (B, D); the others keep their places."""
+    """Make one pooling of all tokens but the first ``prompted``: (B, D); the others keep their places."""
     left = states.mask & (states.mask.cumsum(dim=1) > prompted[:, None])
     if key != "weightedmean":
         return POOLINGS[key](replace(states, mask=left))

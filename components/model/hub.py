@@ -174,7 +174,7 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
 
 
 def _parts(model: str, commit: str, there: Mapping[str, RepoSibling], place: Path) -> Parts:
-    """What is to be had of the files that are ``there``; the config is read into ``place``, with its kind."""
+    """Find what is to be had of the files that are ``there``; the config is read into ``place``."""
 
     def read(name: str) -> Path:
         if name in there:

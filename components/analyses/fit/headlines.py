@@ -44,7 +44,7 @@ def macro_f1_of(tested: Tested) -> float:
 
 
 def as_numbers(tested: Tested, numbers: Sequence[float]) -> tuple[Floats, Floats]:
-    """What is predicted and given, (N,) each, where labels are ``numbers`` (K,)."""
+    """Answers that are predicted and given, (N,) each, where labels are ``numbers`` (K,)."""
     return tested.probabilities @ np.array(numbers, np.float32), np.array(numbers)[tested.labels]
 
 

@@ -55,7 +55,7 @@ def analyse(examined: Examined) -> Analysis:
 
 
 def _beside_encode(examined: Examined) -> Iterator[Sentence]:
-    """What ``encode`` of sentence-transformers does to this text before its tokens, and is not done here."""
+    """Say what ``encode`` of sentence-transformers does to this text first, and is not done here."""
     backbone, query = examined.backbone, examined.query
     if query.pooling != DECLARED or backbone.declared is None:
         return

@@ -81,7 +81,7 @@ class Tried:
 
     @property
     def made(self) -> Made:
-        """What every way gives."""
+        """All that every way gives."""
         return {way: vector for _, made in self.runs for way, vector in made.items()}
 
     @cached_property
@@ -96,7 +96,7 @@ class Tried:
         return replace(self, runs=_all_made(self.backbone, tries, self.declared)[0])
 
     def halved(self, half: Backbone, near: set[Way]) -> Made:
-        """What ways that are ``near`` give where the model computes in half precision, if it can."""
+        """Compute what ways that are ``near`` give where the model computes in half precision, if it can."""
         found: dict[Way, Floats] = {}
         for one, made in (*self.runs, *self.more.runs):
             if not near.isdisjoint(made):
@@ -250,7 +250,7 @@ def _all_made(
 
 @torch.no_grad()
 def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None) -> Made:
-    """What every pooling gives of every layer of one forward pass, the last layer and plain names first.
+    """Pool every layer of one forward pass in every way, the last layer and plain names first.
 
     ``half``: the same model in half precision, which then computes the hidden states. What has no direction
     is left out.
@@ -383,7 +383,7 @@ class Held:
         return cls(given, made, directions, own, far, rest, scale, near, known | (rest <= ARITHMETIC))
 
     def apart(self, way: Way, variants: Iterable[str]) -> list[float]:
-        """How far the direction of a way is from those of other variants; 0 where one was not tried."""
+        """Measure how far a direction is from those of other variants; 0 where one was not tried."""
         places = {other: place for place, other in enumerate(self.made)}
         others = [places.get(replace(way, variant=name)) for name in variants if name != way.variant]
         own = self.directions[places[way]]
@@ -417,7 +417,7 @@ def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
 
 
 def _half(held: Held, way: Way, vectors: Doubles, rounded: float) -> tuple[float, Doubles | None]:
-    """How far half precision moves a way, and the vectors by which it explains what is asked about, or None.
+    """Measure how far half precision moves a way, and the vectors by which it explains it, or None.
 
     ``vectors``: (n, N) as it computes them; it moves each number by ``rounded`` of its size besides.
     """
@@ -486,5 +486,5 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
 
 
 def _distance(directions: Doubles, unit: Doubles) -> Any:
-    """How far ends of directions (..., n, N) lie from ``unit`` (n, N), of n texts the most; exact near 0."""
+    """Measure how far directions (..., n, N) lie from ``unit`` (n, N), of n the most; exact near 0."""
     return np.linalg.norm(directions - unit, axis=-1).max(axis=-1)

@@ -37,18 +37,18 @@ class Printed:
 
     @property
     def rounding(self) -> float:
-        """How far rounding may have moved a vector, over its length; of several, the most."""
+        """Tell how far rounding may have moved a vector, over its length; of several, the most."""
         return float(np.linalg.norm(self.half / self.lengths[:, None], axis=1).max())
 
     def as_stored(self, vectors: Doubles) -> Doubles:
-        """What is stored of ``vectors`` (M, n, N): their signs where these are all that is kept."""
+        """Give what is stored of ``vectors`` (M, n, N): their signs where these are all that is kept."""
         if self.stored != "binary":
             return vectors
         usual = np.sqrt(np.square(vectors).mean(axis=2, keepdims=True))
         return np.where(np.abs(vectors) <= ZERO * usual, self.numbers, np.sign(vectors))
 
     def beyond(self, vectors: Doubles, loose: float = 0.0) -> tuple[Doubles, Doubles]:
-        """What rounding does not explain of the distance to ``vectors`` (M, n, N) of any length.
+        """Measure what rounding does not explain of the distance to ``vectors`` (M, n, N) of any length.
 
         Gives the distance over the length, of n texts the farthest (M,), and by what each is multiplied to
         come nearest (M, n). ``loose``: part of each number by which it may have been moved besides.

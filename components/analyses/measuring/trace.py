@@ -110,7 +110,7 @@ def _unpaired(first: Examined, second: Examined, pairs: Ints) -> tuple[Sentence,
 
 
 def _stand_for(examined: Examined) -> list[tuple[int, str]]:
-    """What each token stands for: its text and the characters there, else its name in the vocabulary."""
+    """Tell what each token stands for: its text and the characters there, else its name in the vocabulary."""
     tokens, texts = examined.encoded.tokens, (examined.query.text, examined.query.text_pair)
     return [
         (int(segment), texts[segment][start:end] if segment >= 0 and start < end else name)
