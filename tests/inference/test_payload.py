@@ -31,7 +31,7 @@ SENT = {
     "pooled": lambda: Pooled(
         np.arange(2),
         {("mean", 4): np.ones((2, 3), np.float32), ("cls", 0): np.zeros((2, 3), np.float32)},
-        {"pooler": PoolscopeError("pooling", "pooler", "errors.no_pooler")},
+        {"pooler": (PoolscopeError("pooling", "pooler", "errors.no_pooler"), 2)},
         np.array([True, False]),
         np.zeros(2, bool),
         512,

@@ -171,7 +171,7 @@ def test_it_holds_every_exhibit_and_what_was_fitted(fits: Found, tag: str) -> No
 def test_a_batch_on_disk_is_that_in_memory(tmp_path: Path) -> None:
     draw = np.random.default_rng(0)
     vectors = {(key, 4): draw.normal(size=(3, 5)).astype(np.float32) for key in ("cls", "mean")}
-    refused = {"pooler": PoolscopeError("pooling", "pooler", "errors.no_pooler")}
+    refused = {"pooler": (PoolscopeError("pooling", "pooler", "errors.no_pooler"), 2)}
     part = Pooled(np.array([3, 0, 7]), vectors, refused, np.arange(3) > 0, np.zeros(3, bool), 512)
     write(part, tmp_path / "new" / "part.parquet")
     assert [file.name for file in (tmp_path / "new").iterdir()] == ["part.parquet"]

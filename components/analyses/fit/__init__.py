@@ -58,15 +58,15 @@ class Rows:
 class Pooled:
     """A forward pass of inputs, n of which have vectors and stand at ``rows`` (n,) of the table.
 
-    ``vectors``: (n, D') for each place. ``refused``: the poolings that one of the inputs has no vector for,
-    and why. Of all inputs, ``cut`` are those that have more tokens than the ``limit`` of the backbone, and
-    ``unread`` those whose tokens are mostly unknown to it. ``failed``: for each input on which the model
-    failed, why it did.
+    ``vectors``: (n, D') for each place. ``refused``: the poolings that some inputs have no vector for (zeros
+    where others have one), why the first has none, and how many they are. Of all inputs, ``cut`` are those
+    that have more tokens than the ``limit`` of the backbone, and ``unread`` those whose tokens are mostly
+    unknown to it. ``failed``: for each input on which the model failed, why it did.
     """
 
     rows: Ints
     vectors: Mapping[Place, Floats]
-    refused: Mapping[str, PoolscopeError]
+    refused: Mapping[str, tuple[PoolscopeError, int]]
     cut: Bools
     unread: Bools
     limit: int
@@ -184,7 +184,7 @@ Combination = tuple[BackboneSpec, Floats, Measured]  # its backbone, its vectors
 def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Generator[Stage | Fit]:
     """Measure every combination that is ``asked``, backbone by backbone, then look closer at the best one.
 
-    Closing the generator ends it. PoolscopeError where no pooling has a vector for every text.
+    Closing the generator ends it. PoolscopeError where no pooling has a vector.
     """
     grid: list[Measured] = []
     best: Combination | None = None
@@ -227,20 +227,22 @@ class Fitting:
             done += len(part.cut)
             if done < len(inputs):
                 yield Stage(done, len(inputs), "embed", spec.key)
-        refused: dict[str, PoolscopeError] = {}
-        for part in found:
-            refused = {**part.refused, **refused}  # the first of each
         cut, unread = (sum(int(getattr(part, name).sum()) for part in found) for name in ("cut", "unread"))
         values = {"backbone": Named(spec.title), "total": done}
         notes = [Sentence("lab.cut", **values, count=cut, limit=found[0].limit)] if cut else []
         notes += [Sentence("lab.unread", **values, count=unread)] if unread else []
         failed = [why for part in found for why in part.failed]
         notes += [Sentence("lab.failed", **values, count=len(failed), reason=failed[0])] if failed else []
-        reasons = (one.sentence for one in refused.values())
-        notes += [Sentence("lab.left_out", backbone=spec.key, reason=reason) for reason in reasons]
-        yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
         places = dict.fromkeys(place for part in found for place in part.vectors)
-        return found, [place for place in places if place[0] not in refused], notes
+        pooled = {pooling for pooling, _layer in places}
+        refused: dict[str, list[tuple[PoolscopeError, int]]] = {}
+        for pooling, why in (one for part in found for one in part.refused.items()):
+            refused.setdefault(pooling, []).append(why)
+        for pooling, whys in refused.items():
+            key, reason = "lab.lacking" if pooling in pooled else "lab.left_out", whys[0][0].sentence
+            notes.append(Sentence(key, **values, count=sum(count for _, count in whys), reason=reason))
+        yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
+        return found, [*places], notes
 
     def validated(
         self, spec: BackboneSpec, pooled: Sequence[Pooled], places: Sequence[Place]
@@ -374,7 +376,7 @@ def alike_rows(table: Table) -> tuple[Ints, Ints]:
 
 
 def in_order(parts: Sequence[Pooled], place: Place, count: int) -> Floats:
-    """The vectors (N, D') of one place, in the order of the table; zeros where the model failed."""
+    """The vectors (N, D') of one place, in the order of the table; zeros where there is none."""
     there = [part for part in parts if place in part.vectors]
     found = np.concatenate([part.vectors[place] for part in there])
     whole = np.zeros((count, found.shape[1]), found.dtype)

@@ -32,50 +32,58 @@ def states(backbone: Backbone, inputs: Inputs) -> list[States]:
     return [batch_states(backbone, *([*side] for side in zip(*part, strict=True))) for part in parts]
 
 
-def _taken(backbone: Backbone, inputs: Inputs) -> tuple[list[States], dict[int, str | Sentence]]:
-    """The states of all inputs but those that the model fails on, and by their numbers why it does.
+def _taken(backbone: Backbone, inputs: Inputs) -> tuple[list[tuple[Ints, States]], dict[int, str | Sentence]]:
+    """The states of all inputs but those that the model fails on, by their numbers, and why it does.
 
     A model may refuse texts together that it takes alone: heads that read where a text ends want as many ends
-    of each.
+    of each. What has no token but special ones stands apart: there are poolings that refuse it.
     """
+    all_of_them = np.arange(len(inputs))
     with suppress(PoolscopeError), failing("table", len(inputs)):
-        return states(backbone, inputs), {}
-    found, failed = list[States](), dict[int, str | Sentence]()
+        found = states(backbone, inputs)
+        bare = torch.cat([~(one.mask & ~one.special).any(dim=1) for one in found]).numpy()
+        if len(found) > 1:
+            return list(zip(all_of_them[:, None], found, strict=True)), {}
+        if bare.all() or not bare.any():
+            return [(all_of_them, found[0])], {}
+        apart = (all_of_them[bare], all_of_them[~bare])
+        return [(rows, states(backbone, [inputs[row] for row in rows])[0]) for rows in apart], {}
+    taken, failed = list[tuple[Ints, States]](), dict[int, str | Sentence]()
     for number, one in enumerate(inputs):
         try:
             with failing("table", number):
-                found += states(backbone, [one])
+                taken.append((all_of_them[[number]], states(backbone, [one])[0]))
         except PoolscopeError as error:
             failed[number] = reason_of(error)
-    return found, failed
+    return taken, failed
 
 
 def embed(
     backbone: Backbone, poolings: Sequence[str], all_layers: bool, rows: Ints, inputs: Inputs
 ) -> Pooled:
     """The vectors of n inputs, which stand at ``rows`` (n,) of a table, at the last or at all layers."""
-    found: dict[Place, list[Floats]] = {}
-    refused: dict[str, PoolscopeError] = {}
+    found: dict[Place, Floats] = {}
+    refused: dict[str, tuple[PoolscopeError, int]] = {}
     known = available(backbone, poolings)
     taken, failed = _taken(backbone, inputs)
-    for part in taken:
+    for pooling, (places, part) in product(known, taken):
         last = len(part.layers) - 1
-        for pooling, layer in product(known, range(last + 1) if all_layers else [last]):
-            if pooling in refused:
-                continue
-            try:
-                with torch.no_grad():
-                    pooled = POOLINGS[pooling](part.upto(layer)).numpy()
-                found.setdefault((pooling, layer), []).append(pooled)
-            except PoolscopeError as error:
-                refused[pooling] = error
-    vectors = {place: np.concatenate(parts) for place, parts in found.items() if place[0] not in refused}
+        try:
+            with torch.no_grad():
+                layers = range(last + 1) if all_layers else [last]
+                pooled = {layer: POOLINGS[pooling](part.upto(layer)).numpy() for layer in layers}
+        except PoolscopeError as error:
+            refused[pooling] = error, len(places) + refused.get(pooling, (error, 0))[1]
+            continue
+        for layer, own in pooled.items():
+            empty = np.zeros((len(inputs), own.shape[1]), own.dtype)
+            found.setdefault((pooling, layer), empty)[places] = own
     good = np.setdiff1d(np.arange(len(inputs)), list(failed))
     finite = np.ones(len(good), dtype=bool)
-    for one in vectors.values():
-        finite &= np.isfinite(one).all(axis=1)
+    for one in found.values():
+        finite &= np.isfinite(one[good]).all(axis=1)
     failed |= dict.fromkeys(good[~finite].tolist(), Sentence("lab.infinite"))
-    vectors = {place: one[finite] for place, one in vectors.items()}
+    vectors = {place: one[good[finite]] for place, one in found.items()}
     ids = backbone.tokenizer(*([*side] for side in zip(*inputs, strict=True)), verbose=False)["input_ids"]
     cut = np.array([len(one) > backbone.limit for one in ids])
     unread = np.array([_is_unread(backbone, *each) for each in zip(inputs, ids, strict=True)])
