@@ -105,9 +105,9 @@ def padding(examined: Examined) -> Padding:
     in a batch, in its own lengths. A request that cannot be answered comes back as a message that
     says why.
     """
-    from components.analyses.measuring.padding import audits
+    from components.analyses.measuring.padding import audit
 
-    return audits([examined])[0]
+    return audit(examined)
 
 
 def _told(case: PaddingCase) -> dict[str, object]:

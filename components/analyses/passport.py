@@ -6,8 +6,9 @@ Nothing in it depends on when or where it was issued: the same files give the sa
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import file_digest, sha256
 from math import prod
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from typing import Any, Literal
 from components.analyses.anatomy import Weight
 from components.analyses.padding import Padding, PaddingCase, Verdict
 from components.analyses.registry import Backbone, Cost, Examined, analysis
+from components.errors import PoolscopeError
 from components.model import files
 from components.model.pooling import POOLINGS
 from components.model.query import Asked
@@ -26,7 +28,8 @@ DECIMALS = 4  # of a number that is measured: the rest differs from machine to m
 Place = Literal["none", "first", "last", "every", "other"]
 TEXTS = ASSETS / "passport.toml"
 NEAR = 1e-5  # of a vector's length: two that lie no further apart are the same but for rounding
-WORST: tuple[Verdict, ...] = ("safe", "moves", "reads_padding", "alone")  # the later, the worse
+Padded = Verdict | Literal["unmeasured"]
+WORST: tuple[Padded, ...] = ("unmeasured", "safe", "moves", "reads_padding", "alone")  # the later, the worse
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,11 @@ class Passport:
     ``fingerprint``: SHA-256 of its files. ``parameters``: numbers in its weights. ``limit``: its longest
     input, in tokens. ``samples``: what its head reads. ``equal``: poolings that give the very vector that its
     head reads, of every text that is no pair. ``padding``: the verdict on a batch padded as its tokenizer
-    pads, and ``ways``: the worst case of each way to pad. ``ordinary``: (L + 1, 3) how similar [CLS] is to
-    unrelated tokens, low, median and high. ``complete``: whether its files hold every tensor; ``constant``:
-    names of those that they lack and that are one and the same number instead. ``weights``: those of its
-    head; ``unused``: what of its files is not loaded.
+    pads, "unmeasured" where the model fails on each, and ``ways``: the worst case of each way to pad.
+    ``ordinary``: (L + 1, 3) how similar [CLS] is to unrelated tokens, low, median and high. ``complete``:
+    whether its files hold every tensor; ``constant``: names of those that they lack and that are one and the
+    same number instead. ``weights``: those of its head; ``unused``: what of its files is not loaded.
+    ``failed`` says which texts could not be measured, and why.
     """
 
     backbone: BackboneSpec
@@ -73,7 +77,7 @@ class Passport:
     limit: int
     samples: tuple[Sample, ...]
     equal: tuple[str, ...]
-    padding: Verdict
+    padding: Padded
     ways: tuple[PaddingCase, ...]
     ordinary: Floats
     head_trained: bool
@@ -83,6 +87,7 @@ class Passport:
     weights: tuple[Weight, ...]
     unused: tuple[Weight, ...]
     scripts: tuple[Unread, ...]
+    failed: tuple[Sentence, ...] = ()
 
     @property
     def place(self) -> Place:
@@ -101,7 +106,7 @@ class Passport:
     def says(self) -> tuple[Sentence, ...]:
         """All of it in words, what is read first."""
         low, median, high = (f"{value:.2f}".replace("-", "−") for value in self.ordinary[-1])
-        batch = {} if self.padding in ("safe", "alone") else {"largest": f"{self.ways[0].largest:.2g}"}
+        batch = {"largest": f"{self.ways[0].largest:.2g}"} if self.ways else {}
         said = [Sentence(f"passport.reads_{self.place}", count=len(self.samples))]
         if self.token:
             said.append(Sentence("passport.token", token=self.token))
@@ -118,7 +123,8 @@ class Passport:
             said.append(Sentence("warnings.constant", names=self.constant))
         if self.complete:
             said.append(Sentence("passport.trained"))
-        return (*said, Sentence("passport.says_ordinary", low=low, median=median, high=high), *self._lost())
+        ordinary = Sentence("passport.says_ordinary", low=low, median=median, high=high)
+        return (*said, ordinary, *self._lost(), *self.failed)
 
     def _declaring(self) -> Iterator[Sentence]:
         """Declarations of the checkpoint, beside what is measured."""
@@ -180,7 +186,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     ``scripts``: characters that its tokenizer has no token for. A refusal says why.
     """
     from components.analyses.measuring.anatomy import dissect
-    from components.analyses.measuring.padding import audits
+    from components.analyses.measuring.padding import audit
     from components.model.examine import examine
 
     declared: Declaration | Sentence | None
@@ -188,12 +194,15 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         declared = None if backbone.declared is None else backbone.declared.says
     except files.RefusalError as error:
         declared = error.sentence
-    samples, scripts = tried()
-    seen = [examine(backbone, Query(backbone.spec.key, *pair)) for pair in samples]
+    texts, scripts = tried()
+    asked = (Query(backbone.spec.key, *pair) for pair in texts)
+    seen, failed = _measured(partial(examine, backbone), asked, "passport.fails")
+    if not seen:
+        raise PoolscopeError("backbone", backbone.spec.key, "errors.refused", reason=failed[0])
     alone = [each for each in seen if not each.query.text_pair]
     roomy = [each for each in seen if each.kept.inputs["input_ids"].shape[1] < backbone.limit]
-    padded, anatomy = audits(roomy or seen), dissect(alone[-1])
-    equal = [_equal(each) for each in alone]
+    padded, unpadded = _measured(audit, roomy or seen, "passport.unpadded")
+    anatomy, equal = dissect((alone or seen)[-1]), [_equal(each) for each in alone]
     reads = [each.passed.states.reads.positions[0].nonzero()[:, 0].tolist() for each in seen]
     return Passport(
         backbone=replace(backbone.described, declared=declared),
@@ -203,11 +212,11 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         width=seen[0].kept.hidden[-1].shape[2],
         limit=backbone.limit,
         samples=tuple(
-            Sample(*pair, each.passed.tokens.text, tuple(places))
-            for pair, each, places in zip(samples, seen, reads, strict=True)
+            Sample(each.query.text, each.query.text_pair, each.passed.tokens.text, tuple(places))
+            for each, places in zip(seen, reads, strict=True)
         ),
-        equal=tuple(key for key in POOLINGS if all(key in same for same in equal)),
-        padding=max((each.verdict for each in padded), key=WORST.index),
+        equal=tuple(key for key in POOLINGS if equal and all(key in same for same in equal)),
+        padding=max((each.verdict for each in padded), key=WORST.index, default="unmeasured"),
         ways=_ways(padded),
         ordinary=backbone.ordinary.bands.plain,
         head_trained=backbone.head_trained,
@@ -217,7 +226,22 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         weights=anatomy.weights,
         unused=anatomy.unused,
         scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
+        failed=(*failed, *unpadded),
     )
+
+
+def _measured(
+    measure: Callable[[Any], Any], given: Iterable[Query | Examined], key: str
+) -> tuple[list[Any], list[Sentence]]:
+    """What is measured of each of the texts that is ``given``, and a sentence on each that cannot be."""
+    found, failed = list[Any](), list[Sentence]()
+    for one in given:
+        try:
+            found.append(measure(one))
+        except PoolscopeError as error:
+            text = (one if isinstance(one, Query) else one.query).text
+            failed.append(Sentence(key, text=text, reason=error.sentence))
+    return found, failed
 
 
 def tried() -> tuple[list[tuple[str, str]], Mapping[str, str]]:

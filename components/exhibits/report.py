@@ -37,7 +37,8 @@ TITLE = 60  # characters of the text that the title names
 SANDBOX = "allow-scripts allow-downloads"
 LEVEL = 6  # of gzip: 9 takes off 0.2 % more
 # Of a badge. White is read on each of the colours.
-COLOURS = {"safe": "#157f3b", "moves": "#b3261e", "reads_padding": "#b3261e", "alone": "#475569"}
+COLOURS = {"safe": "#157f3b", "moves": "#b3261e", "reads_padding": "#b3261e"}
+OTHER = "#475569"
 LETTER, MARGIN = 6.1, 12  # pixels: a letter is about so wide
 LEFT = "poolscope"
 LONGEST = 24  # characters of a token
@@ -202,7 +203,7 @@ def badge(passport: Passport, say: Texts) -> str:
         whole=whole,
         left=f"{left:.0f}",
         right=f"{whole - left:.0f}",
-        colour=COLOURS[passport.padding],
+        colour=COLOURS.get(passport.padding, OTHER),
         texts=[(text, f"{middle:.0f}", f"{room - MARGIN:.0f}") for text, middle, room in texts],
     )
     return f"{drawn}\n"

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from components.analyses.measuring.export import module
-from components.analyses.measuring.padding import PADDED, audits
+from components.analyses.measuring.padding import PADDED, audit
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import passport
 from components.errors import PoolscopeError
@@ -87,7 +87,7 @@ def test_a_batch_is_safe_and_causes_are_those_of_the_families(engine: Engine, ke
 
 def audited(backbone: Backbone) -> Padding:
     with repeatable(backbone.model):
-        return audits([examine(backbone, Query("bert-sentiment", TEXT))])[0]
+        return audit(examine(backbone, Query("bert-sentiment", TEXT)))
 
 
 def test_a_head_that_reads_the_last_position_is_caught(loaded: Callable[[str], Backbone]) -> None:
@@ -148,7 +148,7 @@ def test_a_tokenizer_that_gives_no_mask_pads_without_one(
     backbone, plain = load(replace(tiny_family(family), location=str(folder))), load_plain(str(folder))
     with repeatable(backbone.model):
         examined = examine(backbone, Query(family, "the film is not good"))
-        found, passed = audits([examined])[0], passport.function(backbone, ())
+        found, passed = audit(examined), passport.function(backbone, ())
     for side in ("right", "left"):
         total = len(found.analysis.tokens.text) + found.padded
         inputs, output = padded(plain, total, side, "the film is not good")
@@ -173,7 +173,7 @@ def test_a_text_that_no_other_may_stand_beside_is_not_safe(
     except ValueError as error:
         failed = str(error).rstrip(".")
     assert bool(failed) == (model_type != "bert" and "[SEP]" in text)
-    (found,) = audits([examine(backbone, Query("odd", text))])
+    found = audit(examine(backbone, Query("odd", text)))
     assert (found.verdict, found.fails) == ("alone" if failed else found.verdict, failed)
     assert failed in str(found.says[0])
     assert ("the model fails" in str(found.says[0])) == bool(failed)

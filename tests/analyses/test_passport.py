@@ -14,8 +14,7 @@ from sentence_transformers.base.modules import Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from components.analyses.passport import fingerprint, passport
-from components.errors import PoolscopeError
+from components.analyses.passport import fingerprint, passport, tried
 from components.inference.engine import Engine, InProcess
 from components.model.internals import repeatable
 from components.model.loading import load
@@ -106,10 +105,18 @@ def test_the_same_files_give_the_same_passport(engine: Engine, tmp_path: Path) -
     assert fingerprint(spec) != fingerprint(SPECS["bert-sentiment"])
 
 
-def test_a_model_without_room_for_padding_gets_a_sentence() -> None:
+def test_what_cannot_be_measured_is_said_and_the_rest_is_there(tiny_family: Made) -> None:
     backbone = replace(load(SPECS[KEYS[0]]), limit=3)  # tokens: every sample is cut to as many
-    with repeatable(backbone.model), pytest.raises(PoolscopeError, match="as many as the model takes"):
-        passport.function(backbone, ())
+    with repeatable(backbone.model):
+        found = passport.function(backbone, ())
+    assert (found.padding, found.ways, len(found.samples)) == ("unmeasured", (), 4)
+    assert " ".join(map(str, found.says)).count("as many as the model takes") == 4
+    backbone = load(tiny_family("canine"))  # reads four characters at a time, and "good" has three tokens
+    with repeatable(backbone.model):
+        found = passport.function(backbone, ())
+    assert [sample.text for sample in found.samples] == [text for text, _pair in tried()[0][1:]]
+    assert "“good”, which cannot be measured" in " ".join(map(str, found.says))
+    assert found.padding != "unmeasured"
 
 
 def test_the_command_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import torch
 
 from components.analyses.measuring.anatomy import dissect, head_calls, look
 from components.analyses.measuring.importance import weigh
-from components.analyses.measuring.padding import audits
+from components.analyses.measuring.padding import audit
 from components.analyses.measuring.trace import trace
 from components.errors import PoolscopeError
 from components.model.examine import Examined
@@ -150,7 +150,7 @@ def test_a_text_too_long_is_cut_to_what_the_model_takes(family: Family) -> None:
 
 def test_what_padding_changes(family: Family) -> None:
     """The logits of the padded text are those that transformers alone gives of it."""
-    found, tokenizer = family.examined(lambda one: audits([one])[0], TEXT), family.backbone.tokenizer
+    found, tokenizer = family.examined(audit, TEXT), family.backbone.tokenizer
     length = family.inputs(TEXT, "")["input_ids"].shape[1] + found.padded
     alone = family.by_hand.logits(family.inputs(TEXT, ""))
     right, left = found.cases[1:3]

@@ -41,17 +41,8 @@ class Padded:
 
 
 @torch.no_grad()
-def audits(texts: Sequence[Examined]) -> list[Padding]:
-    """Run each of the texts of one backbone with padding on either side, and beside a longer text.
-
-    From where it counts positions is measured once.
-    """
-    first = _first_position(texts[0])
-    return [_audited(one, first) for one in texts]
-
-
-def _audited(examined: Examined, first: int | None) -> Padding:
-    """``first``: the number from which the model counts positions, None where it cannot be told them."""
+def audit(examined: Examined) -> Padding:
+    """Run a text with padding on either side, and beside a longer text; PoolscopeError where it cannot be."""
     backbone, total = examined.backbone, examined.kept.inputs["input_ids"].shape[1]
     room, side = min(PADDED, backbone.limit - total), backbone.tokenizer.padding_side
     answer, warnings = analyse(examined), examined.encoded.warnings
@@ -67,7 +58,7 @@ def _audited(examined: Examined, first: int | None) -> Padding:
         if not typed:
             raise
         return Padding(answer, 0, side, (), warnings, reason_of(error).rstrip("."))
-    pooled = dict(vectors_of(examined.passed.states))
+    pooled, first = dict(vectors_of(examined.passed.states)), _first_position(examined)
     ways = (batch, *_padded(examined, first, total + room))
     return Padding(answer, room, side, tuple(_case(examined, first, pooled, one) for one in ways), warnings)
 
@@ -91,8 +82,9 @@ def _padded(examined: Examined, first: int | None, longer: int) -> Iterator[Padd
     right, left = (_padding(backbone, [inputs], longer, side) for side in ("right", "left"))
     yield _run(examined, "right", right)
     yield _run(examined, "left", left)
-    if first is not None:
-        yield _run(examined, "left_positions", {**left, POSITIONS: _positions(left[MASK], first)})
+    told = _counted(examined, "left_positions", left, left[MASK].bool(), first)
+    if told is not None:
+        yield told
 
 
 def _padding(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str) -> dict[str, Tensor]:
@@ -117,6 +109,19 @@ def _run(examined: Examined, name: str, inputs: Mapping[str, Tensor]) -> Padded:
     with repeatable(examined.backbone.model):
         kept = run(examined.backbone, given)
     return Padded(name, inputs[MASK].bool(), kept)
+
+
+def _counted(examined: Examined, name: str, inputs: Inputs, mask: Tensor, first: int | None) -> Padded | None:
+    """Run inputs with the positions of each row's own tokens; None where the model cannot be told these.
+
+    ``first``: the number from which it counts them, None where it takes none.
+    """
+    if first is None:
+        return None
+    try:
+        return _run(examined, name, {MASK: mask, **inputs, POSITIONS: _positions(mask, first)})
+    except PoolscopeError:  # such as of a model that lengthens its inputs, but not these
+        return None
 
 
 def _case(examined: Examined, first: int | None, pooled: Mapping[str, Tensor], padded: Padded) -> PaddingCase:
@@ -166,10 +171,11 @@ def _cause(examined: Examined, first: int | None, padded: Padded, states: bool, 
         return "head"
     if _attended(backbone, padded):
         return "attention"
-    if first is None or POSITIONS in padded.kept.inputs:
+    counted = None
+    if POSITIONS not in padded.kept.inputs:
+        counted = _counted(examined, padded.name, padded.kept.inputs, padded.mask, first)
+    if counted is None:
         return "unknown"
-    told = {MASK: padded.mask, **padded.kept.inputs, POSITIONS: _positions(padded.mask, first)}
-    counted = _run(examined, padded.name, told)
     own = counted.kept.hidden[-1][0][counted.mask[0]]
     return "unknown" if _moved(examined.kept.hidden[-1][0], own).any() else "positions"
 
