@@ -240,6 +240,8 @@ def test_what_cannot_be_taken_home_says_why(tiny_family: Callable[..., BackboneS
     for source in (program(examined), module(examined)):
         assert all(line.startswith("# ") for line in source.splitlines())
         assert "no body that runs by itself" in source
+    examined = examine(load(tiny_family("reformer")), Query("reformer", SEEN))
+    assert module(examined).startswith("# ReformerForSequenceClassification says: If you want to train")
 
 
 @pytest.mark.families
