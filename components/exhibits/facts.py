@@ -32,11 +32,13 @@ WORDED = {"getitem": "questions.getitem", "pooling": "questions.pooling", "swap"
 
 
 @cache  # a file of the app
-def cases(view: str) -> Mapping[str, Sequence[str]]:
-    """The values of each case of the questions of a ``view``."""
+def cases(measures: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+    """The values of each case of these ``measures``; ValueError names one that there is not."""
     file = ASSETS / "question_cases.toml"
     tables: dict[str, dict[str, list[str]]] = tomllib.loads(file.read_text(encoding="utf-8"))
-    return tables[view] if view == "evidence" else tables["head"] | tables.get(view, {})
+    if unknown := {*measures} - tables.keys():
+        raise ValueError(f"measures: {sorted(unknown)} are none of {sorted(tables)}")
+    return {case: values for name in measures for case, values in tables[name].items()}
 
 
 def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:

@@ -10,7 +10,8 @@ import gradio as gr
 from markupsafe import Markup
 
 from components.exhibits.control import Control, OneOf, SomeOf, State
-from components.exhibits.questions import Answers, read_questions
+from components.exhibits.question import read_questions
+from components.exhibits.questions import Answers
 from components.ui.places import OF_MODEL, PRIVATE, Given, Updates
 from components.ui.question import to_text
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind, selected

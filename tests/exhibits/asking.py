@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from components.exhibits.questions import Answer, Answers, Question, read_questions
+from components.exhibits.question import Question, read_questions
+from components.exhibits.questions import Answer, Answers
 from components.results import Table, beside
 from components.texts import load_texts
 from tests.measured import having, measured

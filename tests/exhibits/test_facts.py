@@ -81,11 +81,9 @@ def only_token() -> Anatomy:
     return with_analysis(anatomy(), tokens=replace(tokens, **first), reads=reads)
 
 
-def reaches(view: str, found: Iterable[Mapping[str, str]]) -> None:
-    """Check that the facts ``found`` are in every case of a view but those of a head."""
-    wanted = {
-        key: values for key, values in cases(view).items() if view == "head" or key not in cases("head")
-    }
+def reaches(found: Iterable[Mapping[str, str]], *measures: str) -> None:
+    """Check that the facts ``found`` are in every case of these measures."""
+    wanted = cases(measures)
     reached = {(key, one[key]) for one in found for key in wanted.keys() & one.keys()}
     assert reached == {(key, value) for key, values in wanted.items() for value in values}
 
@@ -163,7 +161,7 @@ def test_every_case_of_a_head_is_reached() -> None:
     several = [[own], [own, own], [own, anatomy("last")], [own, last_step], [only_token()] * 2]
     several += [[with_weights("checkpoint"), with_weights("new")], [with_weights("new")] * 2]
     found = [head_facts(one, EN) for one in heads] + [against_facts(one, two, EN) for one, two in pairs]
-    reaches("head", found + [heads_facts(some, EN) for some in several])
+    reaches(found + [heads_facts(some, EN) for some in several], "head", "against")
 
 
 def test_since_which_layer_the_head_says_so() -> None:
@@ -217,7 +215,7 @@ def test_every_case_of_importance_is_reached() -> None:
     few = alike(given(text="a b c d"), falls[:4], falls[:4])
     asked = (few, given(text="one"), given("untrained"), Sentence("errors.died"))
     every = (*(alike(one, falls, other) for other in others), *asked)
-    reaches("importance", [importance_facts(each, EN) for each in every])
+    reaches([importance_facts(each, EN) for each in every], "importance")
 
 
 def test_both_tokens_are_named_with_what_the_output_is_without_them() -> None:
@@ -236,7 +234,7 @@ def test_padding_is_told_as_it_was_audited_and_every_case_is_reached() -> None:
     moved = replace(batch, largest=0.1234, cause="positions")
     ways = ((batch, right, calm), (moved, right), (replace(moved, reads_padding=True),), ())
     audits = (one, *(replace(one, cases=cases) for cases in ways), Sentence("errors.died"))
-    reaches("padding", [padding_facts(each, EN) for each in audits])
+    reaches([padding_facts(each, EN) for each in audits], "padding")
     facts = padding_facts(replace(one, cases=(moved, right, left)), EN)
     assert (facts["side"], facts["largest"]) == ("on the right", "0.12")
     assert facts["why"] == "positions are counted from the padding"
@@ -302,6 +300,5 @@ def test_every_case_of_results_is_reached() -> None:
     # Of two tests with a p of 0.03 none counts, of two with 0.02 both do.
     results = (RESULTS, probed(p=0), probed(p=1), alone, paired(0.02), paired(0.03))
     every = [measured_of(key, one) for one in results for key in keys]
-    reaches(
-        "evidence", every + [together(*keys, results=one) for one in results] + [together("bert-pretrained")]
-    )
+    several = [together(*keys, results=one) for one in results]
+    reaches([*every, *several, together("bert-pretrained")], "results")

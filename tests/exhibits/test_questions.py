@@ -11,27 +11,18 @@ from pathlib import Path
 import pytest
 
 from components.analyses.anatomy import Anatomy
-from components.exhibits import facts
-from components.exhibits.evidence import select
+from components.exhibits import measures
+from components.exhibits.facts import cases
 from components.exhibits.panels import Answered
-from components.exhibits.questions import (
-    Answer,
-    Question,
-    Text,
-    flow_html,
-    module_html,
-    read_questions,
-    sentences,
-)
+from components.exhibits.question import Question, Text, read_questions
+from components.exhibits.questions import Answer, flow_html, module_html, sentences
 from components.results import table
 from components.texts import ASSETS, load_texts
 from components.types import Analysis, Query
-from tests.exhibits.answers import made
 from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, answers, put_to, shipped
 from tests.exhibits.showing import CASES, Tags, anatomy, plain
 from tests.measured import having, measured
 from tests.ui.fake import KINDS, XSS, FakeAnalyst, Kind
-from tests.ui.fake_answers import fake_padding
 from tests.ui.fake_results import BACKBONES
 
 SAY = load_texts()
@@ -72,21 +63,9 @@ def placeholders(template: str) -> set[str]:
 @cache
 def known(key: str, part: str) -> set[str]:
     """The facts and the cases that a sentence of a question may use."""
-    question = ASKED[key]
-    if question.view == "evidence":
-        evidence = select(RESULTS, question.task, question.backbones, {})
-        found = {"task", *facts.result_facts(evidence, question.backbones[0], question.poolings, SAY)}
-        together = facts.results_facts(evidence, "cls", SAY)
-    else:
-        head = anatomy()
-        found, together = {*facts.head_facts(head, SAY)}, facts.heads_facts([head], SAY)
-        more = {
-            "against": facts.against_facts(head, head, SAY) if question.against else {},
-            "importance": facts.importance_facts(made(head.analysis), SAY),
-            "padding": facts.padding_facts(fake_padding(head.analysis), SAY),
-        }
-        found |= more["against"].keys() | more.get(question.view, {}).keys()
-    return found | together.keys() if part == "answer" else found
+    puts = answers().put(ASKED[key])
+    found = {*measures.measured(puts[0])}
+    return found | measures.together(puts).keys() if part == "answer" else found
 
 
 def test_the_file_asks_what_people_asked_in_every_language_without_a_number() -> None:
@@ -109,11 +88,11 @@ def test_the_file_asks_what_people_asked_in_every_language_without_a_number() ->
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
 def test_sentences_use_what_is_known(question: Question) -> None:
-    cases = facts.cases(question.view).keys()
+    known_cases = cases(question.measures).keys()
     for part, name, _, text in texts(question):
         there = known(question.key, part)
-        assert name in there or name not in cases
-        assert {used for one in text.values() for used in placeholders(one)} <= there - cases
+        assert name in there or name not in known_cases
+        assert {used for one in text.values() for used in placeholders(one)} <= there - known_cases
 
 
 def test_every_fact_and_case_is_used_by_a_question() -> None:

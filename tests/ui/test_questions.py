@@ -11,7 +11,7 @@ import gradio as gr
 import pytest
 from starlette.requests import Request
 
-from components.exhibits.questions import Question
+from components.exhibits.question import Question
 from components.texts import ENGLISH, languages
 from components.types import Query
 from components.ui.classify import Classify
