@@ -61,7 +61,7 @@ def costs(engine: Engine) -> bool:
             takes.setdefault(name, []).append(took / least["analyze"])
     print(f"\n{'cost of':<20}{'says':>8}{'takes':>8}   on {', '.join(KEYS)}")
     for name, kind in analyses().items():
-        says, found = kind.cost.of(len(TEXT) + len(OTHER) if name == "trace" else 0), median(takes[name])
+        says, found = kind.cost.of(len(TEXT) + len(OTHER) * (name == "trace")), median(takes[name])
         right &= says / FACTOR <= found <= says * FACTOR
         print(f"{name:<20}{says:>8.3g}{found:>8.3g}   {', '.join(f'{one:.3g}' for one in takes[name])}")
     return right

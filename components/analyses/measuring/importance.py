@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -15,7 +16,7 @@ from components.analyses.importance import SIMILARITY, STEPS, Importance, Integr
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
-from components.model.cut import states_in, with_slopes
+from components.model.cut import Pass, states_in, with_slopes
 from components.model.examine import Examined, probabilities, run, said
 from components.model.internals import repeatable
 from components.model.query import choice
@@ -72,11 +73,11 @@ def _asked(examined: Examined, label: str) -> tuple[Analysis, int, int]:
         raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.last_layer")
     named = choice("label", label, answer.labels) if label else ""
     index = answer.labels.index(named) if named else int(np.argmax(answer.probabilities))
-    return answer, index, _eraser(backbone)
+    return answer, index, eraser_of(backbone)
 
 
-def _eraser(backbone: Backbone) -> int:
-    """The id of the token that takes the place of one: the mask, the unknown one, or what stands for a space.
+def eraser_of(backbone: Backbone) -> int:
+    """Give the id of what takes the place of a token: the mask, the unknown one, or what stands for a space.
 
     None that pads: of a text with padding inside, some models read another token, or count other positions.
     """
@@ -102,22 +103,25 @@ def erased(examined: Examined, label: int, eraser: int) -> Floats:
     before = probabilities(examined.outputs.logits, kind)[0, label]
     after = np.full(total, np.nan, dtype=np.float32)
     if not special.all():
-        after[~special] = probabilities(_without(examined, rows[~special]), kind)[:, label]
+        after[~special] = probabilities(_said(examined, rows[~special]), kind)[:, label]
     if special.any():
         with suppress(PoolscopeError):
-            after[special] = probabilities(_without(examined, rows[special]), kind)[:, label]
+            after[special] = probabilities(_said(examined, rows[special]), kind)[:, label]
     return np.asarray(before - after, dtype=np.float32)
 
 
-def _without(examined: Examined, ids: Tensor) -> Tensor:
-    """Return what the query's head says (R, K) with these ids (R, T) in the text's place."""
-    backbone, inputs, logits = examined.backbone, examined.kept.inputs, list[Tensor]()
+def _said(examined: Examined, ids: Tensor) -> Tensor:
+    return torch.cat([logits for _, logits in without(examined, ids)])
+
+
+def without(examined: Examined, ids: Tensor) -> Iterator[tuple[Pass, Tensor]]:
+    """Run these ids (R, T) in the text's place: passes of some rows, and what the query's head says there."""
+    backbone, inputs = examined.backbone, examined.kept.inputs
     for part in torch.split(ids, backbone.at_once(ids.shape[1])):
         others = {name: value.expand(len(part), -1) for name, value in inputs.items()}
         with repeatable(backbone.model):
             kept = run(backbone, {**others, "input_ids": part}).upmost(len(examined.kept.hidden))
-        logits.append(said(examined, kept, kept.hidden))
-    return torch.cat(logits)
+        yield kept, said(examined, kept, kept.hidden)
 
 
 @torch.no_grad()

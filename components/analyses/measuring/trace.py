@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
@@ -24,7 +24,7 @@ from components.model.cut import Entry, Pass, replay, run, started
 from components.model.examine import Examined, said
 from components.model.internals import repeatable
 from components.texts import Sentence
-from components.types import Ints
+from components.types import Floats, Ints
 
 Start = tuple[Sequence[Entry], Mapping[nn.Module, Any]]  # where passes of one input start: see `_start`
 
@@ -38,35 +38,62 @@ def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = ma
     PoolscopeError where both texts are answered alike, or where what lies above a layer does not start from
     its hidden states alone.
     """
-    start = _start(first)
     before, after = first.outputs.logits[0], second.outputs.logits[0]
     if torch.equal(before, after):
         raise PoolscopeError("other", second.query.text, "errors.no_change")
     pairs, total = paired(first, second), first.kept.hidden[-1].shape[1]
     mine, theirs = torch.from_numpy(pairs).T
     where = torch.eye(total, dtype=torch.bool)[mine]  # (P, T)
-    until = time.monotonic() + seconds
-    logits, whole = list[Tensor](), list[Tensor]()
-    for layer, other in enumerate(second.kept.hidden[begin:], begin):
-        if logits and time.monotonic() > until:
-            break
-        if layer >= len(first.states.layers):  # above the one that is pooled: nothing gets there
-            logits.append(before.expand(len(pairs), -1))
-            whole += [before[None]] if other.shape[1] == total else []
-            continue
-        logits.append(_logits(first, layer, start, where, other[0, theirs][:, None]))
-        if other.shape[1] == total:
-            whole.append(_logits(first, layer, start, torch.ones(1, total, dtype=torch.bool), other))
-    patched, way = torch.stack(logits), (after - before).double()
+    alike = all(layer.shape[1] == total for layer in second.kept.hidden)
+    if alike:
+        where = torch.cat([where, torch.ones(1, total, dtype=torch.bool)])
+
+    def taken(other: Tensor) -> Tensor:
+        each = other[0, theirs][:, None]
+        return torch.cat([each.expand(-1, total, -1), other]) if alike else each
+
+    logits = patched(first, second.kept.hidden, where, taken, begin, seconds)
+    each = logits[:, : len(pairs)]
     return Patched(
         first=analyse(first),
         second=analyse(second),
         pairs=pairs,
-        logits=patched.numpy(),
-        whole=torch.cat(whole).numpy() if whole else None,
-        shares=((patched.double() - before) @ way / (way @ way)).float().numpy(),  # how far on the way
+        logits=each.numpy(),
+        whole=logits[:, -1].numpy() if alike else None,
+        shares=along(each, before, after),
         warnings=_unpaired(first, second, pairs),
     )
+
+
+@torch.no_grad()
+def patched(
+    first: Examined,
+    theirs: Sequence[Tensor],
+    where: Tensor,
+    taken: Callable[[Tensor], Tensor],
+    begin: int,
+    seconds: float,
+) -> Tensor:
+    """Give the logits (n, R, K) of R changes of an input, layer by layer, as `trace` does.
+
+    Hidden states at ``where`` (R, T) become what is ``taken`` of a layer of ``theirs``, each (1, T', D):
+    (R, T, D), or (R, 1, D) where a row has one. PoolscopeError as `trace` raises it.
+    """
+    start, until, logits = _start(first), time.monotonic() + seconds, list[Tensor]()
+    for layer, other in enumerate(theirs[begin:], begin):
+        if logits and time.monotonic() > until:
+            break
+        if layer >= len(first.states.layers):  # above the one that is pooled: nothing gets there
+            logits.append(first.outputs.logits.expand(len(where), -1))
+        else:
+            logits.append(_logits(first, layer, start, where, taken(other)))
+    return torch.stack(logits)
+
+
+def along(logits: Tensor, before: Tensor, after: Tensor) -> Floats:
+    """Tell how far on the way from one to the other logits (..., K) are, both (K,): 0 to 1."""
+    way = (after - before).double()
+    return np.asarray(((logits.double() - before) @ way / (way @ way)).float())
 
 
 def _start(examined: Examined) -> Start:
