@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
 import numpy as np
@@ -123,6 +123,7 @@ def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
 
 
 NAMED = 4  # tokens that the sentence names; more are only counted
+LONGEST_ROW = 18  # tokens; of a longer text the row has both ends and what is read, and counts the others
 WINNERS = 3  # tokens whose dimensions are counted by name
 
 
@@ -132,7 +133,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     unread, flat = indices(~reads.positions), len(flat_tokens(reads))
     rest = "rest_all" if not unread else "rest_one" if reads.indices else "rest_none"
     details = (
-        say(f"verdict.{rest}{'_lower' if analysis.lower else ''}", layer=analysis.pool_layer),
+        largest_share(reads, lambda index: _quoted(view, index, say), say),
         say("reads.flat", count=flat) if flat else "",
         _won_dimensions(view, say),
     )
@@ -144,11 +145,13 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         architecture=naming.breakable_html(visible(analysis.backbone.architecture), naming.CAPITALS),
         task=say.name(analysis.query.task),
         unread=unread,
+        rest=say(f"verdict.{rest}{'_lower' if analysis.lower else ''}", layer=analysis.pool_layer),
         named=NAMED,
         only=shorten(visible(analysis.labels[0]), 40) if len(analysis.labels) == 1 else "",
-        most=Markup(largest_share(reads, lambda index: token_html(view.labels[index], True), say)),
+        row=list(_row(view, say)),
+        right_to_left=2 * sum(map(naming.right_to_left, view.labels)) > len(view.labels),
         chosen=[
-            (shorten(visible(analysis.labels[index]), 40), output_text(analysis, index))
+            (shorten(visible(analysis.labels[index]), 40), output_text(analysis, index), _colours(index))
             for index in chosen_labels(analysis)
         ],
         details=say.together(filter(None, details)),
@@ -173,6 +176,32 @@ def mistake(error: PoolscopeError, say: Texts, title: str = "verdict.mistake") -
     """A message in the place of what was asked for, under the text of the key ``title``."""
     html = Markup('<div class="mistake" role="alert"><p class="reads">{}</p><p>{}</p></div>')
     return html.format(say(title), visible(error.plainly(say)))
+
+
+def _colours(index: int) -> str:
+    """The colours of a label, as a style."""
+    colour = draw.label_colour(index)
+    return f"background: {colour}; color: {draw.ink(colour)}"
+
+
+def _row(view: View, say: Texts) -> Iterator[tuple[str, str]]:
+    """Tokens in their order, not escaped, each with its class in the style sheet; of a long text not all.
+
+    Those next to an end or to one that is read come before others, which are counted where they stand.
+    """
+    reads, segments = view.analysis.reads.positions, view.analysis.tokens.segment
+    total, read = len(reads), indices(reads)
+    sights = np.array([0, total - 1, *(read if len(read) <= LONGEST_ROW // 2 else ())])
+    far = np.abs(np.arange(total)[:, None] - sights).min(axis=1)
+    seen, last = sorted(np.argsort(far, kind="stable")[:LONGEST_ROW].tolist()), -1
+    for index in seen:
+        if hidden := index - last - 1:
+            lit = int(reads[last + 1 : index].sum())
+            key = "verdict.row_some" if 0 < lit < hidden else "verdict.row_rest"
+            yield say(key, count=hidden, read=lit), "read" if lit == hidden else "rest"
+        kind = ("first", "second", "")[segments[index]] if view.is_pair else ""
+        yield shorten(word(view.labels[index])), "read" if reads[index] else kind
+        last = index
 
 
 def _won_dimensions(view: View, say: Texts) -> str:

@@ -63,9 +63,14 @@ def visible(text: str) -> str:
     )
     if shown and unicodedata.category(shown[0]).startswith("M"):
         shown = "◌" + shown  # a combining mark needs something to stand on
-    if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in shown):
+    if right_to_left(shown):
         shown = f"\u2068{shown}\u2069"  # isolated, so that what stands beside it keeps its order
     return shown
+
+
+def right_to_left(text: str) -> bool:
+    """Tell whether a character of ``text`` is of a script that is written from the right to the left."""
+    return any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in text)
 
 
 def one_vector(poolings: Iterable[str]) -> str:

@@ -37,7 +37,7 @@ def lower(layer: int, **asked: Any) -> Analysis:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (analysis(), "FirstForSequenceClassification reads 1 of 4 tokens: [CLS] (the first).\n"),
+        (analysis(), "FirstForSequenceClassification reads 1 of 4 tokens: [CLS] (the first). No other final"),
         (analysis("last"), "reads 1 of 2 tokens: good (the last)."),
         (reading(analysis(), 2), "reads 1 of 4 tokens: good (number 3)."),
         (lower(-1), "FirstForSequenceClassification, given the mean vector, reads all 4 tokens."),
@@ -47,13 +47,59 @@ def lower(layer: int, **asked: Any) -> Analysis:
         (lower(1, head="probe"), "trained on the mean vector of layer 1 for sentiment reads"),
         (saying(analysis("emotions"), 0.9, 0.1, 0.6, 0.2), "It says joy (90 %), trust (60 %)."),
         (saying(analysis("score"), 3.416), "It says score (3.42)."),
-        (analysis("untrained"), "(the first).\nUntrained head: these outputs are random.\n"),
+        (analysis("untrained"), "moves a logit.\nUntrained head: these outputs are random.[CLS]"),
         (analysis(text_pair="bad"), "one text at a time: what it says about a pair means little."),
     ],
 )
 def test_it_says_what_is_read_and_what_is_said(given: Analysis, said: str) -> None:
     assert said in plain(given)
     assert ("It says" in plain(given)) != given.random
+
+
+def picture(given: Analysis) -> tuple[list[tuple[str, str]], list[str]]:
+    """The row of tokens, each with its class, and what stands at the end of the arrow."""
+    html = VERDICT.show(given, {}, SAY).html
+    assert '<span class="picture" aria-hidden="true"' in html  # the sentences say it to who hears the page
+    cells = re.findall(r'<i class="(\w*)">([^<]*)</i>', html)
+    return [(unescape(text), kind) for kind, text in cells], re.findall(r"<em[^>]*>(.*?)</em>", html)
+
+
+def test_the_row_of_tokens_lights_what_is_read_and_ends_at_the_answer() -> None:
+    row = [("[CLS]", "read"), ("not", ""), ("good", ""), ("[SEP]", "")]
+    assert picture(analysis()) == (row, ["negative 75 %"])
+    assert picture(analysis(text="play ##ing", text_pair="bad"))[0] == [
+        *(("[CLS]", "read"), ("play", "first"), ("ing", "first"), ("[SEP]", "")),
+        *(("bad", "second"), ("[SEP]", "")),
+    ]
+    assert picture(saying(analysis("emotions"), 0.9, 0.1, 0.6, 0.2))[1] == ["joy 90 %", "trust 60 %"]
+    assert picture(analysis("untrained"))[1] == ["Untrained head: these outputs are random."]
+    (none,) = picture(saying(analysis("emotions"), 0.4, 0.1, 0.5, 0.2))[1]
+    assert none.startswith("It says none of its 4 labels")
+    assert 'dir="rtl"' in VERDICT.show(analysis(text="سلام دنيا و همه"), {}, SAY).html
+    assert 'dir="rtl"' not in VERDICT.show(analysis(text="say سلام to me"), {}, SAY).html
+
+
+@pytest.mark.parametrize(
+    ("read", "rests"),
+    [
+        ([0], {("… 82 more …", "rest")}),
+        ([50], {("… 41 more …", "rest")}),
+        (range(100), {("… 82 more …", "read")}),
+        (range(0, 100, 2), {("… 82 more, 41 of them read …", "rest")}),
+        ([*range(0, 12, 3)], {("… 82 more …", "rest")}),
+    ],
+)
+def test_of_a_long_text_the_row_has_what_is_read_and_counts_the_rest(
+    read: range | list[int], rests: set[tuple[str, str]]
+) -> None:
+    given = reading(analysis(text=" ".join(f"w{place}" for place in range(1, 99))), *read)
+    row, _ = picture(given)
+    words = [one for one in row if "…" not in one[0]]
+    assert {*row} - {*words} == rests
+    assert len(words) == 18
+    lit = [text for text, kind in words if kind == "read"]
+    if len(read) < 9:  # all that is read is in sight
+        assert lit == [["[CLS]", *(f"w{place}" for place in range(1, 99))][place] for place in read]
 
 
 @pytest.mark.parametrize("tag", languages())
