@@ -62,10 +62,10 @@ def test_a_link_is_copied_and_drawn_as_a_code_and_reports_are_saved(visitor: Vis
     visitor.waits_for_the_server()
     link = page.url.replace("__theme=light&", "")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy link").click()
+    visitor.shares("Share", "Copy link").click()
     expect(page.locator(".share [role=status]")).to_contain_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == link
-    page.get_by_role("button", name="QR code").click()
+    visitor.shares("Share", "QR code").click()
     picture = page.get_by_role("img", name="QR code")
     expect(picture).to_be_visible()
     (read,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(picture.screenshot())))
@@ -74,8 +74,8 @@ def test_a_link_is_copied_and_drawn_as_a_code_and_reports_are_saved(visitor: Vis
     page.keyboard.press("Escape")
     expect(picture).to_be_hidden()
 
-    def saved(button: str) -> str:
-        return visitor.saves(page.get_by_role("button", name=button), tmp_path).read_text("utf-8")
+    def saved(name: str) -> str:
+        return visitor.saves(visitor.shares("Save", name), tmp_path).read_text("utf-8")
 
     text = saved("Report")
     assert "GPT2ForSequenceClassification" in text

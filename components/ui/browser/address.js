@@ -88,8 +88,7 @@ const copy = async () => {
   }
 };
 // A report is some megabytes: the server makes it while it is sent, and keeps none.
-const bring = async (button, path, download) => {
-  button.disabled = true;
+const bring = async (path, download) => {
   status.textContent = "";
   const page = location.origin + location.pathname;
   const visitor = window.__gradio_session_hash__; // gradio's name of them
@@ -104,19 +103,15 @@ const bring = async (button, path, download) => {
   } catch {
     status.textContent = status.dataset.unreached;
   }
-  button.disabled = false;
 };
 const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent; // runs nothing
 const asked = {
   copy,
   code: () => trigger("expand", { link: link() }),
-  report: (button) => bring(button, "report", "poolscope.html"),
-  passport: (button) => bring(button, "passport.html", "poolscope-passport.html"),
+  report: () => bring("report", "poolscope.html"),
+  passport: () => bring("passport.html", "poolscope-passport.html"),
 };
-element.addEventListener("click", ({ target }) => {
-  const button = target.closest("button");
-  asked[button?.dataset.share]?.(button);
-});
+element.addEventListener("click", ({ target }) => asked[target.closest("button")?.dataset.share]?.());
 
 // A link to another state of the page keeps the theme, for example.
 document.addEventListener("click", (event) => {
