@@ -27,8 +27,23 @@ const fold = (open) => {
   asking.toggleAttribute("data-open", open); // which gradio leaves alone, unlike classes
   button.setAttribute("aria-expanded", String(open));
   if (open) document.querySelector("#verdict").scrollIntoView(); // which then answers above what is typed
+  else button.focus();
 };
 button.addEventListener("click", () => fold(!asking.hasAttribute("data-open")));
 asking.addEventListener("click", (event) => {
   if (event.target.closest("#examples button")) fold(false); // that is a whole question
 });
+
+// Menus: gradio opens one again that Tab leaves, and gives the focus away with a choice. Who passes by asks nothing.
+let chosen = false;
+const isMenu = ({ target }) => target.matches?.("[role=combobox]");
+for (const name of ["keydown", "mousedown"]) document.addEventListener(name, (event) => {
+  chosen = event.key === "Enter" ? isMenu(event) : Boolean(event.target.closest?.("[role=option]"));
+  if (event.key === "Tab" && isMenu(event)) event.stopPropagation();
+}, true);
+document.addEventListener("blur", (event) => {
+  if (!isMenu(event)) return;
+  if (event.target.ariaExpanded === "false") event.stopPropagation();
+  if (chosen) queueMicrotask(() => { event.target.focus(); chosen = false; });
+}, true);
+document.addEventListener("focus", (event) => { if (chosen && isMenu(event)) event.stopPropagation(); }, true);
