@@ -17,6 +17,7 @@ from components.texts import ASSETS, Texts, in_bytes
 from components.types import BackboneSpec, PoolingSpec, Query, TaskSpec
 
 HEADS = ("own", "probe", MINE)
+GROUPS = ("own", "position", "average", "layers", "learned")  # of poolings, as the menu has them
 BUNDLED, HERE, HUB = "bundled", "here", "hub"
 TITLES = {BUNDLED: "models.bundled", HERE: "models.here", HUB: "models.hub"}
 Menu = list[tuple[str, str]]  # (what is shown, what is sent)
@@ -127,22 +128,37 @@ class Choices:
         return tuple(task for task in self.asked if task.key in probed and task.texts == typed)
 
     def heads(self, query: Query) -> tuple[str, ...]:
-        """The checkpoint's own head, a probe where one fits, and the visitor's own."""
-        there = (True, bool(self.tasks(query)), own_head(query) is not None)
-        return tuple(compress(HEADS, there))
+        """The heads that a query can be asked with: its checkpoint's own, a probe, the visitor's own."""
+        probed = bool(self.tasks(query))
+        needed = probed and any(spec.key == query.pooling and _probed(spec) for spec in self.pooled)
+        return tuple(compress(HEADS, (not needed, probed, own_head(query) is not None)))
 
     def poolings(self, query: Query, backbone: BackboneSpec | None, say: Texts) -> Menu:
-        """(title, key) of the poolings that the query's ``backbone`` and head can be asked for."""
-        fitting = (spec for spec in self.pooled if self._fits(spec, query, backbone))
-        return [(visible(spec.said(say)), spec.key) for spec in fitting]
+        """(title, key) of the poolings that the query's ``backbone`` can be asked for, in groups.
+
+        Each group but the first begins with its name, which stands for the first of its poolings.
+        """
+        menu: Menu = []
+        for group in GROUPS:
+            fitting = [spec for spec in self.pooled if spec.group == group]
+            fitting = [spec for spec in fitting if self._fits(spec, query, backbone)]
+            if menu and fitting:
+                menu.append((say(f"question.group_{group}"), group))
+            for spec in fitting:
+                title = visible(spec.said(say))
+                other = _probed(spec) and query.head == "own"
+                menu.append((say("question.takes_probe", title=title) if other else title, spec.key))
+        return menu
 
     def fitted(self, query: Query, backbone: BackboneSpec | None) -> Query:
-        """``query`` with what no longer fits given up: the task first, then the probe, then the pooling.
+        """``query`` with what no longer fits given up: the task first, then the head, then the pooling.
 
         What is no choice at all stays as it is; the engine says what is wrong with it.
         """
-        if query.head not in self.heads(query) and query.head in HEADS:
-            query = replace(query, head="own")
+        first = {spec.group: spec.key for spec in reversed(self.pooled)}
+        query = replace(query, pooling=first.get(query.pooling, query.pooling))
+        if query.head not in (heads := self.heads(query)) and query.head in HEADS:
+            query = replace(query, head=heads[0])
         if query.head == MINE and (head := own_head(query)) is not None:  # it takes nothing else
             return replace(query, task=TABLE, pooling=head.pooling, pool_layer=head.layer)
         if query.head != "probe" or query.task not in [task.key for task in self.tasks(query)]:
@@ -151,12 +167,17 @@ class Choices:
         return query if fits else replace(query, pooling="native")
 
     def _fits(self, pooling: PoolingSpec, query: Query, backbone: BackboneSpec | None) -> bool:
-        """Learned and wide ones need a probe, and what is declared a checkpoint that declares something."""
+        """Some need a probe, and what is declared a checkpoint that declares something."""
         if pooling.declared and (backbone is None or backbone.declared is None):
             return False
         if query.head == MINE:
             return pooling.key == query.pooling
-        return query.head == "probe" or not (pooling.learned or pooling.wide)
+        return not _probed(pooling) or bool(self.tasks(query))
+
+
+def _probed(pooling: PoolingSpec) -> bool:
+    """Tell whether a pooling needs a probe: its vector is learned with one, or too wide for another head."""
+    return pooling.learned or pooling.wide
 
 
 def own_head(query: Query) -> OwnHead | None:

@@ -170,7 +170,8 @@ class Progress:
 class PoolingSpec:
     """A way to make one vector of the hidden states; some are ``learned``, some ``wide``r than they.
 
-    One is ``declared`` by a checkpoint's own files, and there for those alone.
+    One is ``declared`` by a checkpoint's own files, and there for those alone. ``group``: what it is made of:
+    the "own" head's way, one "position", an "average", several "layers", or "learned" weights.
     """
 
     key: str
@@ -179,6 +180,7 @@ class PoolingSpec:
     learned: bool = False
     wide: bool = False
     declared: bool = False
+    group: str = "average"
 
     def said(self, say: Texts) -> str:
         """The title in the language of ``say``."""

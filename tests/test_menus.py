@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.menus import BackboneMenu, Choices, Example, suited
+from components.menus import GROUPS, BackboneMenu, Choices, Example, suited
+from components.model import pooling
 from components.texts import Sentence, in_bytes, load_texts
 from components.types import BackboneSpec, Declaration, PoolingSpec, Query
 from tests.ui.fake import KINDS, POOLINGS, TASKS, FakeAnalyst
@@ -57,15 +58,28 @@ def test_tasks_fit_backbone_and_number_of_texts() -> None:
 
 
 @pytest.mark.parametrize("declared", [Declaration(("mean",), 4, ()), Sentence("refusals.damaged", file="x")])
-@pytest.mark.parametrize("head", ["own", "probe"])
-def test_poolings_are_offered_where_they_can_be_had(head: str, declared: Declaration | Sentence) -> None:
-    """Learned ones with a probe alone, and what is declared where something is."""
+@pytest.mark.parametrize(("backbone", "learned"), [("first", True), ("untrained", False)])
+def test_poolings_are_offered_where_they_can_be_had(
+    backbone: str, learned: bool, declared: Declaration | Sentence
+) -> None:
+    """Learned ones where there is a probe, and what is declared where something is."""
     choices = replace(CHOICES, pooled=(*POOLINGS, PoolingSpec("declared", "declared", "", declared=True)))
-    query = Query("first", "good", pooling="declared", head=head)
-    here = [spec.key for spec in POOLINGS if head == "probe" or not spec.learned]
+    query = Query(backbone, "good", pooling="declared")
+    here = [spec.key for spec in POOLINGS if learned or not spec.learned]
     for spec, more in ((None, []), (BUNDLED, []), (replace(BUNDLED, declared=declared), ["declared"])):
         assert [key for _, key in choices.poolings(query, spec, SAY)] == here + more
         assert choices.fitted(query, spec).pooling == ("declared" if more else "native")
+
+
+def test_poolings_stand_in_groups_whose_names_stand_for_the_first_in_them() -> None:
+    learned = PoolingSpec("flatten", "Flatten", "", learned=True, group="learned")
+    pooled = (learned, PoolingSpec("mean", "Mean", ""), PoolingSpec("native", "Native", "", group="own"))
+    choices, query = replace(CHOICES, pooled=pooled), Query("first", "good")
+    menu = choices.poolings(query, None, SAY)
+    assert [key for _, key in menu] == ["native", "average", "mean", "learned", "flatten"]
+    assert menu[-1][0] == "Flatten (with the probe)"
+    assert choices.fitted(replace(query, pooling="learned"), None) == replace(PROBE, pooling="flatten")
+    assert {one.spec.group for one in pooling.POOLINGS.values()} == set(GROUPS)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +88,8 @@ def test_poolings_are_offered_where_they_can_be_had(head: str, declared: Declara
         (replace(PROBE, task="topic"), replace(PROBE, task="topic")),
         (replace(PROBE, task="topic", text_pair="bad"), replace(PROBE, text_pair="bad")),
         (replace(PROBE, task="topic", backbone="untrained"), Query("untrained", "good")),
-        (Query("first", "good", pooling="attention", task="topic"), Query("first", "good")),
+        (Query("first", "good", pooling="attention"), replace(PROBE, pooling="attention")),
+        (Query("untrained", "good", pooling="attention"), Query("untrained", "good")),
         (Query("first", "good", pooling="x", head="y"), Query("first", "good", pooling="x", head="y")),
     ],
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from components.errors import PoolscopeError
 from components.types import PoolingSpec
@@ -98,37 +98,35 @@ class Pooling:
         return self.function(states)
 
 
-def pooling(
-    title: str, learned: bool = False, wide: bool = False, declared: bool = False
-) -> Callable[[Callable[[States], Tensor]], Pooling]:
-    """Make a pooling method of a function of States."""
+def pooling(title: str, **more: Any) -> Callable[[Callable[[States], Tensor]], Pooling]:
+    """Make a pooling method of a function of States; ``more``: what else its `PoolingSpec` says."""
 
     def make(function: Callable[[States], Tensor]) -> Pooling:
         summary = " ".join((function.__doc__ or "").split())
-        return Pooling(PoolingSpec(function.__name__, title, summary, learned, wide, declared), function)
+        return Pooling(PoolingSpec(function.__name__, title, summary, **more), function)
 
     return make
 
 
-@pooling("native · what the own head reads")
+@pooling("native · what the own head reads", group="own")
 def native(states: States) -> Tensor:
     """What this model's own head uses: often one token alone, such as [CLS]."""
     return _total(states.hidden, states.reads.share)
 
 
-@pooling("cls · the [CLS] token")
+@pooling("cls · the [CLS] token", group="position")
 def cls(states: States) -> Tensor:
     """The hidden state of [CLS]; where the input has none, of the token that the own head reads."""
     return _at(states.hidden, states.cls)
 
 
-@pooling("first · first token")
+@pooling("first · first token", group="position")
 def first(states: States) -> Tensor:
     """The hidden state of the first token."""
     return _at(states.hidden, states.mask.int().argmax(dim=1))
 
 
-@pooling("lasttoken · last token")
+@pooling("lasttoken · last token", group="position")
 def lasttoken(states: States) -> Tensor:
     """The hidden state of the last token."""
     length = states.mask.shape[1]
@@ -177,7 +175,7 @@ def gem(states: States) -> Tensor:
     return (_total(cubes, states.mask) / states.mask.sum(dim=1, keepdim=True)).pow(1 / POWER)
 
 
-@pooling("first_last_avg · average of layer 1 and the last")
+@pooling("first_last_avg · average of layer 1 and the last", group="layers")
 def first_last_avg(states: States) -> Tensor:
     """The average of all tokens over layer 1 and the last layer together (Li et al. 2020)."""
     lowest = states.layers[min(1, len(states.layers) - 1)]
@@ -186,7 +184,7 @@ def first_last_avg(states: States) -> Tensor:
     return _total((lowest + states.hidden) / 2, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 
-@pooling("mean_last4 · average of the last four layers")
+@pooling("mean_last4 · average of the last four layers", group="layers")
 def mean_last4(states: States) -> Tensor:
     """The average of all tokens over the last four layers together (or all, if fewer)."""
     layers = _last_four(states)
@@ -196,7 +194,7 @@ def mean_last4(states: States) -> Tensor:
     return _total(average, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 
-@pooling("concat_last4_cls · [CLS] of the last four layers", wide=True)
+@pooling("concat_last4_cls · [CLS] of the last four layers", wide=True, group="layers")
 def concat_last4_cls(states: States) -> Tensor:
     """[CLS] of the last four layers (or of all, if fewer) in one long vector; BERT paper, feature-based."""
     import torch
@@ -223,26 +221,26 @@ def mean_std(states: States) -> Tensor:
     return torch.cat([centre, variance.clamp(min=LEAST_VARIANCE).sqrt()], dim=-1)  # (B, 2 D)
 
 
-@pooling("pooler · the checkpoint's own pooler")
+@pooling("pooler · the checkpoint's own pooler", group="own")
 def pooler(states: States) -> Tensor:
     """What the checkpoint's own pooler gives, where its body has one (pooler_output)."""
     return states.pooler_output
 
 
-@pooling("declared · by its modules.json", declared=True)
+@pooling("declared · by its modules.json", declared=True, group="own")
 def declared(states: States) -> Tensor:
     """What sentence-transformers' encode gives, where the checkpoint's modules.json says how."""
     return states.declared_output
 
 
-@pooling("attention · learned weights", learned=True)
+@pooling("attention · learned weights", learned=True, group="learned")
 def attention(states: States) -> Tensor:
     """The average of all tokens, weighted by the softmax of their dot products with a learned query."""
     scores = (states.hidden @ states.learned_query).masked_fill(~states.mask, float("-inf"))  # (B, T)
     return _total(states.hidden, scores.softmax(dim=1))
 
 
-@pooling("flatten · every token side by side", learned=True, wide=True)
+@pooling("flatten · every token side by side", learned=True, wide=True, group="learned")
 def flatten(states: States) -> Tensor:
     """The hidden states of the first 64 tokens one after the other; a shorter text ends in zeros."""
     from torch.nn.functional import pad

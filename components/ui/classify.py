@@ -50,7 +50,7 @@ class Classify(Tab):
         self.inputs: set[Any] = {*asked, *looked_at, *answer.filled}
         self.needs = {*self.inputs, download.arrived}
         own = [self.banner, question.found, answer.views, *answer.looks.values()]
-        asking = [*question.inputs, question.place, *download.outputs]
+        asking = [*question.inputs, question.place, question.more, *download.outputs]
         self.outputs: list[Any] = [*own, *asking, *answer.all]
         self.waits = [answer.verdict]
         # The verdict, tokens, the head, what is plain, what matters; and how to read them, for the report.

@@ -34,8 +34,9 @@ def hub_queue(name: str) -> dict[str, Any]:
 class Question:
     """The components that make a Query, and those that help to choose a backbone.
 
-    ``place`` chooses which backbones the menu offers; ``found`` holds those that the visitor looked up,
-    ``mine`` the head that was fitted on their table. ``typing`` fires after a pause in typing.
+    ``more`` holds what few ask for, and ``place``, which chooses the backbones that the menu offers;
+    ``found`` holds those that the visitor looked up, ``mine`` the head that was fitted on their table.
+    ``typing`` fires after a pause in typing.
     """
 
     def __init__(self, analyst: Analyst, examples: Sequence[Example], mine: gr.State, say: Texts) -> None:
@@ -49,27 +50,22 @@ class Question:
         with gr.Column(elem_id="asking"):
             self.typing = scripted_html("fold", browser("asking.js"), render("fold", say))
             with gr.Row(elem_id="question"):
-                with gr.Column(scale=8, min_width=270):
-                    hints = say("question.text_hint"), say("question.pair_hint")
-                    self.text = text_box("text", say("question.text"), hints[0], first.text)
-                    self.pair = text_box("pair", say("question.pair"), hints[1], first.text_pair)
-                with gr.Column(scale=18, min_width=300):
-                    where = say("models.place" if models.online else "models.place_offline")
-                    self.place = gr.Radio(**_places(models, key), label=where, elem_id="place")
-                    with gr.Row(elem_id="model"):  # beside each other: an answer of a probe begins as high up
-                        here = models.within(models.place(key))
-                        title = say("question.backbone")
-                        self.backbone = menu("backbone", title, here, **offers["backbone"])
-                        self.task = menu("task", say("question.task"), **offers["task"])
+                hints = say("question.text_hint"), say("question.pair_hint")
+                self.text = text_box("text", say("question.text"), hints[0], first.text, scale=8)
+                self.pair = text_box("pair", say("question.pair"), hints[1], first.text_pair, scale=6)
+                here, title = models.within(models.place(key)), say("question.backbone")
+                self.backbone = menu("backbone", title, here, **offers["backbone"], scale=5)
+                self.pooling = menu("pooling", say("question.pooling"), **offers["pooling"], scale=5)
+                with gr.Accordion(say("question.more"), open=False, elem_id="more") as self.more:
+                    with gr.Row():
+                        where = say("models.place" if models.online else "models.place_offline")
+                        self.place = gr.Radio(**_places(models, key), label=where, elem_id="place", scale=3)
+                        self.head = menu("head", say("question.head"), **offers["head"], scale=2)
+                        self.task = menu("task", say("question.task"), **offers["task"], scale=2)
+                        layer = say(POOL_LAYER.label)
+                        self.pool_layer = menu(POOL_LAYER.key, layer, **offers["pool_layer"], scale=2)
                     self.lookup = Lookup(say) if analyst.takes_ids else None
-                self.download = Download(analyst, say)  # on a phone here, else below all columns
-                with gr.Column(scale=17, min_width=300):
-                    with gr.Row(elem_id="pooled"):
-                        size: Any = {"scale": 3, "min_width": 250}, {"scale": 1, "min_width": 90}
-                        title, layer = say("question.pooling"), say(POOL_LAYER.label)
-                        self.pooling = menu("pooling", title, **offers["pooling"], **size[0])
-                        self.pool_layer = menu(POOL_LAYER.key, layer, **offers["pool_layer"], **size[1])
-                    self.head = menu("head", say("question.head"), **offers["head"])
+            self.download = Download(analyst, say)
             self.examples = _build_chips(examples, say)
         self.found = gr.State(())
         asked = self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer
@@ -96,17 +92,20 @@ class Question:
         ``last``: of the layers of the answer, None where there is none.
         """
         now = self._offers(query, models, last)
+        needed = _beside(query, models) and not (asked and _beside(asked, models))
+        more = {self.more: gr.update(open=True)} if needed else {}
         if asked is None:
             menus = {getattr(self, name): gr.update(**offer) for name, offer in now.items()}
             texts = {self.text: query.text, self.pair: query.text_pair}
-            return {**texts, **menus, **self.choose(query.backbone, models)}
+            return {**texts, **more, **menus, **self.choose(query.backbone, models)}
         was = self._offers(asked, models, last)
         for name in now:
             if now[name]["value"] == was[name]["value"]:
                 del now[name]["value"]
         stands = self._offers(before.query, models, before.layers) if before else {}
         offered = {getattr(self, name): offer for name, offer in stands.items()}
-        return on_page.changed({getattr(self, name): gr.update(**one) for name, one in now.items()}, offered)
+        menus = {getattr(self, name): gr.update(**one) for name, one in now.items()}
+        return {**more, **on_page.changed(menus, offered)}
 
     def choose(self, key: str, models: BackboneMenu) -> Updates:
         """Choose a backbone, among those of its place."""
@@ -115,7 +114,7 @@ class Question:
 
     def refresh(self, key: object, models: BackboneMenu) -> Updates:
         """Offer what there is now in the place of a backbone; which one is chosen stays."""
-        backbone = gr.update(choices=models.within(models.place(key)), info=models.note(key))
+        backbone = gr.update(choices=models.within(models.place(key)))
         return {self.place: gr.update(**_places(models, key)), self.backbone: backbone}
 
     def _offers(self, query: Query, models: BackboneMenu, last: int | None) -> dict[str, dict[str, Any]]:
@@ -125,13 +124,14 @@ class Question:
         if last is not None:
             below = [(str(layer), layer) for layer in range(last - 1, -1, -1)]
             layers = {"choices": [(say("question.pool_last"), POOL_LAYER.default), *below]}
+        summary = self.summaries.get(query.pooling, "")
         return {
-            "pool_layer": {"value": query.pool_layer, **layers},
-            "backbone": {"value": query.backbone, "info": models.note(query.backbone)},
+            "pool_layer": {"value": query.pool_layer, "info": summary, **layers},
+            "place": {"value": models.place(query.backbone), "info": models.note(query.backbone)},
+            "backbone": {"value": query.backbone},
             "pooling": {
                 "value": query.pooling,
                 "choices": self.choices.poolings(query, models.get(query.backbone), say),
-                "info": self.summaries.get(query.pooling, ""),
             },
             "head": {
                 "value": query.head,
@@ -148,7 +148,13 @@ class Question:
 
 
 def _places(models: BackboneMenu, key: object) -> dict[str, Any]:
-    return {"choices": models.places, "value": models.place(key), "visible": len(models.places) > 1}
+    return {"choices": models.places, "value": models.place(key), "info": models.note(key)}
+
+
+def _beside(query: Query, models: BackboneMenu) -> bool:
+    """Tell whether a question is not as on arrival in what is one press away."""
+    plain = query.head == "own" and query.pool_layer == POOL_LAYER.default
+    return not plain or models.place(query.backbone) != models.place(None)
 
 
 class Lookup:

@@ -60,6 +60,7 @@ def test_a_model_is_offered_downloaded_stopped_and_begun_again(
     visitor.sees_an_answer()
     visitor.type("the film is not good")
     page, bar = visitor.page, visitor.page.locator("#progress progress")
+    visitor.shows("place")
     page.locator("#place").get_by_text("On the hub (1)").click()
     expect(page.locator("#backbone input")).to_have_value(re.compile(r"One · \d+ MB to download"))
     expect(page.locator("#offer")).to_contain_text("licence: MIT")

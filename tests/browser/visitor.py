@@ -13,6 +13,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, 
 
 PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
 STUMBLE = "Cannot read properties of undefined (reading '0')"  # Plotly's, of a plot redrawn while it is drawn
+BESIDES = ("place", "head", "task", "pool_layer")  # what is asked one press away
 TICK = 20  # milliseconds between two looks
 ANYWHERE = (("light", 360), ("dark", 1366))  # themes and widths of a window
 STILL = """() => document.getAnimations().every(
@@ -54,7 +55,7 @@ class Visitor:
     def choose(self, menu: str, option: str) -> None:
         """Choose an option of the menu with the id ``menu`` by its whole name."""
         self.page.mouse.move(0, 0)  # away from plots: Plotly stumbles where one is redrawn under the mouse
-        self._shows(menu)
+        self.shows(menu)
         box = self.page.locator(f"#{menu} input")
         box.blur()
         box.focus()  # opens the list; another page of the browser may have opened one before, above this one
@@ -67,18 +68,25 @@ class Visitor:
         self.page.locator(f"#{view}-view-button").click()
 
     def type(self, text: str, box: str = "text") -> None:
-        self._shows(box)
+        self.shows(box)
         self.page.locator(f"#{box} textarea").fill(text)
 
     def example(self, label: str) -> None:
-        self._shows("examples")
+        self.shows("examples")
         self.page.get_by_role("button", name=label, exact=True).click()
 
-    def _shows(self, part: str) -> None:
-        """Fold the question out, where ``part`` is one of it and a phone folds it."""
-        fold = self.page.locator("#fold button[aria-expanded=false]")
-        if self.page.locator(f"#asking #{part}").count() and fold.is_visible():
+    def shows(self, part: str) -> None:
+        """Fold the question out, where ``part`` is one of it and a phone folds it, or it is in "More"."""
+        fold, found = self.page.locator("#fold button[aria-expanded=false]"), self.page.locator(f"#{part}")
+        if (part in BESIDES or self.page.locator(f"#asking #{part}").count()) and fold.is_visible():
             fold.click()
+        if part in BESIDES and not found.is_visible():
+            self.page.locator("#more > .label-wrap").click()
+
+    def shares(self, menu: str, name: str) -> Locator:
+        """Open the ``menu`` "Share" or "Save", and give what is called ``name`` in it."""
+        self.page.get_by_role("button", name=menu, exact=True).click()
+        return self.page.get_by_role("button", name=name)
 
     def sees_an_answer(self) -> None:
         """Wait until verdict and plots are there."""

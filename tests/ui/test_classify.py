@@ -132,7 +132,7 @@ def test_a_lower_layer_is_asked_and_named(page: Page, analyst: Counting) -> None
     last = page.values[page.tab.answer.shown].analysis.layers
     assert [value for _, value in updates[question.pool_layer]["choices"]] == [-1, *range(last - 1, -1, -1)]
     menus = question.pool_layer, question.backbone, question.pooling, question.head
-    assert all("value" not in updates[one] for one in menus)  # one that fits keeps it
+    assert all("value" not in updates.get(one, {}) for one in menus)  # one that fits keeps it
     facts = page.tab.facts(analyst.ask("anatomy", analyst.asked[-1]), {})
     assert "mean of layer 1" in facts.values()
 
@@ -222,7 +222,7 @@ def test_no_order_of_two_choices_ends_in_an_error(
         assert visited.values[question.head] == "probe" or pooling != "attention", order
 
 
-def test_giving_up_the_probe_under_a_learned_pooling_is_no_error_to_gradio_either() -> None:
+def test_an_own_head_under_a_learned_pooling_is_no_error_to_gradio_either() -> None:
     """In gradio's own server, which keeps for each visitor what their menus offer."""
     tab, page = tab_alone(Classify, FakeAnalyst())
     ask, question = function_of(page, "ask"), vars(tab.question)
@@ -233,9 +233,7 @@ def test_giving_up_the_probe_under_a_learned_pooling_is_no_error_to_gradio_eithe
         values |= {question[menu]: key for menu, key in choice.items()}
         told = asyncio.run(page.process_api(ask, list(values.values()), state=server))["data"]
         verdicts.append(str(told[ask.outputs.index(tab.answer.verdict)]))
-    assert "attention</strong> vector" in verdicts[2]
-    assert "reads" in verdicts[3]
-    assert "attention" not in verdicts[3]
+    assert all("attention</strong> vector" in verdict for verdict in verdicts[2:4])
     assert "mistake" not in "".join(verdicts)
 
 

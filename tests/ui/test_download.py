@@ -53,7 +53,7 @@ def test_what_is_not_here_is_offered_and_the_last_answer_stays(page: Page, analy
     said = ("Far away", "org/far", "268 MB", "Apache-2.0", "still the answer of First token · sentiment")
     assert [fact for fact in said if fact not in words(page, updates)] == []
     assert updates[page.tab.download.start]["value"] == "Download 268 MB"
-    assert updates[page.tab.question.backbone]["info"] == "made-up numbers · licence: Apache-2.0"
+    assert updates[page.tab.question.place]["info"] == "made-up numbers · licence: Apache-2.0"
 
 
 def test_a_download_says_how_far_it_is_and_ends_in_the_answer(page: Page, analyst: Counting) -> None:
