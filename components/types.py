@@ -281,23 +281,15 @@ class Reads:
 
 
 @dataclass(frozen=True, eq=False)
-class Bands:
-    """Cosines that are ordinary: of [CLS] to tokens of other sentences, for each centring.
-
-    Each (L + 1, 3) in [-1, 1]: the 5 %, 50 % and 95 % quantiles of the cosines at each layer, over the
-    sentences that come with Poolscope; of these tokens none is itself in the place of [CLS].
-    """
+class ByCentring:
+    """What is known of each of the L + 1 layers, for each centring: (L + 1, ...)."""
 
     plain: Floats
     centred: Floats
     standardised: Floats
 
-    def upmost(self, layers: int) -> Bands:
-        """Those of so many layers, from the last one down."""
-        return Bands(self.plain[-layers:], self.centred[-layers:], self.standardised[-layers:])
-
     def of(self, centring: Centring) -> Floats:
-        """(L + 1, 3) low, median and high at every layer."""
+        """(L + 1, ...) at every layer."""
         return {"plain": self.plain, "centred": self.centred, "standardised": self.standardised}[centring]
 
 
@@ -308,8 +300,10 @@ class Analysis:
     ``query``: as it was answered, with its task and, below the last, its ``pool_layer`` counted from 0.
     ``layer``: the query's layer counted from 0. ``similarity``, ``centred`` and ``standardised``:
     (L + 1, T) in [-1, 1], cosines to the reference at the same layer: plain; after subtracting the ordinary
-    mean of that layer; and after also dividing each dimension by its ordinary deviation. ``ordinary``: what
-    such cosines are to [CLS], whatever the reference is.
+    mean of that layer; and after also dividing each dimension by its ordinary deviation. ``ordinary``:
+    (L + 1, 3) the 5 %, 50 % and 95 % quantiles of this very reference's cosines to tokens of the sentences
+    that come with Poolscope, those in the place of [CLS] left out. ``area``: (L + 1,) how often a token of
+    this text, the reference apart, is more similar to it than one of those is; NaN where there is none.
     ``pooled``: (D',). ``logits`` and ``probabilities``: (K,); for regression the latter are the raw values.
     ``head_trained``, ``body_trained``: of the weights behind the logits none was drawn at random, in either.
     ``milliseconds``: wall time by stage.
@@ -322,7 +316,8 @@ class Analysis:
     similarity: Floats
     centred: Floats
     standardised: Floats
-    ordinary: Bands
+    ordinary: ByCentring
+    area: ByCentring
     pooled: Floats
     logits: Floats
     probabilities: Floats
@@ -400,7 +395,8 @@ class Analysis:
             "backbone=backbone.key architecture=backbone.architecture pooling=query.pooling "
             "head=query.head task=query.probe_task layer pool_layer tokens cls_index=tokens.cls similarity "
             "similarity_by_layer=similarity centred standardised ordinary=ordinary.plain "
-            "ordinary_centred=ordinary.centred ordinary_standardised=ordinary.standardised labels logits "
+            "ordinary_centred=ordinary.centred ordinary_standardised=ordinary.standardised "
+            "area=area.plain area_centred=area.centred area_standardised=area.standardised labels logits "
             "probabilities predicted=chosen reads head_trained body_trained warnings milliseconds",
             similarity=rounded(self.similarity[self.layer]),
             centred=rounded(self.centred[self.layer]),

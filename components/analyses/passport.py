@@ -63,10 +63,11 @@ class Passport:
     input, in tokens. ``samples``: what its head reads. ``equal``: poolings that give the very vector that its
     head reads, of every text that is no pair. ``padding``: the verdict on a batch padded as its tokenizer
     pads, "unmeasured" where the model fails on each, and ``ways``: the worst case of each way to pad.
-    ``ordinary``: (L + 1, 3) how similar [CLS] is to unrelated tokens, low, median and high. ``complete``:
-    whether its files hold every tensor; ``constant``: names of those that they lack and that are one and the
-    same number instead. ``weights``: those of its head; ``unused``: what of its files is not loaded.
-    ``failed`` says which texts could not be measured, and why.
+    ``ordinary``: (L + 1, 3) how similar [CLS] of one of our sentences is to tokens of others, low, median and
+    high, each the median over the sentences. ``complete``: whether its files hold every tensor; ``constant``:
+    names of those that they lack and that are one and the same number instead. ``weights``: those of its
+    head; ``unused``: what of its files is not loaded. ``failed`` says which texts could not be measured, and
+    why.
     """
 
     backbone: BackboneSpec
@@ -218,7 +219,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         equal=tuple(key for key in POOLINGS if equal and all(key in same for same in equal)),
         padding=max((each.verdict for each in padded), key=WORST.index, default="unmeasured"),
         ways=_ways(padded),
-        ordinary=backbone.ordinary.bands.plain,
+        ordinary=backbone.ordinary.typical(),
         head_trained=backbone.head_trained,
         body_trained=backbone.body_trained,
         complete=not (backbone.provenance.missing or backbone.provenance.mismatched),

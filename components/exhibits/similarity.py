@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from html import escape
-from math import ceil, floor, inf
-from typing import Any
+from math import ceil, floor
 
 import numpy as np
+from markupsafe import Markup
 
 from components.exhibits import draw, exhibit
 from components.exhibits import view as naming
@@ -19,6 +19,9 @@ from components.texts import Texts
 from components.types import Analysis, Floats, Reads
 
 ENDS = ("low", "median", "high")
+KEYS = ("ordinary.below", "ordinary.name", "ordinary.above")  # of what the colours say
+AREAS = 7  # layers of which a line tells the area
+PALE = 0.5  # of a bar that is not above the band
 BEYOND = 0.05  # of tokens of other sentences lie above the band, and as many below it
 OUTSIDE = 0.05  # where the colours of what is not ordinary begin, on a scale from 0 to 1
 GREY = 0.02  # how far the grey of what is ordinary reaches
@@ -38,18 +41,24 @@ SCALE = [  # the two-way scale with a step on both sides of what is ordinary
 ]
 
 
-def beyond(view: View) -> tuple[list[int], list[int]]:
-    """The tokens less and those more like [CLS] than is ordinary at the layer under study."""
-    low, _, high = view.band or (-inf, 0, inf)
-    values = view.similarity
-    less = [one for one in view.others if values[one] < low]
-    return less, [one for one in view.others if values[one] > high]
-
-
 def beside_band(view: View, total: int, say: Texts) -> dict[str, str]:
-    """Whose tokens are ordinary, and how many of ``total`` lie on one side of the band by chance."""
+    """What is compared with whose tokens, and how many of ``total`` lie on one side of the band by chance."""
     others = say("ordinary.pairs" if view.is_pair else "ordinary.sentences")
-    return {"others": others, "expected": number(BEYOND * total, 1)}
+    name = shorten(naming.reference_name(view, say), 40)
+    return {"reference": name, "others": others, "expected": number(BEYOND * total, 1)}
+
+
+def area_line(view: View, say: Texts) -> str:
+    """How often a token of this text is more like the reference than one of another, at some of the layers.
+
+    "" where there is no token but the reference.
+    """
+    areas = view.analysis.area.of(view.centring)
+    if np.isnan(areas).any():
+        return ""
+    chosen = np.unique(np.linspace(0, len(areas) - 1, AREAS).round().astype(int)).tolist()
+    layers = [say("ordinary.area_layer", layer=layer, share=percent(areas[layer])) for layer in chosen]
+    return say("ordinary.area", layers=say.listed(layers), **beside_band(view, 0, say))
 
 
 def departures(by_layer: Floats, bands: Floats) -> Floats:
@@ -64,9 +73,15 @@ def departures(by_layer: Floats, bands: Floats) -> Floats:
     return shown.astype(np.float32)
 
 
+def ordinary_scale(name: str, say: Texts) -> Markup:
+    """The colours of what is below, within and above what is ordinary."""
+    below, _, above = map(say, KEYS)
+    return exhibit.scale_html(name, SCALE, (below, above))
+
+
 def _band_columns(view: View, say: Texts) -> dict[str, Column]:
-    """The ends and the median of the band that is shown, alike in all T rows; none where it is not known."""
-    ends = zip(ENDS, view.band or (), strict=False)
+    """The ends and the median of the band that is shown, alike in all T rows."""
+    ends = zip(ENDS, view.band, strict=True)
     return {say(f"table.ordinary_{end}"): [value] * len(view.labels) for end, value in ends}
 
 
@@ -118,16 +133,15 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     columns = _columns(view, say)
     own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
     own["table.plain"] = view.similarity
-    name, known = shorten(naming.reference_name(view, say), 40), view.band is not None and view.others
-    total = len(view.others)
-    found = {"reference": name, "count": len(beyond(view)[1]), "total": total}
-    found |= beside_band(view, total, say)
+    total, area = len(view.others), area_line(view, say)
+    found = {"count": len(view.above), "total": total, **beside_band(view, total, say)}
     return Shown(
-        heading=say("ordinary.heading" if known else "similarity.heading", **found),
+        heading=say("ordinary.heading" if view.others else "similarity.heading", **found),
         words=_words(view, say),
         data=titled_frame(own, say, _band_columns(view, say)),
         figure=_figure(view, say),
         legend=_legend(view, say),
+        above=exhibit.hint_html(area) if area else "",
         about=naming.asked_line(analysis, say),
     )
 
@@ -137,7 +151,7 @@ SIMILARITY = Exhibit("similarity", similarity, plotted=True, controls=(LAYER, CE
 
 def _figure(view: View, say: Texts) -> draw.Figure:
     """Horizontal bars for T tokens, the first on top."""
-    total, (_, more), shares = len(view.labels), beyond(view), beside_bars(view.analysis.reads)
+    total, more, shares = len(view.labels), set(view.above), beside_bars(view.analysis.reads)
     texts = [
         f"<b>{number(value)}</b>" if index in more else number(value)
         for index, value in enumerate(view.similarity)
@@ -154,6 +168,7 @@ def _figure(view: View, say: Texts) -> draw.Figure:
         text=texts,
         customdata=[_details(view, index, say) for index in range(total)],
         width=0.74,
+        marker={"opacity": [1 if index in {*more, view.reference} else PALE for index in range(total)]},
         **draw.BESIDE,
     )
     start, ticks = _scale(view)
@@ -164,22 +179,18 @@ def _figure(view: View, say: Texts) -> draw.Figure:
     ends = [start - (room if start < 0 else 0), 1 + room]
     scale = draw.value_axis(title, range=ends, tickvals=ticks, side="top", **draw.ZERO_LINE)
     frame = draw.token_rows(view, say, TOP, 14 + (SHARE if shares else 0), xaxis=scale)
-    if view.band is not None:
-        low, median, high = view.band
-        across = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
-        fill = {"fillcolor": draw.SPECIAL, "opacity": 0.28, "line": {"width": 0}}
-        line = {"line": {"color": draw.SPECIAL, "width": 2}}
-        frame["shapes"].append({"type": "rect", "x0": low, "x1": high, **across, **fill})
-        frame["shapes"].append({"type": "line", "x0": median, "x1": median, **across, **line})
+    low, median, high = view.band
+    across = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    fill = {"fillcolor": draw.SPECIAL, "opacity": 0.28, "line": {"width": 0}}
+    line = {"line": {"color": draw.SPECIAL, "width": 2}}
+    frame["shapes"].append({"type": "rect", "x0": low, "x1": high, **across, **fill})
+    frame["shapes"].append({"type": "line", "x0": median, "x1": median, **across, **line})
     return draw.Figure([drawn], frame)
 
 
 def _scale(view: View) -> tuple[float, list[float]]:
     """Start of the axis and its ticks: the same at every layer, low enough for all of them."""
-    lowest = float(view.by_layer.min())
-    if view.bands is not None:
-        lowest = min(lowest, float(view.bands.min()))
-    lowest = round(lowest, 4)
+    lowest = round(min(float(view.by_layer.min()), float(view.bands.min())), 4)
     step = next((step for step in STEPS if 1 - lowest > 2 * step), STEPS[-1])
     grid = min(step, NARROW)
     start = min(floor(round(lowest / grid, 3)), round(1 / grid) - 2) * grid
@@ -194,12 +205,10 @@ def _words(view: View, say: Texts) -> str:
     found = {"most": labels[most], "most_value": number(values[most]), "total": len(labels)}
     found |= {"least": labels[least], "least_value": number(values[least])}
     parts = [say("similarity.description" if view.others else "similarity.description_one", **found)]
-    if view.band is not None:
-        low, median, high = map(number, view.band)
-        less, more = map(len, beyond(view))
-        found = {"low": low, "median": median, "high": high, "less": less, "more": more}
-        total = len(view.others)
-        parts.append(say("ordinary.words", total=total, **found, **beside_band(view, total, say)))
+    if total := len(view.others):
+        less = sum(values[index] < view.band[0] for index in view.others)
+        band = dict(zip(ENDS, map(number, view.band), strict=True)) | {"less": less, "more": len(view.above)}
+        parts.append(say("ordinary.words", total=total, **band, **beside_band(view, total, say)))
     share = largest_share(view.analysis.reads, labels.__getitem__, say)
     return say.together(filter(None, (*parts, share)))
 
@@ -222,8 +231,8 @@ def _legend(view: View, say: Texts) -> str:
             **segment_keys(view, say),
             key_html("special", say("legend.special")): (special & ~reads.positions).any(),
             **{line_html(say(f"legend.{sign}")): sign in marks for sign in naming.MARKS},
-            key_html("band", say("ordinary.band", **beside_band(view, 0, say))): view.band is not None,
-            line_html(say("ordinary.bold"), "0.00"): beyond(view)[1],
+            key_html("band", say("ordinary.band", **beside_band(view, 0, say))): True,
+            line_html(say("ordinary.bold"), "0.00"): view.above,
             line_html(beside): beside_bars(reads),
         }
     )
@@ -244,13 +253,10 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
 def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     """Show the cosines at every layer; on the page a click on a row studies that layer."""
     view = View.of(analysis, state)
-    scale, stops, rows = say(f"heatmap.colour_{view.centring}"), draw.DIVERGING, view.by_layer
-    places, labels = list(map(str, range(len(view.labels)))), list(view.labels)
-    if view.bands is not None:  # below the tokens there are rows of what is ordinary at each layer
-        scale, stops = say("ordinary.colour", cosine=scale), SCALE
-        rows = np.hstack([rows, view.bands])
-        places += [""] * len(ENDS)
-        labels += [say(f"table.ordinary_{end}") for end in ENDS]
+    scale = say("ordinary.colour", cosine=say(f"heatmap.colour_{view.centring}"))
+    rows = np.hstack([view.by_layer, view.bands])  # below the tokens those of what is ordinary at each layer
+    places = [*map(str, range(len(view.labels))), *[""] * len(ENDS)]
+    labels = [*view.labels, *(say(f"table.ordinary_{end}") for end in ENDS)]
     layers = {say("away.layer", layer=layer): row for layer, row in enumerate(rows)}
     return Shown(
         heading=say("heatmap.heading", reference=shorten(naming.reference_name(view, say), 40)),
@@ -258,7 +264,7 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
         data=titled_frame({"table.index": places, "table.token": labels}, say, layers),
         figure=_heatmap_figure(view, say),
         action=exhibit.hint_html(say("heatmap.hint")),
-        above=exhibit.scale_html(scale, stops),
+        above=ordinary_scale(scale, say),
         about=naming.asked_line(analysis, say),
         scale=scale,
         least_width=draw.least_width(view),
@@ -270,16 +276,13 @@ HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED))
 
 def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
     """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
-    rows, value, more = view.by_layer, "%{z:.3f}", dict[str, Any](colorscale=draw.DIVERGING)
-    if view.bands is not None:  # coloured by how far from ordinary they are
-        rows, value = departures(view.by_layer, view.bands), "%{customdata:.3f}"
-        more = {
-            "customdata": np.round(view.by_layer.astype(np.float64), 4).tolist(),
-            "colorscale": SCALE,
-            # of an image
-            "colorbar": {"tickvals": [-1, 0, 1], "ticktext": ["−1", say("ordinary.name"), "1"]},
-        }
-    hover = say("heatmap.hover", token="%{x}", layer="%{y}", value=value)
+    rows = departures(view.by_layer, view.bands)  # coloured by how far from ordinary they are
+    more = {
+        "customdata": np.round(view.by_layer.astype(np.float64), 4).tolist(),
+        "colorscale": SCALE,
+        "colorbar": {"tickvals": [-1, 0, 1], "ticktext": list(map(say, KEYS))},  # of an image
+    }
+    hover = say("heatmap.hover", token="%{x}", layer="%{y}", value="%{customdata:.3f}")
     frame = draw.cells_frame(view.layer, 0, len(view.labels) - 1)
     return draw.heat_map(view, rows, hover, say, frame, **more)
 
@@ -296,8 +299,6 @@ def _heatmap_words(view: View, say: Texts) -> str:
         found |= {end: number(values[layer, column]), f"{end}_layer": layer}
         found[f"{end}_token"] = view.labels[others[column]]
     words = say("heatmap.description", layers=layers, total=total, **found)
-    if view.bands is None:
-        return words
     far = departures(view.by_layer, view.bands)[:, others]
     less, more = int((far < 0).sum()), int((far > 0).sum())
     told = {"more": more, "less": less, "total": far.size, **beside_band(view, far.size, say)}
@@ -324,13 +325,12 @@ def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     reference = naming.reference_name(view, say)
     caption = say("table.caption", layer=naming.layer_name(view, say), reference=reference)
     ranges = [
-        say("ordinary.range", what=say(f"table.{one.centring}"), low=number(band[0]), high=number(band[2]))
+        say("ordinary.range", what=say(f"table.{one.centring}"), low=number(low), high=number(high))
         for one in views
-        if (band := one.band) is not None
+        for low, _median, high in [one.band]
     ]
-    if ranges:
-        told = say("ordinary.caption", ranges=say.listed(ranges), **beside_band(view, 0, say))
-        caption = say.together((caption, told))
+    told = say("ordinary.caption", ranges=say.listed(ranges), **beside_band(view, 0, say))
+    caption = say.together((caption, told))
     data = titled_frame(own, say, bands)
     shown = titled_frame({**{key: list(map(str, values)) for key, values in own.items()}, **read}, say)
     return Shown(data=data, html=exhibit.saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))

@@ -144,15 +144,19 @@ class View:
         return row
 
     @property
-    def bands(self) -> Floats | None:
-        """Bands of what is ordinary: (L + 1, 3) low, median, high; None where the reference is not [CLS]."""
-        asked = self.reference == self.analysis.tokens.cls
-        return self.analysis.ordinary.of(self.centring) if asked else None
+    def bands(self) -> Floats:
+        """Bands of what is ordinary of this reference: (L + 1, 3) low, median, high."""
+        return self.analysis.ordinary.of(self.centring)
 
     @property
-    def band(self) -> tuple[float, ...] | None:
+    def band(self) -> tuple[float, ...]:
         """The band at the layer under study: low, median, high."""
-        return None if self.bands is None else tuple(self.bands[self.layer].tolist())
+        return tuple(self.bands[self.layer].tolist())
+
+    @property
+    def above(self) -> list[int]:
+        """The tokens that are more like the reference than is ordinary at the layer under study."""
+        return [index for index in self.others if self.similarity[index] > self.bands[self.layer, 2]]
 
     @property
     def others(self) -> list[int]:

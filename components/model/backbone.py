@@ -1,9 +1,4 @@
-"""Backbone: a loaded model with its tokenizer, what poolings may look at, and what is ordinary among states.
-
-In deep layers all hidden states point in much the same direction, so a cosine means little before it is known
-what cosines of unrelated tokens are there (Ethayarajh 2019), and a few dimensions that are large everywhere
-decide most of it (Timkey and van Schijndel 2021). That is measured on a few dozen sentences of our own.
-"""
+"""Backbone: a loaded model with its tokenizer, and what poolings may look at."""
 
 from __future__ import annotations
 
@@ -11,11 +6,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, get_args
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -26,96 +19,11 @@ from components.model.encoding import encode_batch, prompted
 from components.model.files import PROBLEMS, RefusalError, failing
 from components.model.files import folder as here
 from components.model.internals import repeatable
+from components.model.ordinary import Ordinary
 from components.model.pooling import States
 from components.model.reads import Head, Reading
 from components.settings import ASSETS
-from components.types import BackboneSpec, Bands, Centring, Floats, Ints, ProblemType
-
-Numbers = NDArray[np.floating[Any]]
-CENTRINGS: tuple[Centring, ...] = get_args(Centring)
-QUANTILES = (0.05, 0.5, 0.95)
-LEAST = float(np.finfo(np.float32).eps)  # a deviation below this part of the mean is rounding
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """Mean and standard deviation of each dimension of one layer: (D,) and (D,), in double precision."""
-
-    mean: Numbers
-    deviation: Numbers
-
-    @classmethod
-    def of(cls, states: Numbers) -> Spread:
-        """The spread of N states (N, D); a dimension that never changes is divided by 1."""
-        mean, deviation = states.mean(axis=0), states.std(axis=0)
-        return cls(mean, np.where(deviation > LEAST * np.abs(mean), deviation, 1.0))
-
-    def seen(self, centring: Centring, states: Numbers) -> Numbers:
-        """States (..., D) as they are before their cosine is taken."""
-        if centring == "plain":
-            return states
-        return states - self.mean if centring == "centred" else (states - self.mean) / self.deviation
-
-
-@dataclass(frozen=True, eq=False)
-class Ordinary:
-    """``spreads``: of each of the L + 1 layers. ``bands``: how similar [CLS] is to unrelated tokens there."""
-
-    spreads: tuple[Spread, ...]
-    bands: Bands
-
-    @classmethod
-    def of(cls, batches: Sequence[tuple[Sequence[Numbers], Ints]]) -> Ordinary:
-        """Take the statistics of S sentences in batches: L + 1 times (B, T, D), and (B,) where [CLS] stands.
-
-        Only layers that every sentence has are measured, from the last one down.
-        """
-        lengths = [layers[-1].shape[1] for layers, _cls in batches for _ in layers[-1]]  # (S,)
-        sentence = np.repeat(np.arange(len(lengths)), lengths)  # (N,) which one each of all tokens is of
-        at = np.cumsum([0, *lengths[:-1]]) + np.concatenate([cls for _layers, cls in batches])  # (S,)
-        unrelated = sentence[at][:, None] != sentence  # (S, N) true for tokens of other sentences ...
-        unrelated[:, at] = False  # ... that are not in the place of [CLS] themselves
-        spreads: list[Spread] = []
-        bands: dict[Centring, list[Numbers]] = {centring: [] for centring in CENTRINGS}
-        for number in range(min(len(layers) for layers, _cls in batches), 0, -1):  # one layer at a time
-            rows = (states for layers, _cls in batches for states in layers[-number])  # S times (T, D)
-            states = np.concatenate(list(rows)).astype(np.float64)  # (N, D)
-            spreads.append(Spread.of(states))
-            for centring in CENTRINGS:
-                seen = spreads[-1].seen(centring, states)
-                bands[centring].append(np.quantile(cosines(seen[at], seen)[unrelated], QUANTILES))
-        return cls(tuple(spreads), Bands(*(np.stack(bands[key]).astype(np.float32) for key in CENTRINGS)))
-
-    def upmost(self, layers: int) -> Ordinary:
-        """The same of so many layers, from the last one down."""
-        return Ordinary(self.spreads[-layers:], self.bands.upmost(layers))
-
-    def seen(self, centring: Centring, vectors: Sequence[Numbers]) -> list[Numbers]:
-        """L + 1 times (..., D), one for each layer, as they are before their cosine is taken."""
-        return [spread.seen(centring, states) for spread, states in zip(self.spreads, vectors, strict=True)]
-
-
-def cosine_by_layer(hidden: Sequence[Numbers], reference: Sequence[Numbers]) -> Floats:
-    """Cosine between hidden[l][t] and reference[l], in [-1, 1]: L + 1 times (T, D) and (D,) -> (L + 1, T).
-
-    Layers may differ in width. A vector of length zero has similarity 0. Computed in double precision.
-    """
-    layers = zip(hidden, reference, strict=True)
-    return np.stack([cosines(states, target[None])[:, 0] for states, target in layers]).astype(np.float32)
-
-
-def cosines(states: Numbers, targets: Numbers) -> Numbers:
-    """Cosine of each of T states with each of N targets, in double precision: (T, D), (N, D) -> (T, N)."""
-    product: Numbers = _unit(states) @ _unit(targets).T
-    return product.clip(-1.0, 1.0)
-
-
-def _unit(vectors: Numbers) -> Numbers:
-    """Vectors (T, D) at length 1, in double precision; those of length zero stay as they are."""
-    vectors = vectors.astype(np.float64, copy=False)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)  # (T, 1)
-    scaled: Numbers = vectors / np.where(lengths > 0, lengths, 1.0)
-    return scaled
+from components.types import BackboneSpec, ProblemType
 
 
 @dataclass(frozen=True)
@@ -159,7 +67,7 @@ class Backbone:
 
     @cached_property
     def ordinary(self) -> Ordinary:
-        """Ordinary statistics of its hidden states of single texts."""
+        """Its hidden states of single texts of our own, beside which others are looked at."""
         return measured(self, sentences())
 
     @cached_property
@@ -303,7 +211,7 @@ def sentences() -> list[str]:
 
 
 def measured(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Ordinary:
-    """Run texts or pairs, those of the same number of tokens together, and take the statistics.
+    """Run texts or pairs, those of the same number of tokens together, and keep their states.
 
     PoolscopeError where the model fails on them.
     """
@@ -311,9 +219,11 @@ def measured(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | No
     for rows in alike(backbone, texts, pairs):
         seconds = None if pairs is None else [pairs[row] for row in rows]
         with failing("backbone", backbone.spec.key), repeatable(backbone.model):
-            states = batch_states(backbone, [texts[row] for row in rows], seconds)
+            given = ([texts[row] for row in rows], seconds)
+            ids = encode_batch(backbone.tokenizer, backbone.limit, *given)[0]["input_ids"]
+            states = batch_states(backbone, *given)
             cls = states.cls.numpy()  # may be measured, by running the head
-        batches.append(([layer.numpy() for layer in states.layers], cls))
-    if not all(np.isfinite(layers[-1]).all() for layers, _cls in batches):
+        batches.append(([layer.numpy() for layer in states.layers], cls, ids.numpy()))
+    if not all(np.isfinite(layers[-1]).all() for layers, _cls, _ids in batches):
         raise PoolscopeError("backbone", backbone.spec.key, "errors.infinite")
     return Ordinary.of(batches)

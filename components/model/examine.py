@@ -14,25 +14,28 @@ from torch import Tensor
 
 from components.errors import PoolscopeError
 from components.fitting import MINE, read_head
-from components.model.backbone import (
-    CENTRINGS,
-    Backbone,
-    Numbers,
-    Ordinary,
-    cosine_by_layer,
-    own_head,
-    states_of,
-)
+from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
 from components.model.files import ADAPTER, OWN_CODE, body, failing
 from components.model.files import folder as here
+from components.model.ordinary import CENTRINGS, Numbers, Ordinary, areas, bands, cosine_by_layer
 from components.model.pooling import POOLINGS, Pooling, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
 from components.model.reads import Head, Pooled, Reading
 from components.texts import Named, Sentence
-from components.types import SWAP, SWAP_LAYER, Centring, Floats, ProblemType, Query, TaskSpec, Tokens
+from components.types import (
+    SWAP,
+    SWAP_LAYER,
+    ByCentring,
+    Centring,
+    Floats,
+    ProblemType,
+    Query,
+    TaskSpec,
+    Tokens,
+)
 
 NATIVE, POOLER, DECLARED, CLS = "native", "pooler", "declared", "[CLS]"
 
@@ -194,6 +197,17 @@ class Stopwatch:
 
 
 @dataclass(frozen=True, eq=False)
+class Similar:
+    """Similarities of T tokens to one reference, for each centring, beside others: as in an Analysis."""
+
+    plain: Floats
+    centred: Floats
+    standardised: Floats
+    ordinary: ByCentring
+    area: ByCentring
+
+
+@dataclass(frozen=True, eq=False)
 class Passed:
     """Text or pair, run on a backbone: all that its poolings and heads are answered from.
 
@@ -230,16 +244,23 @@ class Passed:
         return _ordinary(self.backbone, self.pair).upmost(len(self.kept.hidden))
 
     @cached_property
-    def to_cls(self) -> Mapping[Centring, Floats]:
-        """Cosines (L + 1, T) to [CLS], for each centring: the same whatever the pooling."""
-        return self.cosines([layer[self.tokens.cls] for layer in self.hidden])
+    def to_cls(self) -> Similar:
+        """Similarities to [CLS]: the same whatever the pooling."""
+        return self.to_token(self.tokens.cls)
 
-    def cosines(self, reference: Sequence[Numbers]) -> Mapping[Centring, Floats]:
-        """Cosines (L + 1, T) to ``reference``, L + 1 times (D,), for each centring."""
-        return {
+    def to_token(self, index: int) -> Similar:
+        """Similarities to the token at ``index``, which is not compared with itself."""
+        return self.similar([layer[index] for layer in self.hidden], index)
+
+    def similar(self, reference: Sequence[Numbers], *itself: int) -> Similar:
+        """Similarities to ``reference``, L + 1 times (D,); ``itself``: its place among the tokens, if any."""
+        cosines = {
             centring: cosine_by_layer(hidden, self.ordinary.seen(centring, reference))
             for centring, hidden in self._seen.items()
         }
+        others = self.ordinary.cosines(reference, self.encoded.inputs["input_ids"][0].tolist())
+        own = {centring: np.delete(values, itself, axis=1) for centring, values in cosines.items()}
+        return Similar(**cosines, ordinary=bands(others), area=areas(own, others))
 
     @cached_property
     def _seen(self) -> Mapping[Centring, Sequence[Numbers]]:

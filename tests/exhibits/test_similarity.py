@@ -39,26 +39,34 @@ def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Ce
         more, less = (
             np.flatnonzero(beyond & (values != values[0])) for beyond in (values > high, values < low)
         )
-        said = f"More like [CLS] than 95 % of tokens of other sentences: {len(more)} of {len(values) - 1} ("
+        verb = "is" if len(more) == 1 else "are"
+        said = f"{len(more)} of {len(values) - 1} tokens {verb} more like [CLS] than 95 % of tokens of other"
         assert seen.heading.startswith(said)
+        dark = [index for index, opacity in enumerate(bars.marker.opacity) if opacity == 1]
+        assert dark == [0, *more]
         assert [index for index, text in enumerate(bars.text) if text.startswith("<b>")] == more.tolist()
         assert f"Above it: {len(more)} of {len(values) - 1} tokens, below it: {len(less)};" in seen.words
         assert (SAY("ordinary.bold") in seen.legend) == (len(more) > 0)
 
 
-@pytest.mark.parametrize("reference", ["pooled", 1])
-def test_of_another_reference_it_is_not_said_what_is_ordinary(reference: str | int) -> None:
-    given = analysis("pair", reference=reference)
-    bars, cells = drawn(SIMILARITY, given), drawn(HEATMAP, given).data[0]
-    assert not bars.layout.shapes
-    assert not any("<b>" in text for text in bars.data[0].text)
-    for exhibit in (SIMILARITY, HEATMAP, TABLE):
-        shown = exhibit.show(given, {}, SAY)
-        assert shown.data is not None
-        texts = (shown.words, shown.legend, shown.above, shown.html, *shown.data.columns)
-        assert not any("rdinary" in text for text in texts)
-    np.testing.assert_allclose(cells.z, given.similarity, atol=1e-4)  # on a scale centred on 0
-    assert (cells.zmin, cells.zmax) == (-1, 1)
+@pytest.mark.parametrize(
+    ("asked", "named"), [({"reference": "pooled"}, "the pooled vector"), ({"reference": 1}, "token 1 (not)")]
+)
+def test_what_is_ordinary_is_told_of_the_reference_that_is_asked(
+    asked: dict[str, str | int], named: str
+) -> None:
+    given = analysis("pair", **asked)
+    bars, shown = drawn(SIMILARITY, given), SIMILARITY.show(given, {}, SAY)
+    low, median, high = given.ordinary.plain[-1].tolist()
+    assert [(one.x0, one.x1) for one in bars.layout.shapes] == [(low, high), (median, median)]
+    assert f"more like {named} than 95 % of tokens of other sentences" in shown.heading
+    for said in (shown.legend, shown.words, TABLE.show(given, {}, SAY).html):
+        assert f"{named} " in said
+        assert "[CLS] and" not in said
+    assert f"is the first more like {named}? 75 % (layer 0), 75 % (layer 1)" in shown.above
+    alone = SIMILARITY.show(analysis("last", "good"), {}, SAY)
+    assert not alone.above
+    assert "Above it" not in alone.words
 
 
 @pytest.mark.parametrize(("lowest", "start", "ticks"), CASES["axes"])
@@ -66,7 +74,8 @@ def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float,
     made = analysis(reference="pooled")
     values = np.ones_like(made.similarity)
     values[0, 1] = lowest
-    axis = drawn(SIMILARITY, replace(made, similarity=values)).layout.xaxis
+    bands = replace(made.ordinary, plain=np.ones_like(made.ordinary.plain))
+    axis = drawn(SIMILARITY, replace(made, similarity=values, ordinary=bands)).layout.xaxis
     room = axis.range[1] - 1
     assert axis.range[0] == pytest.approx(start - (room if start < 0 else 0))
     assert list(axis.tickvals) == pytest.approx(ticks)
@@ -98,6 +107,7 @@ def test_cells_are_grey_where_they_are_ordinary_for_the_layer_and_coloured_where
     assert {-1, 0, 1} == set(np.sign(z).flat)
     assert (z[:, 0] == 1).all()  # the reference
     assert {place for place, _ in cells.colorscale if abs(place - 0.5) < 0.021} == {0.48, 0.52}
+    assert list(cells.colorbar.ticktext) == ["below ordinary", "within", "above ordinary"]
     assert min(abs(z[z != 0])) / 2 > 0.02  # beyond the grey
 
 

@@ -52,21 +52,24 @@ def test_names_lose_their_marks_and_are_shortened_and_broken() -> None:
     assert breakable_html("cls", UNDERSCORES) == "cls"
 
 
-def test_it_is_known_what_is_ordinary_where_the_reference_is_cls() -> None:
-    seen = analysis()
+@pytest.mark.parametrize("reference", ["cls", "pooled", 1])
+def test_it_is_known_what_is_ordinary_of_any_reference(reference: str | int) -> None:
+    seen = analysis(reference=reference)
     assert View(seen, 1).band == tuple(seen.ordinary.plain[1].tolist())
     assert View(seen, 2, "centred").band == tuple(seen.ordinary.centred[2].tolist())
-    assert View(analysis(reference=0), 2).band == View(seen, 2).band  # which is [CLS], too
+    others = seen.similarity[2] != 1  # all but the reference
+    assert (
+        View(seen, 2).above == np.flatnonzero(others & (seen.similarity[2] > View(seen, 2).band[2])).tolist()
+    )
 
 
 @pytest.mark.parametrize(
     ("reference", "name", "others"),
     [("pooled", "the pooled vector", 4), (2, "token 2 (good)", 3), ("cls", "[CLS]", 3)],
 )
-def test_a_reference_has_a_name_and_another_no_band(reference: str | int, name: str, others: int) -> None:
+def test_a_reference_has_a_name(reference: str | int, name: str, others: int) -> None:
     view = View(analysis(reference=reference), 2)
     assert (reference_name(view, SAY), len(view.others)) == (name, others)
-    assert (view.band is None) == (reference != "cls")
 
 
 def test_a_state_says_what_of_an_analysis_is_looked_at() -> None:

@@ -2,20 +2,22 @@
 
 import tomllib
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from scipy.stats import mannwhitneyu
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.backbone import Backbone, Spread, alike, batch_states, cosine_by_layer, measured
-from components.model.backbone import cosines as between
+from components.model.backbone import Backbone, alike, batch_states, measured
 from components.model.examine import forward
 from components.model.internals import repeatable
 from components.model.loading import load
+from components.model.ordinary import Spread, cosine_by_layer
 from components.settings import ASSETS
 from components.types import Centring, Query
 from tests.families.cases import Family
@@ -24,6 +26,8 @@ from tests.tiny import checkpoint
 
 SENTENCES: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text("utf-8"))["sentences"]
 PAIRS = [*zip(SENTENCES[:11], SENTENCES[11:22], strict=True), *((twice, twice) for twice in SENTENCES[22:])]
+FIRST = "The plot is not bad, but the acting is not good at all."
+SECOND = "A wonderful film, I loved every minute."
 LAST = ("xlnet", "gpt2")  # families whose token in the place of [CLS] is the last one
 KEYS = ("bert-sentiment", "xlnet-sentiment")
 WAYS: tuple[Centring, ...] = ("plain", "centred", "standardised")
@@ -47,26 +51,90 @@ def cosines(one: np.ndarray, others: States) -> np.ndarray:
     return others @ one / np.linalg.norm(others, axis=1) / np.linalg.norm(one)
 
 
-@pytest.mark.parametrize("pair", ["", "another"])
+def of_sentences(
+    key: str, paired: bool, layer: int, way: Centring, target: States, own: States
+) -> tuple[States, States]:
+    """Cosines of a target (D,) to tokens of sentences, no [CLS] among them, and to its own."""
+    sentences = [states[layer] for states in by_hand(SPECS[key].location, paired)]
+    place, everything = -1 if key.startswith(LAST) else 0, np.concatenate(sentences)
+    others = np.concatenate([np.delete(states, place % len(states), axis=0) for states in sentences])
+    seen_by = partial(seen, way, everything=everything)
+    return cosines(seen_by(target), seen_by(others)), cosines(seen_by(target), seen_by(own))
+
+
+@pytest.mark.parametrize("reference", ["cls", "pooled", 2])
+@pytest.mark.parametrize("pair", ["", "another one"])
 @pytest.mark.parametrize("key", KEYS)
-def test_bands_are_the_quantiles_of_cosines_to_tokens_of_other_sentences(
-    engine: Engine, key: str, pair: str
+def test_bands_are_of_the_reference_that_is_asked_beside_tokens_of_other_sentences(
+    engine: Engine, key: str, pair: str, reference: str | int
 ) -> None:
-    sentences = by_hand(SPECS[key].location, bool(pair))
-    bands = engine.ask("analyze", Query(key, "any text", pair)).ordinary
-    place = -1 if key.startswith(LAST) else 0
-    for layer in range(len(sentences[0])):
-        everything = np.concatenate([states[layer] for states in sentences])
+    text, folder = "not good, not good at all", SPECS[key].location
+    given = engine.ask("analyze", Query(key, text, pair, pooling="mean", reference=reference))
+    own = {"cls": given.tokens.cls, "pooled": None}.get(str(reference), 2)
+    for layer, hidden in enumerate(load_plain(folder)(text, pair).hidden_states):
+        states = hidden[0].double().numpy()
+        target = states.mean(axis=0) if own is None else states[own]
+        rest = states if own is None else np.delete(states, own, axis=0)
         for way in WAYS:
-            views = [seen(way, states[layer], everything) for states in sentences]
-            found = [
-                cosines(own[place], np.delete(other, place % len(other), axis=0))
-                for own in views
-                for other in views
-                if other is not own
-            ]
-            expected = np.quantile(np.concatenate(found), (0.05, 0.5, 0.95))
-            np.testing.assert_allclose(bands.of(way)[layer], expected, atol=1e-5, err_msg=f"{way} {layer}")
+            others, mine = of_sentences(key, bool(pair), layer, way, target, rest)
+            quantiles = np.quantile(others, (0.05, 0.5, 0.95))
+            np.testing.assert_allclose(given.ordinary.of(way)[layer], quantiles, atol=1e-5)
+            area = mannwhitneyu(mine.round(6), others.round(6)).statistic / len(mine) / len(others)
+            assert given.area.of(way)[layer] == pytest.approx(area, abs=2e-4), (way, layer)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "above", "area"),
+    [
+        ("bert-sentiment", FIRST, [0, 2, 3, 5, 8], [0.49, 0.67, 0.80, 0.93, 0.94]),
+        ("bert-sentiment", SECOND, [0, 6, 10, 10, 10], [0.45, 0.91, 0.99, 0.99, 1.00]),
+        ("gpt2-sentiment", SECOND, [1, 2, 3, 6], [0.44, 0.77, 0.92, 0.95]),
+    ],
+)
+def test_so_many_tokens_are_above_the_band_and_so_often_one_is_above_one_of_others(
+    engine: Engine, key: str, text: str, above: list[int], area: list[float]
+) -> None:
+    """The counts and areas that plain transformers, NumPy and SciPy give; and the same of the answer."""
+    given = engine.ask("analyze", Query(key, text))
+    last = -1 if key.startswith(LAST) else 0
+    counted = []
+    for layer, hidden in enumerate(load_plain(SPECS[key].location)(text).hidden_states):
+        states = hidden[0].double().numpy()
+        rest = np.delete(states, last % len(states), axis=0)
+        others, mine = of_sentences(key, False, layer, "plain", states[last], rest)
+        counted.append((int((mine > np.quantile(others, 0.95)).sum()), mannwhitneyu(mine, others)))
+    assert [count for count, _ in counted] == above
+    sizes = len(mine) * len(others)
+    assert [float(found.statistic) / sizes for _, found in counted] == pytest.approx(area, abs=0.0051)
+    own = np.delete(given.similarity, given.tokens.cls, axis=1)
+    assert (own > given.ordinary.plain[:, 2:]).sum(axis=1).tolist() == above
+    assert given.area.plain.tolist() == pytest.approx(area, abs=0.0051)
+
+
+def test_a_sentence_of_our_own_is_not_beside_itself(loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded("bert-sentiment")
+    passed = forward(backbone, SENTENCES[4], "")
+    ids = passed.encoded.inputs["input_ids"][0].tolist()
+    found = backbone.ordinary.cosines([layer[0] for layer in passed.hidden], ids)
+    every = [len(states[0]) - 1 for states in by_hand(SPECS["bert-sentiment"].location)]
+    assert found.shape[1] == sum(every) - every[4]
+
+
+def test_half_precision_gives_nearly_the_same_and_typical_is_the_median_of_the_sentences_own(
+    loaded: Callable[[str], Backbone],
+) -> None:
+    whole, hidden = loaded("bert-sentiment").ordinary, by_hand(SPECS["bert-sentiment"].location)
+    half = replace(whole, states=tuple(states.astype(np.float16) for states in whole.states))
+    np.testing.assert_allclose(half.typical(), whole.typical(), atol=1e-3)
+    for layer, found in enumerate(whole.typical()):
+        own = [
+            np.quantile(
+                cosines(one[layer][0], np.concatenate([two[layer][1:] for two in hidden if two is not one])),
+                (0.05, 0.5, 0.95),
+            )
+            for one in hidden
+        ]
+        np.testing.assert_allclose(found, np.median(own, axis=0), atol=1e-5)
 
 
 @pytest.mark.parametrize("reference", ["cls", "pooled", 2])
@@ -93,7 +161,7 @@ def test_a_tokenizer_that_cannot_pad_gives_the_same(loaded: Callable[[str], Back
     assert alike(backbone, SENTENCES) == [[index] for index in range(len(SENTENCES))]
     together = loaded("bert-sentiment").ordinary
     assert loaded("bert-sentiment").ordinary is together  # measured once
-    np.testing.assert_allclose(backbone.ordinary.bands.standardised, together.bands.standardised, atol=1e-5)
+    np.testing.assert_allclose(backbone.ordinary.typical(), together.typical(), atol=1e-5)
 
 
 def test_a_dimension_that_never_changes_is_not_divided_by_nothing() -> None:
@@ -138,8 +206,6 @@ def test_known_angles() -> None:
     assert cosine[0].tolist() == pytest.approx([1, 0, np.sqrt(0.5), -1, 0])
     assert cosine[1].tolist() == [1, 0, 1, 1, 1]
     assert not cosine_by_layer(hidden, hidden[:, 4] * 0).any()  # nothing is like a vector of length zero
-    found = between(np.array([[1.0, 0], [0, 2], [3, 3]]), np.array([[4.0, 0], [0, -1]]))
-    np.testing.assert_allclose(found, [[1, 0], [0, -1], [np.sqrt(0.5), -np.sqrt(0.5)]], atol=1e-12)
 
 
 def test_never_outside_minus_one_and_one() -> None:

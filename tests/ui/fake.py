@@ -260,6 +260,7 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         centred=single(similarity - similarity.mean(axis=1, keepdims=True)),
         standardised=single(similarity**3),
         ordinary=fake_bands(kind.layers),
+        area=nouns.ByCentring(*np.full((3, kind.layers + 1), 0.75 if total > 1 else np.nan)),
         pooled=np.zeros(8, dtype=np.float32),
         logits=logits,
         probabilities=probabilities(logits, kind.problem_type),
@@ -272,9 +273,10 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
     )
 
 
-def fake_bands(layers: int) -> nouns.Bands:
+def fake_bands(layers: int) -> nouns.ByCentring:
     lows = np.linspace(0.1, 0.4, layers + 1)[:, None]
-    return nouns.Bands(*(single(lows + ends) for ends in ([0, 0.2, 0.4], [-0.5, -0.3, -0.1], [-0.2, 0, 0.2])))
+    ends = ([0, 0.2, 0.4], [-0.5, -0.3, -0.1], [-0.2, 0, 0.2])
+    return nouns.ByCentring(*(single(lows + one) for one in ends))
 
 
 def _tokens(kind: Kind, query: Query) -> nouns.Tokens:

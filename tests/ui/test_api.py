@@ -133,6 +133,7 @@ def test_128_tokens_and_six_layers_stay_below_60_kilobytes_and_true_to_1e_6() ->
         "ordinary": analysis.ordinary.of("plain"),
         "ordinary_centred": analysis.ordinary.of("centred"),
         "ordinary_standardised": analysis.ordinary.of("standardised"),
+        "area": analysis.area.of("plain"),
     }.items():
         np.testing.assert_allclose(answer[key], exact, rtol=0, atol=1e-6)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -12,11 +12,11 @@ from torch import Tensor
 
 from components.errors import PoolscopeError
 from components.model.encoding import encode, lowering
-from components.model.examine import DECLARED, Examined, probabilities
+from components.model.examine import DECLARED, Examined, Similar, probabilities
 from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
 from components.texts import Sentence
-from components.types import Analysis, Centring, Floats, Ints, Reads
+from components.types import Analysis, Ints, Reads
 
 OLDER = "sbert_ce_default_activation_function"  # the config's name for what `predict` puts behind the logits
 ACTIVATIONS = {"Sigmoid": torch.sigmoid, "Tanh": torch.tanh}  # of torch.nn, by their classes' names
@@ -29,7 +29,7 @@ def analyse(examined: Examined) -> Analysis:
     read, share = (part[0].numpy() for part in (outputs.reading.positions, outputs.reading.share))
     reads = Reads(read, share, _wins(examined.states, outputs.vector))
     examined.watch.lap("head")
-    seen = _cosines(examined)
+    seen = _similar(examined)
     examined.watch.lap("similarity")
     beside = (*_beside_encode(examined), *_beside_predict(examined))
     return Analysis(
@@ -37,10 +37,11 @@ def analyse(examined: Examined) -> Analysis:
         backbone=examined.backbone.described,
         tokens=passed.tokens,
         layer=layer,
-        similarity=seen["plain"],
-        centred=seen["centred"],
-        standardised=seen["standardised"],
-        ordinary=passed.ordinary.bands,
+        similarity=seen.plain,
+        centred=seen.centred,
+        standardised=seen.standardised,
+        ordinary=seen.ordinary,
+        area=seen.area,
         pooled=outputs.vector[0].numpy(),
         logits=outputs.logits[0].numpy(),
         probabilities=probabilities(outputs.logits[0], outputs.problem_type),
@@ -101,8 +102,8 @@ def vectors_of(states: States, keys: Iterable[str] | None = None) -> Iterator[tu
             yield key, POOLINGS[key](states)
 
 
-def _cosines(examined: Examined) -> Mapping[Centring, Floats]:
-    """Cosines (L + 1, T) to what the query asks for, for each centring."""
+def _similar(examined: Examined) -> Similar:
+    """Similarities to what the query asks for."""
     passed, asked = examined.passed, examined.query.reference
     if asked == "cls":
         return passed.to_cls
@@ -111,6 +112,5 @@ def _cosines(examined: Examined) -> Mapping[Centring, Floats]:
         pooled = [POOLINGS[pooling](whole.upto(layer))[0].numpy() for layer in range(len(passed.hidden))]
         if any(vector.shape != layer.shape[1:] for vector, layer in zip(pooled, passed.hidden, strict=True)):
             raise PoolscopeError("reference", asked, "errors.wide", pooling=pooling)
-        return passed.cosines(pooled)
-    index = counted_from_zero("reference", int(asked), len(passed.tokens.text))
-    return passed.cosines([layer[index] for layer in passed.hidden])
+        return passed.similar(pooled)
+    return passed.to_token(counted_from_zero("reference", int(asked), len(passed.tokens.text)))
