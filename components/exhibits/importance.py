@@ -14,18 +14,24 @@ from markupsafe import Markup
 from components.analyses.importance import Importance, spearman
 from components.exhibits import draw, exhibit
 from components.exhibits import view as naming
-from components.exhibits.control import Control, State, Switch, Whole
+from components.exhibits.control import Choice, Control, State, Whole
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, line_html, strong_html
 from components.exhibits.similarity import segment_keys
 from components.exhibits.view import View, number, percent, reference_name, shorten, visible, word
 from components.markup import render
 from components.texts import Sentence, Texts
-from components.types import Floats
+from components.types import Analysis, Floats
 
 CHANCE = 1.96  # deviations that two unrelated orders stay within 95 times in 100
 SAME = 1e-6  # values no further apart are the same but for rounding
-INTEGRATED = Control("integrated", Switch(), False, "matters.integrated", "matters.integrated_info")
+WHEN = Choice(  # older links say whether
+    ("quick", "on", "off"),
+    ("matters.integrated_quick", "matters.integrated_on", "matters.integrated_off"),
+    (("1", "on"), ("0", "off")),
+)
+INTEGRATED = Control("integrated", WHEN, "quick", "matters.integrated")
 ATTENTION_HEAD = Control("attention_head", Whole(0, 1000), 0, "matters.head")  # 0: the mean over heads
+LOOKS = naming.LABEL, INTEGRATED, ATTENTION_HEAD
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +89,12 @@ def methods_of(given: Importance, say: Texts) -> list[Method]:
             title = say(f"matters.name_{name}", reference=reference)
             found.append(Method(title, values, ranked, given.agreement.get(name)))
     return found
+
+
+def integrates(analysis: Analysis, state: State) -> bool:
+    """Tell whether integrated gradients are asked for."""
+    asked = INTEGRATED.of(state)
+    return asked == "on" or (asked == "quick" and naming.light(analysis))
 
 
 def explained(given: Importance) -> str:

@@ -25,7 +25,7 @@ from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced, traced
-from components.exhibits.importance import AGREES, ATTENTION, ATTENTION_HEAD, BARS, IMPORTANT, INTEGRATED
+from components.exhibits.importance import AGREES, ATTENTION, BARS, IMPORTANT, LOOKS, integrates
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
 from components.exhibits.serving import PADDED, VECTOR
@@ -57,7 +57,7 @@ class Answered:
     @cached_property
     def importance(self) -> Importance | Sentence:
         """Importance of each token, or why it cannot be had."""
-        return or_why(partial(importance_of, self.analyst, self.analysis.query, self.state))
+        return or_why(partial(importance_of, self.analyst, self.analysis, self.state))
 
     @cached_property
     def padding(self) -> Padding | Sentence:
@@ -67,10 +67,10 @@ class Answered:
         return or_why(partial(self.analyst.ask, "padding", own))
 
 
-def importance_of(analyst: Analyst, query: Query, state: State) -> Importance:
+def importance_of(analyst: Analyst, analysis: Analysis, state: State) -> Importance:
     """Ask for importance in an answer, as ``state`` says; PoolscopeError says why there is none."""
-    options = {"label": LABEL.of(state), "integrated": INTEGRATED.of(state)}
-    found: Importance = analyst.ask("importance", asked_of(query), **options)
+    options = {"label": LABEL.of(state), "integrated": integrates(analysis, state)}
+    found: Importance = analyst.ask("importance", asked_of(analysis.query), **options)
     return found
 
 
@@ -108,7 +108,7 @@ IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
     attrgetter("importance"),
     summary=IMPORTANT,
     rows=((BARS, AGREES), (ATTENTION,)),
-    controls=(LABEL, INTEGRATED, ATTENTION_HEAD),
+    controls=LOOKS,
 )
 
 

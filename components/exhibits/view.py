@@ -103,6 +103,7 @@ def width(label: str) -> int:
 
 MOST_LAYERS = 1000
 TEXT = 120  # characters of a text that an image names
+LIGHT = 200_000_000  # multiplications, about, of a matrix of each layer with a text as often as it has tokens
 
 LAYER = Control("layer", Whole(-1, MOST_LAYERS), -1, "view.layer")  # -1: the last
 POOL_LAYER = Control("pool_layer", Whole(-1, MOST_LAYERS), -1, "question.pool_layer")  # -1: the last
@@ -177,6 +178,11 @@ class View:
     def is_pair(self) -> bool:
         """Tell whether tokens of a second text are there."""
         return bool((self.analysis.tokens.segment == 1).any())
+
+
+def light(analysis: Analysis) -> bool:
+    """Tell whether an input as long and a model as large run a hundred times in a few tenths of a second."""
+    return len(analysis.tokens.text) ** 2 * analysis.layers * len(analysis.pooled) ** 2 <= LIGHT
 
 
 def indices(mask: Bools) -> list[int]:

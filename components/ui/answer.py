@@ -26,7 +26,7 @@ from components.errors import PoolscopeError
 from components.exhibits import panels
 from components.exhibits.control import Control, State, Value
 from components.exhibits.exhibit import Panel, Shown, heading_html, hint_html, or_why
-from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of
+from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of, integrates
 from components.exhibits.verdict import mistake
 from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, shorten, visible
 from components.markup import render
@@ -263,21 +263,22 @@ class ImportanceView:
 
     def stopped(self) -> Updates:
         """Say that it was given up: the rest stays."""
-        return {**self.bar.stopped(self.say("matters.stopped")), self.controls[INTEGRATED]: False}
+        return {**self.bar.stopped(self.say("matters.stopped")), self.controls[INTEGRATED]: "off"}
 
     def ask_importance(self, given: Given) -> Iterator[Updates]:
         """Ask about the last answer what is not shown by now: what is quick, then integrated gradients."""
         shown, seen = given[self.view.shown], given[self.view.stored]
         state = on_page.state_of(self.controls, given)
-        label, integrated = LABEL.of(state), INTEGRATED.of(state)
-        asked = None if shown is None else panels.asked_of(shown.analysis.query)
+        label, asked, integrated = LABEL.of(state), None, False
+        if shown is not None:
+            asked, integrated = panels.asked_of(shown.analysis.query), integrates(shown.analysis, state)
         known = seen.importance if isinstance(seen, Seen) and seen.asked == (asked, label) else None
         if asked is None or (known is not None and (known.integrated is not None) == integrated):
             yield NOTHING
             return
         try:
             if not integrated:
-                yield self.show(panels.importance_of(self.view.analyst, asked, state), state)
+                yield self.show(panels.importance_of(self.view.analyst, shown.analysis, state), state)
                 return
             with closing(self.view.analyst.ask_in_parts("importance", asked, label=label)) as steps:
                 for step in steps:
@@ -349,10 +350,10 @@ class Answer:
             with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
                 self.panels = summary, on_page.build_places(token_view, say, self._beside)
             self.head = HeadView(analyst, self.shown, say)
-            self.plain = [self._plain_view(panel, analyst) for panel in panels.views()]
             self.importance = ImportanceView(analyst, self.shown, say)
+            self.plain = [self._plain_view(panel, analyst) for panel in panels.views()]
         self.answered, self.frames = on_page.hidden_text("answered"), on_page.hidden_text("frames")
-        self.asked = self.head.view, *self.plain, self.importance.view
+        self.asked = self.head.view, self.importance.view, *self.plain
         self.tabs = [tokens, *(view.tab for view in self.asked)]
         own = {control: part for panel in self.panels for control, part in panel.controls.items()}
         self.looks: Mapping[Control[Any], Any] = {CENTRED: self.centred, **own}

@@ -53,8 +53,8 @@ class Classify(Tab):
         asking = [*question.inputs, question.place, question.more, *download.outputs]
         self.outputs: list[Any] = [*own, *asking, *answer.all]
         self.waits = [answer.verdict]
-        # The verdict, tokens, the head, what is plain, what matters; and how to read them, for the report.
-        self.panels = [*(places.panel for places in answer.panels), HEAD, *views(), IMPORTANCE, READING]
+        # The verdict, tokens, the head, what matters, what is plain; and how to read them, for the report.
+        self.panels = [*(places.panel for places in answer.panels), HEAD, IMPORTANCE, *views(), READING]
         self._connect()
 
     def _linked(self) -> list[Linked]:

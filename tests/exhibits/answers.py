@@ -52,7 +52,8 @@ def without_attention(analysis: Analysis) -> Importance:
 def answered(anatomy: Anatomy) -> Answered:
     """What the Classify tab shows of an answer; with integrated gradients for a pair."""
     analysis = anatomy.analysis
-    return Answered(FakeAnalyst(), analysis, {INTEGRATED.key: bool(analysis.query.text_pair)}, anatomy)
+    when = "on" if analysis.query.text_pair else "off"
+    return Answered(FakeAnalyst(), analysis, {INTEGRATED.key: when}, anatomy)
 
 
 RESULTS = fake_results()

@@ -96,7 +96,7 @@ def plot_of(page: Page, name: str) -> Any:
 def test_nothing_is_asked_with_the_question_and_nothing_stays_of_the_answer_before(
     page: Page, looked: list[Any]
 ) -> None:
-    audited(page), opened(page)
+    audited(page), opened(page, integrated="off")
     assert len(looked) == 2
     updates = page.set(text="another")
     for view in (page.tab.answer.plain[0], page.tab.answer.importance.view):
@@ -121,7 +121,7 @@ def test_a_refusal_is_said_and_nothing_is_drawn(page: Page) -> None:
 
 
 def test_the_report_and_the_talk_ask_once_for_what_they_show(page: Page, looked: list[Any]) -> None:
-    link = {"text": "so good", "backbone": "first", "label": "positive", "integrated": True}
+    link = {"text": "so good", "backbone": "first", "label": "positive", "integrated": "on"}
     answer = page.tab.answer_to({one.control.key: one.control.default for one in page.tab.linked} | link)
     assert looked == []
     shown = {panel.key: panel for panel in page.tab.panels}
@@ -150,26 +150,26 @@ def test_what_is_quick_comes_before_integrated_gradients_and_each_is_asked_once(
 ) -> None:
     matters, plot = page.tab.answer.importance, plot_of(page, "matters")
     page.set(reference="pooled")
-    (updates,) = opened(page)
+    (updates,) = opened(page, integrated="off")
     assert looked == [(Query("first", "so good"), "", False)]  # beside similarity to [CLS]
     assert len(drawn(updates[plot]).data) == 5
     assert opened(page) == [NOTHING]
     page.set(text="not good")
-    quick, busy, later, whole = opened(page, integrated=True)
+    quick, busy, later, whole = opened(page, integrated="quick")
     assert [len(drawn(one[plot]).data) for one in (quick, whole)] == [5, 6]
     for step, done in ((busy, 0), (later, 25)):
         assert SAY("matters.integrating", done=done, total=50) in step[matters.bar.status]
     assert [one[matters.bar.cancel]["interactive"] for one in (busy, whole)] == [True, False]
     assert whole[matters.bar.status] == ""
     assert [integrated for *_, integrated in looked] == [False, False, True]
-    assert opened(page, integrated=True) == [NOTHING]
+    assert opened(page, integrated="on") == [NOTHING]
     updates = matters.stopped()
-    assert updates[matters.controls[INTEGRATED]] is False
+    assert updates[matters.controls[INTEGRATED]] == "off"
     assert SAY("matters.stopped") in updates[matters.bar.status]
 
 
 def test_another_head_of_attention_is_drawn_of_what_came(page: Page, looked: list[Any]) -> None:
-    (updates,) = opened(page, attention_head=HEADS + 3)
+    (updates,) = opened(page, attention_head=HEADS + 3, integrated="off")
     matters = page.tab.answer.importance
     slider = updates[matters.controls[ATTENTION_HEAD]]
     assert (slider["maximum"], slider["value"], slider["visible"]) == (HEADS, 0, True)
