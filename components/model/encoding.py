@@ -6,10 +6,12 @@ of their tokens only what follows from the ids is known.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 import torch
@@ -20,6 +22,9 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 from components.errors import PoolscopeError
 from components.texts import Sentence
 from components.types import UNREADABLE, Bools, Ints, Tokens
+
+LETTERS = "LM"  # how their categories in Unicode begin, and those of what is written on them
+SPACE = "▁"  # of sentencepiece: a token of its own where the vocabulary has no word that begins so
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +198,20 @@ def _oddities(
         key = UNREADABLE if _is_most(unknown, tokens) else "warnings.unknown"
         count, stand_in = int(unknown.sum()), str(tokenizer.unk_token)
         warnings.append(Sentence(key, count=count, total=len(ids), token=stand_in))
+    parts, others = _parts(tokens, texts), int((~tokens.special).sum())
+    if 2 * parts.total() > others:
+        values = {"count": parts.total(), "total": len(ids), "letters": len(parts)}
+        warnings.append(Sentence("warnings.parts", **values))
     return warnings
+
+
+def _parts(tokens: Tokens, texts: tuple[str, str]) -> Counter[tuple[int, int]]:
+    """Count the tokens of each letter that is spelled in several, bytes for example."""
+    found = Counter[tuple[int, int]]()
+    for piece, segment, (start, end) in zip(tokens.text, tokens.segment, tokens.span, strict=True):
+        if end - start == 1 and piece != SPACE and category(texts[segment][start])[0] in LETTERS:
+            found[int(segment), int(start)] += 1
+    return Counter({place: count for place, count in found.items() if count > 1})
 
 
 def _is_most(unknown: Bools, tokens: Tokens) -> bool:

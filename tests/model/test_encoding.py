@@ -69,6 +69,28 @@ def test_which_bundled_models_cannot_read_a_text(engine: Engine, key: str, text:
     assert said in str(analysis.unreadable)
 
 
+@pytest.mark.parametrize("family", ["roberta", "gpt2", "bert", "xlnet"])
+@pytest.mark.parametrize(
+    ("text", "letters"),  # that are spelled in bytes, where these are most of a vocabulary's tokens
+    [
+        ("这部电影很精彩", 7),
+        ("этот фильм очень хороший", 21),
+        ("The film – “truly” great…", 0),
+        ("Le café était très agréable, à Noël", 0),
+        ("I loved every minute of it 😀", 0),
+        ("不 is Chinese for not", 0),
+        ("😀🔥👍", 0),
+    ],
+)
+def test_a_text_that_is_spelled_in_bytes_is_said(family: str, text: str, letters: int) -> None:
+    plain = load_plain(SPECS[f"{family}-sentiment"].location).tokenizer
+    said = [one for one in encode(plain, 128, text, "").warnings if one.key == "warnings.parts"]
+    bytewise = family in ("roberta", "gpt2") and letters > 0
+    assert [dict(one.values)["letters"] for one in said] == [letters] * bytewise
+    for one in said:  # every byte of these is a token, but for the space before a word
+        assert dict(one.values)["count"] == len(text.replace(" ", "").encode())
+
+
 def test_a_batch_knows_where_each_row_has_its_cls() -> None:
     padded = tokenizer()
     padded.padding_side = "left"
