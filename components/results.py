@@ -8,7 +8,8 @@ By ``kind``:
 
 - head: the own head of a fine-tuned checkpoint, held against the strongest, that is the last, of the
   baselines.
-- baseline: a classifier without a network, fitted to ``trained`` examples. Its ``method``: "majority" says
+- baseline: a classifier without a network, fitted to ``trained`` examples: first those of the probes, then
+  all that people labelled for the task. Its ``method``: "majority" says
   the most frequent label, "words" is a logistic regression on which words occur, "overlap" a threshold on the
   share of words that both texts have.
 - probe: a linear classifier on a pooling of the last layer, held against that of cls. ``width``: length of

@@ -16,7 +16,7 @@ from components.model.loading import load as load_backbone
 from components.results import KINDS, Table, each, of, read_results, table, write_results
 from components.results import Row as Measured
 from components.types import Bools
-from recipe.corpus import Corpus, load_corpus
+from recipe.corpus import Corpus, load_corpus, subsample
 from recipe.evidence import (
     Row,
     baseline_answers,
@@ -67,10 +67,15 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
     strongest = {}
     right: dict[str, dict[str, dict[str, Bools]]] = {}
     for task, sources in recipes.baselines.items():
-        training = corpus.examples(sources)
-        answers = baseline_answers(training, corpus.evaluation[task], seed)
-        of_task = {"kind": "baseline", "task": task, "trained": len(training)}
-        others += [{**of_task, "method": name, **estimate(right, seed)} for name, right in answers.items()]
+        probing = recipes.probing.sources.get(task)
+        given = [subsample(corpus.training[probing], recipes.probing.rows)] if probing else []
+        given.append(tuple(corpus.examples(sources)))  # behind what probes learn from, what heads do
+        for training in {len(examples): examples for examples in given}.values():
+            answers = baseline_answers(training, corpus.evaluation[task], seed)
+            of_task = {"kind": "baseline", "task": task, "trained": len(training)}
+            others += [
+                {**of_task, "method": name, **estimate(found, seed)} for name, found in answers.items()
+            ]
         *_, strongest[task] = answers.values()
     for key, task in recipes.tuned.items():
         folder, examples = workspace.model(key), corpus.evaluation[task]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from components.exhibits.averaging import Averages
 from components.exhibits.curves import CURVES_CENTRED
 from components.exhibits.evidence import against_base, gains, select, vectors
 from components.exhibits.intervals import stepped
@@ -98,6 +99,13 @@ def test_a_checkpoint_declares_one_vector_and_its_classifier_reads_another(engin
     assert [step.name for step in files.steps] == ["normalize"]
     assert analysis.reads.positions.sum() == 1  # of all the tokens of which the mean is declared
     assert not analysis.head_trained
+
+
+def test_the_average_often_beats_cls_but_where_that_was_fine_tuned_for_the_task() -> None:
+    claiming("Fine-tuned for the task, [CLS] is no worse than the average", "cls")
+    averages = Averages(select(RESULTS, "sentiment", (), {}))
+    assert averages.facts()["averaging"] == "tuning"
+    assert gains(averages.of(False))[0] > len(averages.of(False)) / 2
 
 
 def test_wrong_poolings_follow_people_less_whatever_is_done_to_them() -> None:

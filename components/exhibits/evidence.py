@@ -1,17 +1,15 @@
 """The part of the results that is looked at, of one task and some backbones, its tables and sentences."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from itertools import chain
 from operator import attrgetter
-from typing import Any
 
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html
 from components.exhibits.view import number, one_vector, visible
 from components.markup import render
 from components.results import KINDS, Row, Table, beside, each, holm, of
@@ -21,7 +19,7 @@ LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
 OF_A_TASK = ("probe", "depth", "swap", "head", "pair")  # kinds of results of a backbone that are for one task
 OF_GAIN = ("cosine", "postprocessed")  # kinds that are held against others by a difference of rho
-OF_SOME = ("probe", "depth", "cosine")  # kinds that are shown of the chosen backbones alone
+OF_SOME = ("depth", "cosine")  # kinds that are shown of the chosen backbones alone
 
 # Columns of what is shown and saved. A result has its value as "value", whatever it is called here.
 COUNTS, PS = ("better", "worse"), ("p", "corrected")
@@ -29,7 +27,7 @@ ACCURACIES = ("accuracy", "accuracy_low", "accuracy_high")
 RHOS = ("rho", "rho_low", "rho_high")
 SIZES = ("width", "trained", "measured", "pairs")
 SAVED = ("backbone", "pooling", *ACCURACIES, *COUNTS, *PS, *RHOS, "rho_p", "rho_corrected", *SIZES)
-OWN = ("backbone", "task", "pooling", *ACCURACIES, *COUNTS, *PS, "measured")
+OWN = ("backbone", "task", "pooling", *ACCURACIES, *COUNTS, *PS, "trained", "measured")
 
 Format = Callable[[float], str]
 
@@ -38,7 +36,7 @@ Format = Callable[[float], str]
 class Evidence:
     """The ``results`` of one ``task`` for some ``backbones``, by their keys; ``titles`` names every backbone.
 
-    The results of own heads, baselines, swaps, agreements, postprocessing and sizes are those of all.
+    Of layers and raw cosines only their results are there, of everything else all are.
     """
 
     task: str
@@ -52,8 +50,14 @@ class Evidence:
         return {kind: each(of(self.results, kind)) for kind in KINDS}
 
     def of_task(self, kind: str) -> list[Row]:
-        """All results of a ``kind`` for the task, in their order: of baselines the strongest last."""
+        """All results of a ``kind`` for the task, in their order."""
         return [row for row in self.every[kind] if row.task == self.task]
+
+    @property
+    def baselines(self) -> list[Row]:
+        """Those of the task that were fitted to as many rows as its probes; the strongest last."""
+        rows = {row.trained for row in self.of_task("probe")}
+        return [row for row in self.of_task("baseline") if row.trained in rows]
 
     def of(self, kind: str, *backbones: str) -> list[Row]:
         """The results of a ``kind`` for these or the chosen backbones; for the task if they are for one."""
@@ -72,7 +76,7 @@ class Evidence:
     @cached_property
     def rows(self) -> list[tuple[str, ...]]:
         """The poolings with a probe, those together that are one and the same vector in each backbone."""
-        return shared(vectors(self.of("probe")), (row.pooling for row in self.every["probe"]))
+        return shared(vectors(self.of("probe")), (row.pooling for row in self.of("probe")))
 
     def rhos(self, backbone: str) -> list[Row]:
         """Spearman's rho of the raw cosine, for poolings that have a probe as well."""
@@ -85,7 +89,7 @@ def select(results: Table, task: str, backbones: Sequence[str], titles: Mapping[
     keys = (*backbones, *results["backbone"].unique())
     known = {key: titles.get(key, key) for key in keys}
     others = results["kind"].isin(OF_SOME) & ~results["backbone"].isin(backbones)
-    elsewhere = results["kind"].isin(OF_A_TASK[:2]) & (results["task"] != task)
+    elsewhere = (results["kind"] == "depth") & (results["task"] != task)
     return Evidence(task, tuple(backbones), known, results[~(others | elsewhere)])
 
 
@@ -146,13 +150,6 @@ def ends(found: Iterable[Row]) -> tuple[Row, Row]:
     return min(rows, key=attrgetter("value")), max(rows, key=attrgetter("value"))
 
 
-def extremes(found: Iterable[Row], shown: Format) -> dict[str, str]:
-    """The lowest and the highest value, and whose they are, as a sentence says it, not escaped."""
-    low, high = ends(found)
-    values = {"low": shown(low.value), "high": shown(high.value)}
-    return {**values, "lowest": low.called, "highest": high.called}
-
-
 def accuracy_text(value: float) -> str:
     """An accuracy as it is shown everywhere: percent with one digit."""
     return f"{number(100 * value, 1)} %"
@@ -191,15 +188,23 @@ def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 def own(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each baseline and for each fine-tuned checkpoint, task by task, and for each of its swaps."""
-    rows, kinds = [], evidence.every
+    rows, kinds, told = [], evidence.every, ""
     for task in dict.fromkeys(row.task for row in kinds["head"]):
         baselines, heads = ([r for r in kinds[kind] if r.task == task] for kind in ("baseline", "head"))
         rows += [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
-        for head in corrected(heads):
+        tested = corrected(heads)
+        for head in tested:
             swaps = vectors(row for row in kinds["swap"] if row.backbone == head.backbone)
             rows += [head, *corrected(swaps)]
+        better, worse, rest = gains(tested)
+        counts: dict[str, object] = {"better": better, "worse": worse, "rest": rest}
+        counts |= {"tests": len(tested), "level": LEVEL}
+        for strongest in baselines[-1:]:
+            counts["name"] = say(f"evidence.baseline_{strongest.method}")
+            told += hint_html(say(f"evidence.finding_{'own' if better else 'unbeaten'}", **counts))
     caption, hint = say("evidence.own_caption"), say("evidence.own_hint")
-    return _shown(saved_rows(evidence, rows, say), OWN, caption, "own-heads", hint, say)
+    shown = _shown(saved_rows(evidence, rows, say), OWN, caption, "own-heads", hint, say)
+    return replace(shown, above=told)
 
 
 def probe_rows(evidence: Evidence, say: Texts) -> list[Row]:
@@ -239,48 +244,5 @@ def _shown(
     return Shown(data=data, html=html)
 
 
-def findings(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """Say what baselines reach; then of each backbone which vectors differ, and only then their range."""
-    baselines, heads = evidence.of_task("baseline"), corrected(evidence.of_task("head"))
-    html = render(
-        "findings",
-        say,
-        baselines=baselines,
-        heads=heads,
-        held=gains(heads),
-        findings=[(evidence.title(key), _finding(evidence, key)) for key in evidence.backbones],
-        base=BASE,
-        level=LEVEL,
-        accuracy=accuracy_text,
-        extremes=extremes,
-    )
-    return Shown(html=html)
-
-
-def _finding(evidence: Evidence, key: str) -> list[dict[str, Any]]:
-    """All measured of a backbone's vectors: with the same classifier, without one, and with its own."""
-    own = [accuracy_text(row.value) for row in evidence.of("head", key)]
-    found = (
-        ("probe", evidence.of("probe", key)),
-        ("cosine", evidence.rhos(key)),
-        ("swap", evidence.of("swap", key)),
-    )
-    told = []
-    for kind, rows in found:
-        known = vectors(rows)
-        tested = corrected(known) if kind == "swap" else against_base(known)
-        shown = number if kind == "cosine" else accuracy_text
-        part = {"kind": kind, "vectors": known, "tested": len(tested), "held": gains(tested), "shown": shown}
-        told += [{**part, "own": own}] if known else []
-    return told
-
-
-def published(_: Evidence, __: State, say: Texts) -> Shown:
-    """Quote the same comparison in a paper."""
-    return Shown(html=f'<p class="published">{escape(say("evidence.published"))}</p>')
-
-
 PROBES = Exhibit("evidence-numbers", probes, style="numbers", frame="folded", title="table.heading")
 OWN_HEADS = Exhibit("own-numbers", own, style="numbers", frame="folded", title="evidence.own")
-FINDINGS = Exhibit("findings", findings, frame="bare", title="evidence.findings")
-PUBLISHED = Exhibit("published", published, frame="bare", title="evidence.others")

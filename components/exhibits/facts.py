@@ -14,7 +14,8 @@ from components.analyses.lens import Lens
 from components.analyses.padding import Padding, PaddingCase
 from components.exhibits import evidence as tables
 from components.exhibits import importance as matters
-from components.exhibits.evidence import BASE, LEVEL, Evidence, against_base, corrected, ends, vectors
+from components.exhibits.averaging import Averages
+from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, ends, vectors
 from components.exhibits.head import UNTRAINED, counted, parameters_of
 from components.exhibits.hidden_states import aim_at
 from components.exhibits.verdict import chosen_labels, output_text, ranked
@@ -308,27 +309,23 @@ def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Tex
     """Facts of one backbone, which was measured."""
     found = evidence.of("probe", key)
     accuracies = {row.pooling: row for row in found}
-    tried = vectors(found)
-    others, (lowest, highest) = against_base(tried), ends(tried)
-    differ = sum(row.corrected < LEVEL for row in others)
+    others = against_base(vectors(found))
     named = [f"{visible(one)} {_interval(accuracies[one], say)}" for one in poolings if one in accuracies]
+    sides: dict[bool, list[str]] = {True: [], False: []}
+    for row in others:
+        known = [name for name in poolings if name in row.poolings and row.corrected < LEVEL]
+        sides[row.better > row.worse] += map(visible, known)
+    better, worse = (say.listed(one) or say("questions.none") for one in (sides[True], sides[False]))
     own = [_interval(row, say) for row in evidence.of("head", key)]
     return {
         "backbone": evidence.title(key),  # its title in the menu
-        "examples": counted(lowest.measured),  # how many the classifier was tried on
+        "examples": counted(found[0].measured),  # how many the classifier was tried on
         "accuracies": listed(named, len(named), say),  # on each of the question's poolings, with its interval
-        "lowest": lowest.called,  # the poolings of the lowest accuracy, of one vector: "native = cls"
-        "lowest_accuracy": _interval(lowest, say),  # that accuracy, with its interval
-        "highest": highest.called,  # the one with the highest
-        "highest_accuracy": _interval(highest, say),  # that accuracy, with its interval
-        "measured": str(len(tried)),  # how many different vectors were tried
-        "base": BASE,  # the pooling that the other vectors are held against
-        "others": str(len(others)),  # how many these are
-        "differ": str(differ),  # how many of them differ from it
+        "better": better,  # those of them whose vectors are better than cls by more than chance
+        "worse": worse,  # those that are worse
         "level": str(LEVEL),  # the p below which a difference counts
         "confidence": CONFIDENCE,  # of every interval
         "own": (*own, say("questions.unmeasured"))[0],  # of the checkpoint's own head
-        "differing": {0: "none", len(others): "all"}.get(differ, "some") if others else "alone",
     }
 
 
@@ -352,6 +349,7 @@ def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str
         "probe_ends": _ends(tried, evidence, say),  # the lowest and the highest with one classifier on that
         "probe_differ": str(len(differ) - own_differ),  # how many pairs differ with that
         "counts": "alone" if not tested else "some" if differ else "none",
+        **Averages(evidence).facts(),
     }
 
 

@@ -18,7 +18,7 @@ from components.exhibits import draw
 from components.exhibits import evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import BASE, LEVEL, PS, Evidence, corrected, ends, gains, named, vectors
-from components.exhibits.exhibit import Exhibit, Shown, hint_html
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, saved_table
 from components.exhibits.view import number, one_vector, shorten, visible
 from components.markup import render
 from components.results import GAIN, TEST, Baseline, Row, beside
@@ -62,7 +62,6 @@ LANE = 0.2  # of a row, between two dots of it
 
 # Of the answers.
 SIMILARITY = "similarity"
-SIGN = (draw.diverging(-0.5), draw.diverging(0.5))  # colours of a rho below 0 and above
 ANSWER_COLUMNS = ("backbone", "task", "answer", *tables.RHOS, *tables.COUNTS, *PS, "measured")
 
 
@@ -76,7 +75,7 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
             (colour, sign, evidence.title(key), next(iter(evidence.of("size", key)), None))
             for key, (colour, _, sign) in zip(keys, draw.MARKS, strict=False)
         ],
-        baselines=[(LINES[row.method][1], row) for row in evidence.of_task("baseline")],
+        baselines=[(LINES[row.method][1], row) for row in evidence.baselines],
         unmeasured=any({row.pooling for row in evidence.rhos(key)} < poolings for key in keys),
         base=BASE,
         **{"accuracy": tables.accuracy_text, "number": number},
@@ -89,7 +88,7 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     found = {key: evidence.of("probe", key) for key in evidence.backbones}
     title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
     plot = _figure(evidence, found, tables.accuracy_text, draw.value_axis(title, tickangle=0, **PERCENT), say)
-    lines = [draw.guide(row.value, LINES[row.method][0], GUIDE) for row in evidence.of_task("baseline")]
+    lines = [draw.guide(row.value, LINES[row.method][0], GUIDE) for row in evidence.baselines]
     figure = draw.Figure(plot.data, {**plot.layout, "shapes": [*plot.layout["shapes"], *lines]})
     return _shown(evidence, "accuracy", figure, say)
 
@@ -379,14 +378,13 @@ def _titles(evidence: Evidence, keys: Iterable[str]) -> list[str]:
 
 
 def explained(evidence: Evidence) -> list[Row]:
-    """Every answer of every checkpoint, in the order of the results; ``own``: similarity at the last layer.
+    """Every answer of every checkpoint, in the order of the results; whether it is of the ``last`` layer.
 
-    The other methods, those by layer at their last, have their p against it ``corrected`` by Holm's method
-    over those of all checkpoints; ``closer`` are those that rank tokens more like erasure than it by more
-    than chance.
+    Of these, all but similarity have their p against it ``corrected`` by Holm's method over those of all
+    checkpoints; ``closer`` are those that rank tokens more like erasure than it by more than chance.
     """
     rows = evidence.every["agreement"]
-    last = {(row.backbone, row.method): row for row in sorted(rows, key=_depth)}
+    last = {(row.backbone, row.method): row for row in sorted(rows, key=lambda row: row.layer or 0)}
     others = corrected([row for (_, method), row in last.items() if method != SIMILARITY])
     ps = {(row.backbone, row.method): row.corrected for row in others}
     found = []
@@ -394,73 +392,66 @@ def explained(evidence: Evidence) -> list[Row]:
         key = row.backbone, row.method
         p = ps.get(key) if row is last[key] else None
         closer = p is not None and p < LEVEL and row.better > row.worse
-        found.append(beside(row, own=row is last[row.backbone, SIMILARITY], corrected=p, closer=closer))
+        found.append(beside(row, last=row is last[key], corrected=p, closer=closer))
     return found
 
 
-def _depth(row: Row) -> int:
-    return row.layer or 0
-
-
 def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """Show how alike each answer and erasure rank the tokens of a text, for every checkpoint asked."""
-    found = []
-    for row in explained(evidence):
+    """A row for each checkpoint: how alike each answer of its last layer and erasure rank tokens."""
+    found, saved = explained(evidence), []
+    for row in tables.saved_rows(evidence, found, say, "rho"):
         name = say(f"evidence.answer_{row.method}")
         answer = name if row.layer is None else say("evidence.at_layer", name=name, layer=row.layer)
-        found.append(beside(row, answer=answer))
-    keys, methods = dict.fromkeys(row.backbone for row in found), dict.fromkeys(row.method for row in found)
-    ordered = sorted(found, key=lambda row: ([*methods].index(row.method), _depth(row)))
-    answers = list(dict.fromkeys(row.answer for row in ordered))  # the rows of the plots
-    tasks = say.listed(visible(say.name(task)) for task in dict.fromkeys(row.task for row in found))
-    told = [_answers_finding(evidence, found, key) for key in keys]
-    saved = [  # similarity, which is held against itself, has no test
-        beside(row, **dict.fromkeys(TEST)) if row.own else row
-        for row in tables.saved_rows(evidence, found, say, "rho")
+        own = dict.fromkeys(TEST) if row.last and row.method == SIMILARITY else {}  # held against itself
+        saved.append(beside(row, answer=answer, **own))
+    last = {(row.backbone, row.method): row for row in found if row.last}
+    keys, methods = (list(dict.fromkeys(one)) for one in zip(*last, strict=True))
+    cells = [
+        [
+            f"{number(row.value)}{' *' if row.closer else ''}" if (row := last.get((key, one))) else "–"
+            for key in keys
+        ]
+        for one in methods
     ]
-    total, tests = max(row.measured for row in found), sum(row.corrected is not None for row in found)
+    names = (say(f"evidence.answer_{method}") for method in methods)
+    titles = (say("evidence.column_backbone"), list(map(evidence.title, keys)))
+    shown = data_frame((titles, *zip(names, cells, strict=True)))
+    beaten = len({row.backbone for row in found if row.closer})
+    values = {"level": LEVEL, "tests": sum(row.corrected is not None for row in found)}
+    values |= {"count": say("evidence.explained_of", some=beaten, all=len(keys))}
+    tasks = say.listed(visible(say.name(task)) for task in dict.fromkeys(row.task for row in found))
+    hint = say("evidence.explained_hint", task=tasks, total=max(row.measured for row in found))
+    data, caption = tables.data_of(ANSWER_COLUMNS, saved, say), say("evidence.explained_words")
+    numeric = range(1, shown.shape[1])
     return Shown(
-        heading=say("evidence.explained_heading"),
-        words=say("evidence.explained_words", plots=len(keys)),
-        data=tables.data_of(ANSWER_COLUMNS, saved, say),
-        figure=_answers_figure(evidence, found, answers, say),
-        above=render("explanations", say, findings=told, tests=tests, level=LEVEL, number=number),
-        legend=hint_html(say("evidence.explained_hint", task=tasks, total=total)),
-        about=evidence.about(tasks, keys, say),
-        least_width=draw.name_width(answers) + LEAST * len(keys),
+        data=data,
+        above=hint_html(say(f"evidence.explained_{'no' if beaten else 'yes'}", **values)),
+        html=saved_table(data, shown, numeric, caption, "poolscope-explanations.csv", say) + hint_html(hint),
     )
-
-
-def _answers_finding(evidence: Evidence, found: Sequence[Row], key: str) -> dict[str, Any]:
-    """Similarity to [CLS] in one checkpoint, at its last layer and at all, and what comes closer."""
-    rows = [row for row in found if row.backbone == key]
-    (own,) = (row for row in rows if row.own)
-    low, high = ends(row for row in rows if row.method == SIMILARITY)
-    closer = [row for row in rows if row.closer]
-    return {"title": evidence.title(key), "own": own, "low": low, "high": high, "closer": closer}
-
-
-def _answers_figure(evidence: Evidence, found: Sequence[Row], answers: list[str], say: Texts) -> draw.Figure:
-    keys, traces = dict.fromkeys(row.backbone for row in found), []
-    for index, key in enumerate(keys):
-        rows = [beside(row, place=answers.index(row.answer)) for row in found if row.backbone == key]
-        colours = [draw.OTHER if row.low <= 0 <= row.high else SIGN[row.value > 0] for row in rows]
-        marker = {"color": colours, "line": {"color": draw.OTHER, "width": 1}, "size": 9}
-        told = _points(evidence, rows, "evidence.explained_hover", number, say)
-        traces.append(draw.dots(told, marker, {**WHISKER, "color": draw.OTHER}, **draw.axes_of(index)))
-    ticks, left = list(map(escape, answers)), draw.name_width(tuple(answers))
-    names, title = _titles(evidence, keys), say("evidence.explained_axis")
-    return draw.Figure(traces, draw.side_by_side(names, ticks, left, 24, 0.12, SCALE, title))
 
 
 LEGEND = Exhibit("evidence-legend", legend, frame="bare")
 ACCURACY = Exhibit("accuracy", accuracy, plotted=True, with_summary=True)
 RHO = Exhibit("rho", rho, plotted=True, with_summary=True)
-DEPTHS, WHITENING, EXPLANATIONS = (
-    Exhibit(name, show, element=element, plotted=True, applies=applies)
-    for name, show, element, applies in (
-        ("depths", depths, "accuracy-depths", lambda known: bool(known.of("depth", *known.backbones))),
-        ("whitening", whitening, "whitened-rhos", lambda known: bool(_of_steps(known))),
-        ("explanations", explanations, "explanation-rhos", lambda known: bool(known.every["agreement"])),
-    )
+DEPTHS = Exhibit(
+    "depths",
+    depths,
+    element="accuracy-depths",
+    plotted=True,
+    applies=lambda known: bool(known.of("depth", *known.backbones)),
+)
+WHITENING = Exhibit(
+    "whitening",
+    whitening,
+    element="whitened-rhos",
+    plotted=True,
+    applies=lambda known: bool(_of_steps(known)),
+)
+EXPLANATIONS = Exhibit(
+    "explanations",
+    explanations,
+    style="numbers",
+    frame="folded",
+    title="evidence.explained_heading",
+    applies=lambda known: bool(known.every["agreement"]),
 )

@@ -15,11 +15,12 @@ from components.analyses.detect import Detected
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
 from components.analyst import Analyst
+from components.exhibits.averaging import AVERAGING
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.curves import CURVES
 from components.exhibits.edit import MOVES
-from components.exhibits.evidence import FINDINGS, OWN_HEADS, PROBES, PUBLISHED, Evidence
+from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence
 from components.exhibits.exhibit import Panel, or_why
 from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
@@ -124,7 +125,10 @@ def views() -> tuple[Panel[Answered, Any], ...]:
 READING: Panel[Answered, Analysis] = Panel(
     "reading", "away.reading", attrgetter("analysis"), rows=((HOW_TO_READ,),)
 )
-TABLES = (FINDINGS, PUBLISHED, DEPTHS, WHITENING, EXPLANATIONS, PROBES, OWN_HEADS)
+TABLES = (DEPTHS, WHITENING, EXPLANATIONS, PROBES, OWN_HEADS)
+AVERAGES: Panel[Evidence, Evidence] = Panel(
+    "averages", "page.evidence", lambda evidence: evidence, rows=((AVERAGING,),)
+)
 EVIDENCE: Panel[Evidence, Evidence] = Panel(
     "evidence",
     "page.evidence",

@@ -1,4 +1,4 @@
-"""The Evidence tab: what poolings are worth, with a trained classifier and without any training."""
+"""The Evidence tab: whether the average is better than [CLS], and folded, what every pooling is worth."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State
 from components.exhibits.draw import MARKS
 from components.exhibits.evidence import Evidence, select
+from components.exhibits.panels import AVERAGES
 from components.exhibits.panels import EVIDENCE as PANEL
 from components.exhibits.view import visible
 from components.results import of
@@ -22,7 +23,7 @@ from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 class EvidenceTab(Tab):
     """Measurements of every task and backbone with a probe; nothing is ``measured`` without results."""
 
-    panels = (PANEL,)
+    panels = (AVERAGES, PANEL)
 
     def __init__(self, around: Surroundings) -> None:
         self.say, self.results, self.banner = around.say, around.results, around.banner
@@ -35,21 +36,23 @@ class EvidenceTab(Tab):
             missing = Markup('<p class="missing">{}</p>').format(self.say("evidence.missing"))
             gr.HTML(missing, elem_id="evidence-missing")
             return
-        gr.HTML(Markup('<p class="lead">{}</p>').format(self.say("evidence.lead")))
         # On arrival: one backbone, one without a trained head of its own if there is any.
         tuned = set(of(self.results, "head")["backbone"])
         key = next((key for key in self.backbones if key not in tuned), self.backbones[0])
         self.first = select(self.results, self.tasks[0], (key,), self.titles)
-        with gr.Row(elem_id="selection"):
-            tasks = [(kinds.get(one, visible(one)), one) for one in self.tasks]
-            title, size = self.say("evidence.task"), {"scale": 1, "min_width": 220}
-            self.task = menu("evidence-task", title, tasks, self.first.task, **size)
-            several: dict[str, Any] = {"multiselect": True, "max_choices": len(MARKS)}
-            offered = [(visible(self.titles.get(one, one)), one) for one in self.backbones]
-            label, size = self.say("evidence.backbones", most=len(MARKS)), {"scale": 3, "min_width": 300}
-            self.chosen = menu("evidence-backbones", label, offered, [key], **several, **size)
-        self.places = build_places(PANEL, self.say, first=(self.first, {}))
-        self.outputs: list[Any] = [self.task, self.chosen, *self.places.parts]
+        build_places(AVERAGES, self.say, first=(self.first, {}))  # the same whatever is chosen
+        with gr.Accordion(self.say("evidence.every"), open=False, elem_id="every-pooling") as self.fold:
+            gr.HTML(Markup('<p class="lead">{}</p>').format(self.say("evidence.lead")))
+            with gr.Row(elem_id="selection"):
+                tasks = [(kinds.get(one, visible(one)), one) for one in self.tasks]
+                title, size = self.say("evidence.task"), {"scale": 1, "min_width": 220}
+                self.task = menu("evidence-task", title, tasks, self.first.task, **size)
+                several: dict[str, Any] = {"multiselect": True, "max_choices": len(MARKS)}
+                offered = [(visible(self.titles.get(one, one)), one) for one in self.backbones]
+                label, size = self.say("evidence.backbones", most=len(MARKS)), {"scale": 3, "min_width": 300}
+                self.chosen = menu("evidence-backbones", label, offered, [key], **several, **size)
+            self.places = build_places(PANEL, self.say, first=(self.first, {}))
+        self.outputs: list[Any] = [self.fold, self.task, self.chosen, *self.places.parts]
         self.linked = [
             Linked(Control("evidence_task", OneOf(lambda: self.tasks), self.first.task), self.task),
             Linked(Control("evidence_backbones", SomeOf(lambda: self.backbones), (key,)), self.chosen),
@@ -78,7 +81,11 @@ class EvidenceTab(Tab):
 
     def fill(self, answer: Evidence, state: State) -> Updates:
         """Choose what ``answer`` is about, and show it."""
-        chosen = {self.task: answer.task, self.chosen: list(answer.backbones)}
+        chosen = {
+            self.fold: gr.update(open=True),
+            self.task: answer.task,
+            self.chosen: list(answer.backbones),
+        }
         return {**chosen, **self.places.show(answer, state)}
 
     def choose(self, given: Given) -> Updates:

@@ -15,13 +15,15 @@ def test_the_tab_answers_on_arrival_and_follows_task_and_backbones(
 ) -> None:
     visitor, page = fake_visitor, fake_visitor.page
     page.get_by_role("tab", name="Evidence").click()
+    expect(visitor.ticks("averaging", "y").first).to_contain_text("bert-pretrained")
+    expect(page.locator("#averaging-heading")).to_contain_text("the average")
+    expect(visitor.plot("accuracy")).not_to_be_visible()
+    page.locator("#every-pooling > button").click()
     for name in ("accuracy", "rho"):
         expect(visitor.ticks(name, "y")).to_have_count(14)
-    expect(page.locator("#findings")).to_contain_text("bert-pretrained: With the trained classifier")
     expect(visitor.plot("accuracy").locator(".annotation")).to_have_count(14)
     expect(page.get_by_role("img", name="With a trained classifier")).to_be_visible()
-    expect(visitor.plot("explanation-rhos").locator(".scatterlayer .trace")).to_have_count(5)
-    for name, number in (("explanation-rhos", 3), ("whitened-rhos", "")):  # of small plots side by side
+    for name, number in (("averaging", 2), ("whitened-rhos", "")):  # of small plots side by side
         parts = (f".x{number}title", ".xtick text")
         colours = [visitor.plot(name).locator(part).first.evaluate(FILL) for part in parts]
         assert colours[0] == colours[1]
@@ -29,12 +31,11 @@ def test_the_tab_answers_on_arrival_and_follows_task_and_backbones(
     visitor.choose("evidence-task", "paraphrase")
     expect(visitor.plot("accuracy").locator(".xtitle")).to_contain_text("accuracy, paraphrase")
     visitor.choose("evidence-backbones", BACKBONES[1])
-    expect(page.locator("#findings li")).to_have_count(3)  # baselines, and both backbones
     expect(visitor.plot("rho").locator(".scatterlayer .trace")).to_have_count(2)
     expect(visitor.plot("accuracy").locator(".annotation")).to_have_count(0)
 
     visitor.in_a_window("light", 360)
-    for accordion in ("#evidence-numbers", "#own-numbers"):
+    for accordion in ("#explanations", "#evidence-numbers", "#own-numbers"):
         page.locator(f"{accordion} > button").click()
         expect(page.locator(f"{accordion} table")).to_be_visible()
     link = page.locator("#evidence-numbers").get_by_role("link", name="Download as CSV")

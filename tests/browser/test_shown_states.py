@@ -91,6 +91,7 @@ def compares_two_versions(visitor: Visitor, page: Page) -> None:
 
 def reads_the_evidence(visitor: Visitor, page: Page) -> None:
     page.locator("#evidence-button").click()
+    page.locator("#every-pooling > button").click()
     visitor.choose("evidence-task", "paraphrase")
     visitor.choose("evidence-backbones", "GPT-2 mini · paraphrase")
     expect(visitor.plot("accuracy").locator(".xtitle")).to_contain_text("paraphrase")

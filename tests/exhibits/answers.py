@@ -203,6 +203,7 @@ def important() -> list[Any]:
 
 
 ANSWERS: Mapping[Panel[Any, Any], Callable[[], Sequence[Any]]] = {
+    panels.AVERAGES: evidence,
     panels.EVIDENCE: evidence,
     panels.COMPARISON: comparisons,
     panels.TRACING: traced_comparisons,

@@ -258,17 +258,21 @@ def told(row: Row) -> str:
 def test_results_are_those_of_the_file() -> None:
     key = "gpt2-sentiment"
     rows = {row.pooling: row for row in measured(RESULTS, "probe", backbone=key, task="sentiment")}
-    low, *_, high = sorted(rows.values(), key=lambda row: row.value)
     (own,) = measured(RESULTS, "head", backbone=key)
-    others = [row.p for row in rows.values() if row.pooling != "cls"]
+    others = [row for row in rows.values() if row.pooling != "cls"]
+    p = dict(zip((row.pooling for row in others), holm([row.p for row in others]), strict=True))["mean"]
+    side = "better" if rows["mean"].better > rows["mean"].worse else "worse"
+    told_of = {"better": "none", "worse": "none", **({side: "mean"} if p < 0.05 else {})}
     expected = {
-        **{"lowest": low.pooling, "lowest_accuracy": told(low), "base": "cls", "level": "0.05"},
-        **{"highest": high.pooling, "highest_accuracy": told(high), "confidence": "95 %"},
-        **{"measured": str(len(rows)), "others": str(len(others)), "examples": "872", "own": told(own)},
-        "differ": str(sum(p < 0.05 for p in holm(others))),
+        **{"level": "0.05", "confidence": "95 %", "examples": "872", "own": told(own), **told_of},
         "accuracies": f"cls {told(rows['cls'])}, mean {told(rows['mean'])}",
     }
     assert expected.items() <= measured_of(key).items()
+    sides = [
+        measured_of(key, having(RESULTS, probe=[beside(row, p=0.0, **counts) for row in rows.values()]))
+        for counts in ({"better": 9, "worse": 1}, {"better": 1, "worse": 9})
+    ]
+    assert [(one["better"], one["worse"]) for one in sides] == [("mean", "none"), ("none", "mean")]
 
 
 def test_own_heads_and_probes_are_compared() -> None:
@@ -290,15 +294,13 @@ def test_every_case_of_results_is_reached() -> None:
     keys = ("bert-sentiment", "roberta-sentiment")
     probes = measured(RESULTS, "probe")
 
-    def probed(**others: float) -> Table:
-        return having(RESULTS, probe=[beside(row, **others) for row in probes])
-
     def paired(p: float) -> Table:
         return having(RESULTS, pair=[beside(row, p=p) for row in measured(RESULTS, "pair")])
 
-    alone = having(RESULTS, probe=[row for row in probes if row.pooling == "cls"])
+    heads = {(row.backbone, row.task) for row in measured(RESULTS, "head")}
+    tuning = [beside(row, better=9, worse=1, p=float((row.backbone, row.task) in heads)) for row in probes]
     # Of two tests with a p of 0.03 none counts, of two with 0.02 both do.
-    results = (RESULTS, probed(p=0), probed(p=1), alone, paired(0.02), paired(0.03))
+    results = (RESULTS, having(RESULTS, probe=tuning), paired(0.02), paired(0.03))
     every = [measured_of(key, one) for one in results for key in keys]
     several = [together(*keys, results=one) for one in results]
     reaches([*every, *several, together("bert-pretrained")], "results")

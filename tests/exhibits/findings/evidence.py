@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from components.exhibits.evidence import FINDINGS, select
+from components.exhibits.averaging import AVERAGING
+from components.exhibits.evidence import OWN_HEADS, select
 from components.exhibits.exhibit import Exhibit
 from components.exhibits.intervals import DEPTHS, EXPLANATIONS, WHITENING
-from components.exhibits.view import number
 from components.results import Row as Measured
 from components.results import beside
 from components.texts import Texts
@@ -47,13 +47,27 @@ def beating(better: int, worse: int) -> Values:
 
 def explaining(say: Texts) -> dict[str, object]:
     """Every answer of a checkpoint but similarity, where all come closer, in all of five."""
-    named = []
-    for row in (row for row in LAST if row.backbone == TUNED):
-        name = say(f"evidence.answer_{row.method}")
-        name = say("evidence.at_layer", name=name, layer=LOWER) if row.layer else name
-        named.append(say("evidence.explained_answer", answer=name, rho=number(row.value)))
-    count = say("evidence.explained_of", some=5, all=5)
-    return {"answers": say.listed(named), "count": count, "level": 0.05, "tests": len(LAST)}
+    return {"count": say("evidence.explained_of", some=5, all=5), "level": 0.05, "tests": len(LAST)}
+
+
+def averaged(tuned: dict[str, Any], others: dict[str, Any]) -> Told:
+    """What is told of averages where those of backbones that are fine-tuned for the task are other ones."""
+    heads = {(row.backbone, row.task) for row in measured(RESULTS, "head")}
+    rows = [
+        beside(row, **(tuned if (row.backbone, row.task) in heads else others))
+        for row in measured(RESULTS, "probe")
+    ]
+    return seen(AVERAGING, probe=rows)
+
+
+def largest(say: Texts) -> dict[str, object]:
+    """The encoder with the most parameters, on the task with the fewest examples: there, 39 weigh most."""
+    key = max(measured(RESULTS, "size"), key=lambda row: row.parameters).backbone
+    rows = measured(RESULTS, "probe", backbone=key, task="sentiment", pooling=["mean", "attention"])
+    mean, learned = (row.value for row in rows)
+    reached = {"base": mean - 39 / 872, "average": mean, "learned": learned}
+    told = {name: f"{100 * value:.1f} %" for name, value in reached.items()}
+    return {**told, "backbone": key, "task": say.name("sentiment"), "pooling": "attention"}
 
 
 def mended(rows: list[Measured]) -> list[Measured]:
@@ -61,12 +75,12 @@ def mended(rows: list[Measured]) -> list[Measured]:
     return [beside(row, **(BELOW if row.backbone == TUNED else ABOVE)) for row in rows]
 
 
-ALONE = {kind: measured(RESULTS, kind, pooling="cls") for kind in ("probe", "cosine")}
+TUNED_ALIKE = averaged(CHANCE, ABOVE)
 MENDED = seen(WHITENING, postprocessed=mended(measured(RESULTS, "postprocessed")))
 HEADS, LAYERS, ANSWERS, STEPS = (
     [each(exhibit, kind, **how) for how in (ABOVE, BELOW, CHANCE)]
     for exhibit, kind in (
-        (FINDINGS, "head"),
+        (OWN_HEADS, "head"),
         (DEPTHS, "depth"),
         (EXPLANATIONS, "agreement"),
         (WHITENING, "postprocessed"),
@@ -74,11 +88,13 @@ HEADS, LAYERS, ANSWERS, STEPS = (
 )
 
 ROWS: dict[str, Row] = {
-    "evidence.finding_probe": Row(
-        seen(FINDINGS), counts("probe", backbone=BARE, task="sentiment"), seen(FINDINGS, **ALONE)
+    "evidence.averaging_heading": Row(
+        TUNED_ALIKE,
+        {"others_better": 50, "others_cells": 50, "tuned_cells": 10},
+        averaged(ABOVE, ABOVE),
     ),
-    "evidence.finding_cosine": Row(seen(FINDINGS), counts("cosine", backbone=BARE), seen(FINDINGS, **ALONE)),
-    "evidence.finding_swap": Row(seen(FINDINGS, TUNED), counts("swap", backbone=TUNED), seen(FINDINGS)),
+    "evidence.averaging_so": Row(TUNED_ALIKE, {}, averaged(CHANCE, BELOW)),
+    "evidence.averaging_example": Row(TUNED_ALIKE, largest, averaged(CHANCE, CHANCE)),
     "evidence.finding_own": Row(HEADS[0], beating(5, 0), HEADS[2]),
     "evidence.finding_unbeaten": Row(HEADS[1], beating(0, 5), HEADS[0]),
     "evidence.depths_finding": Row(
@@ -88,8 +104,6 @@ ROWS: dict[str, Row] = {
         LAYERS[0], lambda say: {"poolings": say.listed(("cls", "mean", "max"))}, LAYERS[2]
     ),
     "evidence.depths_chance": Row(LAYERS[2], {}, LAYERS[0]),
-    "evidence.explained_closer": Row(ANSWERS[0], explaining, ANSWERS[2]),
-    "evidence.explained_none": Row(ANSWERS[1], {}, ANSWERS[0]),
     "evidence.explained_no": Row(ANSWERS[0], explaining, ANSWERS[2]),
     "evidence.explained_yes": Row(ANSWERS[2], explaining, ANSWERS[0]),
     "evidence.steps_everywhere": Row(STEPS[0], {}, STEPS[2]),
