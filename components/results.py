@@ -29,6 +29,7 @@ By ``kind``:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import comb
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, Literal, TypeAlias
@@ -106,3 +107,9 @@ def holm(ps: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, ps[index] * (len(ps) - rank)))
         corrected[index] = highest
     return corrected
+
+
+def exact(better: int, worse: int) -> float:
+    """The p-value of the exact sign test of two counts, which is McNemar's exact test; 1 without any."""
+    total, least = better + worse, min(better, worse)
+    return min(1.0, 2 * sum(comb(total, count) for count in range(least + 1)) / 2**total)

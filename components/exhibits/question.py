@@ -41,6 +41,7 @@ class Question:
     key: str = ""
     text: str = ""
     text_pair: str = ""
+    texts: tuple[str, ...] = ()
     own: bool = False
     pooling: str = "native"
     reference: Reference = "cls"
@@ -49,6 +50,7 @@ class Question:
     poolings: tuple[str, ...] = ()
     measures: tuple[str, ...] = ("head",)
     shows: Literal["", "flows", "module"] = ""
+    link: str = ""
     papers: Mapping[str, Text] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

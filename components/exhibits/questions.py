@@ -102,7 +102,7 @@ class Answers:
         """Put a question to each of its backbones that can be asked."""
         titles = {spec.key: spec.said(self.say) for spec in self.analyst.backbones()}
         evidence = select(self.results, question.task, keys := self._backbones(question), titles)
-        return [Put(question, key, self.analyst, evidence, self.texts) for key in keys]
+        return [Put(question, key, self.analyst, evidence, self.results, self.texts) for key in keys]
 
     def _backbones(self, question: Question) -> list[str]:
         """Those of its backbones of which all measures can be taken: they are here, and among the results."""
@@ -124,7 +124,8 @@ class Answers:
             "together": {**each[puts[0].backbone], **together(puts)},
             "pictures": [flow_html(p.shown.anatomy, say) for p in puts] if question.shows == "flows" else [],
             "code": module_html(puts[0].shown.anatomy, say) if question.shows == "module" else "",
-            "asked": visible(pair if question.text_pair else question.text),
+            "asked": "" if is_stored(question) else visible(pair if question.text_pair else question.text),
+            "page": self.say.language.tag,
             "address": urlencode(asked if question in self.questions else asked | own, errors="replace"),
             "sentences": partial(sentences, say=say),
         }

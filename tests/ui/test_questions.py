@@ -117,7 +117,7 @@ def test_a_question_may_be_asked_with_the_visitor_s_own_text(
     assert updates[asked.text] == "so good"
     assert updates[classify.answer.views]["selected"] == "importance"
     own = {question.key for question in QUESTIONS if question.own}
-    assert own == {key for key, one in clicks_of(page).items() if one.inputs} == {"matters", "batch"}
+    assert own == {key for key, one in clicks_of(page).items() if one.inputs} == {"matters", "batch", "cost"}
     link = followed(links_of(page), "question=matters&text=so+bad")
     assert "“so bad”" in link[shown.around.banner]
 

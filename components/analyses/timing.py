@@ -1,0 +1,86 @@
+"""The noun of a timing: how long an answer takes with one pooling and with another, measured by turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
+from components.model.query import Asked
+from components.results import exact
+from components.types import Analysis, Floats, Query, as_json
+
+ROUNDS, LEAST, SECONDS = 15, 5, 2.0  # at most and at least, however long one takes; of a slow model
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """Milliseconds of R rounds. In each both poolings have their turn, every other time the second one first.
+
+    ``whole``: (R, 2) of a forward pass, the pooling and the head. ``pooled``: (R, 2) of the pooling alone.
+    """
+
+    analysis: Analysis
+    poolings: tuple[str, str]
+    whole: Floats
+    pooled: Floats
+
+    @property
+    def p(self) -> float:
+        """The exact sign test of the rounds: how often chance alone tells both poolings apart like this."""
+        differ = np.diff(self.whole)
+        return exact(int((differ > 0).sum()), int((differ < 0).sum()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types."""
+        return as_json(self, "poolings whole pooled p warnings=analysis.warnings")
+
+
+def _both(check: Check, query: Query, longest: int, against: str = "mean") -> Prepared:
+    del longest  # ``against`` is one of a few
+    return (check(query), check(replace(query, pooling=against))), {}
+
+
+@analysis("backbone text text_pair pooling against", Cost(13), _both)
+def timing(backbone: Backbone, asked: Sequence[Asked]) -> Timed:
+    """Time an answer with one of two ``poolings`` and with the other, by turns, in up to 15 rounds.
+
+    ``whole``: for each round the milliseconds with either, of a forward pass, the pooling and the head;
+    ``pooled``: of the pooling alone. ``p``: of the exact sign test of the rounds of ``whole``.
+    """
+    from components.analyses.measuring.analyze import analyse
+    from components.model.examine import Examined, examine, run, said
+    from components.model.pooling import POOLINGS
+
+    one, other = (examine(backbone, each.query) for each in asked)
+
+    def whole(examined: Examined) -> None:
+        kept = run(backbone, examined.encoded.inputs)
+        said(examined, kept, kept.hidden)
+
+    def pooled(examined: Examined) -> None:
+        POOLINGS[examined.query.pooling](examined.states)
+
+    named = (one.query.pooling, other.query.pooling)
+    took = (_rounds(measure, (one, other)) for measure in (whole, pooled))
+    return Timed(analyse(one), named, *took)
+
+
+def _rounds(measure: Callable[[Any], None], both: Sequence[Any]) -> Floats:
+    """(R, 2) milliseconds of both, after a first time that is not counted."""
+    took: list[dict[int, float]] = []
+    for one in both:
+        measure(one)
+    until = time.perf_counter() + SECONDS
+    while len(took) < LEAST or (len(took) < ROUNDS and time.perf_counter() < until):
+        turn = {}
+        for place in ((0, 1), (1, 0))[len(took) % 2]:
+            begun = time.perf_counter()
+            measure(both[place])
+            turn[place] = 1000 * (time.perf_counter() - begun)
+        took.append(turn)
+    return np.array([[turn[0], turn[1]] for turn in took], dtype=np.float32)
