@@ -58,7 +58,7 @@ class Visitor:
         self.shows(menu)
         box = self.page.locator(f"#{menu} input")
         box.blur()
-        box.focus()  # opens the list; another page of the browser may have opened one before, above this one
+        box.press("ArrowDown")  # opens the list
         listed = self.page.locator(f"#{menu}").get_by_role("option", name=option, exact=True)
         listed.dispatch_event("mousedown")
         box.blur()

@@ -99,12 +99,12 @@ const bring = async (path, download) => {
       const href = URL.createObjectURL(await answer.blob());
       Object.assign(document.createElement("a"), { href, download }).click();
       setTimeout(() => URL.revokeObjectURL(href), 60_000);
-    } else status.textContent = plain((await answer.json()).detail);
+    } else status.textContent = new DOMParser() // which runs nothing
+      .parseFromString((await answer.json()).detail, "text/html").body.textContent;
   } catch {
     status.textContent = status.dataset.unreached;
   }
 };
-const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent; // runs nothing
 const asked = {
   copy,
   code: () => trigger("expand", { link: link() }),

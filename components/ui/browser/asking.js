@@ -30,20 +30,23 @@ const fold = (open) => {
   else button.focus();
 };
 button.addEventListener("click", () => fold(!asking.hasAttribute("data-open")));
-asking.addEventListener("click", (event) => {
-  if (event.target.closest("#examples button")) fold(false); // that is a whole question
-});
+asking.addEventListener("click", ({ target }) => { if (target.closest("#examples button")) fold(false); });
 
-// Menus: gradio opens one again that Tab leaves, and gives the focus away with a choice. Who passes by asks nothing.
-let chosen = false;
+// A menu opens for who presses it or an arrow key, not for who passes; one that chose keeps the focus, and Tab closes it.
+let by; // what moves the focus: a key, a choice, or nothing known
 const isMenu = ({ target }) => target.matches?.("[role=combobox]");
 for (const name of ["keydown", "mousedown"]) document.addEventListener(name, (event) => {
-  chosen = event.key === "Enter" ? isMenu(event) : Boolean(event.target.closest?.("[role=option]"));
-  if (event.key === "Tab" && isMenu(event)) event.stopPropagation();
+  by = (event.key === "Enter" ? isMenu(event) : event.target.closest?.("[role=option]")) ? "choice" : event.key;
+  if (!/^(Tab|Shift)$/.test(event.key) || !isMenu(event)) return;
+  event.stopPropagation(); // gradio opens it at any key
+  document.getElementById(event.target.getAttribute("aria-controls"))?.setAttribute("tabindex", "-1"); // it scrolls
 }, true);
 document.addEventListener("blur", (event) => {
-  if (!isMenu(event)) return;
-  if (event.target.ariaExpanded === "false") event.stopPropagation();
-  if (chosen) queueMicrotask(() => { event.target.focus(); chosen = false; });
+  if (isMenu(event) && event.target.ariaExpanded === "false") event.stopPropagation(); // nothing was asked
+  if (isMenu(event) && by === "choice") queueMicrotask(() => { event.target.focus(); by = ""; });
 }, true);
-document.addEventListener("focus", (event) => { if (chosen && isMenu(event)) event.stopPropagation(); }, true);
+document.addEventListener("focus", (event) => { if (/^(Tab|choice)$/.test(by) && isMenu(event)) event.stopPropagation(); }, true);
+
+// The verdict is heard when it changes, and the link that skips the question leads there.
+document.querySelector("#verdict").tabIndex = -1;
+Object.assign(document.querySelector("#verdict .prose"), { ariaLive: "polite", ariaAtomic: "true" });

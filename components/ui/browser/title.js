@@ -2,6 +2,9 @@
 const links = element.querySelector("#languages");
 document.documentElement.lang = links.querySelector("[aria-current]").lang;
 
+const skip = (event) => { event.preventDefault(); document.querySelector("#verdict").focus(); };
+element.querySelector(".skip").addEventListener("click", skip);
+
 // Another language keeps everything else that stands in the address.
 links.addEventListener("click", (event) => {
   const link = event.target.closest("a");

@@ -1,0 +1,47 @@
+"""The page by keyboard alone, and as a screen reader hears it."""
+
+from playwright.sync_api import expect
+
+from tests.browser.visitor import Visitor
+
+
+def test_tab_passes_menus_and_what_chose_keeps_the_focus(visitor: Visitor) -> None:
+    page, keys = visitor.page, visitor.page.keyboard
+    pooling, more = page.locator("#pooling input"), page.locator("#more > .label-wrap")
+    lists, asked = page.get_by_role("listbox"), visitor.questions
+    page.locator("#pair textarea").focus()
+    passed = page.locator("#backbone input"), pooling, more, pooling
+    for part, key in zip(passed, ("Tab", "Tab", "Tab", "Shift+Tab"), strict=True):
+        keys.press(key)
+        expect(part).to_be_focused()
+        expect(lists).to_have_count(0)
+    visitor.waits_for_the_server()
+    assert visitor.questions == asked  # who passes by asks nothing
+    keys.press("End")
+    expect(lists).to_have_count(1)
+    keys.press("Tab")
+    expect(lists).to_have_count(0)
+    expect(more).to_be_focused()
+    expect(pooling).to_have_value("native · what the own head reads")
+    keys.press("Shift+Tab")
+    keys.press("End")
+    keys.press("Enter")  # the last one needs the probe, and brings it
+    expect(visitor.verdict).to_contain_text("trained on the flatten vector")
+    expect(page.locator("#head input")).to_have_value("probe · same linear classifier for all")
+    expect(pooling).to_be_focused()
+    expect(lists).to_have_count(0)
+
+
+def test_the_verdict_alone_is_heard_and_the_question_can_be_skipped(visitor: Visitor) -> None:
+    page = visitor.page
+    expect(visitor.verdict.locator("[aria-live=polite]")).to_contain_text("reads")
+    heard = page.locator("#classify [aria-live], #classify [role=status]").filter(visible=True)
+    expect(heard).to_have_count(1)
+    page.locator("#title .skip").press("Enter")
+    expect(visitor.verdict).to_be_focused()
+    page.route("**/queue/data*", lambda _: None)  # the answer stays away
+    visitor.type("a wonderful film")
+    pending = visitor.verdict.locator(".pending")
+    expect(pending).to_have_css("opacity", "1")
+    visitor.can_read_it_anywhere()
+    visitor.asking.clear()
