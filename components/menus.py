@@ -206,6 +206,12 @@ def load_examples() -> tuple[Example, ...]:
     return tuple(Example(**entry) for entry in entries)
 
 
+def load_compared() -> str:
+    """The text that the Compare tab opens on."""
+    text: str = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["compared"]
+    return text
+
+
 def suited(example: Example, chosen: str, backbones: Sequence[BackboneSpec]) -> str:
     """The backbone for an example: its own, else the chosen one, else the first that takes as many texts."""
     count = 2 if example.text_pair else 1

@@ -9,7 +9,7 @@ from components.exhibits.evidence import against_base, gains, select, vectors
 from components.exhibits.intervals import stepped
 from components.exhibits.view import CENTRED, View
 from components.inference.engine import Engine
-from components.menus import load_examples
+from components.menus import load_compared, load_examples
 from components.results import Row, read_results
 from components.settings import ASSETS
 from components.texts import languages
@@ -18,7 +18,8 @@ from tests.measured import measured
 from tests.talks import Told, slides_of
 
 RESULTS = read_results(ASSETS / "results.csv")
-TEXT = load_examples()[0].text  # what is asked on arrival
+FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
+TEXT, COMPARED = load_examples()[0].text, load_compared()  # what is asked on arrival
 
 
 def claiming(words: str, talk: str = "pairs") -> Told:
@@ -39,15 +40,20 @@ def estimate(kind: str, pooling: str, backbone: str = "all-minilm-l6-v2", **more
     return found
 
 
-@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "xlnet", "gpt2"])
-def test_without_what_all_sentences_share_tokens_end_more_like_cls_than_they_began(
+@pytest.mark.parametrize("family", FAMILIES)
+def test_tokens_end_more_like_cls_than_they_began_and_than_tokens_of_other_sentences(
     engine: Engine, family: str
 ) -> None:
-    centring = CURVES_CENTRED.of(claiming("still end more like [CLS] than they began", "cls").state)
-    assert centring != "plain"
-    analysis = engine.ask("analyze", Query(f"{family}-sentiment", TEXT))
-    others = np.delete(analysis.cosines(centring), analysis.tokens.cls, axis=1)
-    assert others[-1].mean() > others[0].mean() + 0.05
+    centring = CURVES_CENTRED.of(claiming("end more like its [CLS]", "cls").state)
+    areas = engine.ask("analyze", Query(f"{family}-sentiment", COMPARED)).area.of(centring)
+    assert areas[-1] > max(areas[0], 0.5)
+
+
+def test_compare_opens_on_a_text_that_divides_backbones_and_poolings_of_one(engine: Engine) -> None:
+    asked = [(f"{one}-sentiment", "native") for one in FAMILIES] + [("bert-sentiment", "max")]
+    said = [engine.ask("analyze", Query(key, COMPARED, "", way, "probe")).predicted for key, way in asked]
+    assert len(set(said[:-1])) == 2
+    assert said[0] != said[-1]
 
 
 def test_layer_by_layer_more_tokens_are_more_like_cls_than_is_ordinary(engine: Engine) -> None:

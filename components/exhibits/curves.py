@@ -1,4 +1,4 @@
-"""Mean similarity to [CLS] from the embeddings to the last layer, a line for each backbone."""
+"""How often a token is more like [CLS] than one of other sentences: by layer, a line for each backbone."""
 
 from collections.abc import Sequence
 from html import escape
@@ -10,7 +10,7 @@ from components.exhibits import draw
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, titled_frame
-from components.exhibits.view import CENTRINGS, HOW, TEXT, number, shorten, visible
+from components.exhibits.view import CENTRINGS, HOW, TEXT, View, number, percent, shorten, visible
 from components.texts import Texts
 from components.types import Centring, Floats
 
@@ -18,10 +18,14 @@ CURVES_CENTRED = Control[Centring]("compare_centred", HOW, "plain", "view.centri
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
 HEIGHT = 440  # pixels
 NAME = 24  # characters of a name
+CHANCE = {  # a line at 50 %
+    **{"type": "line", "layer": "below", "xref": "paper", "x0": 0, "x1": 1, "y0": 50, "y1": 50},
+    "line": {"color": draw.OTHER, "width": 1.5, "dash": "dot"},
+}
 DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
 
 
-Curve = tuple[str, Floats]  # of a backbone: its name, and (L + 1,) means in [-1, 1] over all tokens but [CLS]
+Curve = tuple[str, View]  # of a backbone: its name, and an answer
 
 
 def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
@@ -31,8 +35,8 @@ def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
     hints = [say("compare.curves_hint" if lines else "compare.curves_none")]
     hints += [] if comparison.after is None else [say("edit.curves")]
     ends = say.listed(
-        say("compare.curves_end", backbone=name, first=number(values[0]), last=number(values[-1]))
-        for name, values in lines
+        say("compare.curves_end", backbone=name, first=percent(areas[0]), last=percent(areas[-1]))
+        for name, areas in ((name, view.areas) for name, view in lines)
     )
     words, about = "compare.curves_description" if lines else "compare.curves_none", ""
     if comparison.cells:
@@ -63,13 +67,19 @@ def curves_of(comparison: Comparison, centring: Centring) -> list[Curve]:
     for compared in comparison.compared:
         analysis = next((analysis for _, analysis in answered(compared.cells)), None)
         if analysis is not None and len(analysis.tokens.text) > 1:
-            others = np.delete(analysis.cosines(centring), analysis.tokens.cls, axis=1)
-            found.append((comparison.names[compared.backbone.key], others.mean(axis=1)))
+            view = View(analysis, analysis.layers, centring)
+            found.append((comparison.names[compared.backbone.key], view))
     return found
 
 
+def means(view: View) -> Floats:
+    """Mean similarity of all tokens but [CLS]: (L + 1,) in [-1, 1]."""
+    mean: Floats = view.by_layer[:, view.others].mean(axis=1)
+    return mean
+
+
 def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> draw.Figure:
-    """Lines over the relative depth, with their names below; the axis of values holds them, and 0."""
+    """Lines over the relative depth, with their names below; a dotted one where chance is."""
     frame = draw.layout(
         height=HEIGHT,
         margin={"l": 66, "r": 14, "t": 14, "b": 50},
@@ -79,7 +89,8 @@ def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> dra
         xaxis=draw.axis(
             range=[-2, 102], dtick=25, ticksuffix=" %", title=draw.axis_title(say("compare.depth_axis"))
         ),
-        yaxis=draw.value_axis(say(f"compare.curves_axis_{centring}"), rangemode="tozero", **draw.ZERO_LINE),
+        yaxis=draw.value_axis(say(f"compare.curves_axis_{centring}"), ticksuffix=" %", range=[-2, 102]),
+        shapes=[CHANCE],
     )
     traces = [
         _trace(line, draw.MARKS[place % len(draw.MARKS)], DASHES[place // len(draw.MARKS) % len(DASHES)], say)
@@ -97,30 +108,40 @@ def _depth(values: Floats) -> Floats:
 def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
     lines = {centring: curves_of(comparison, centring) for centring in CENTRINGS}
     columns: dict[str, Column] = {
-        "away.backbone": [name for name, values in lines["plain"] for _ in values],
-        "away.layer_number": [layer for _, values in lines["plain"] for layer in range(len(values))],
-        "away.depth": np.concatenate([_depth(values) for _, values in lines["plain"]]),
+        "away.backbone": [name for name, view in lines["plain"] for _ in view.areas],
+        "away.layer_number": [layer for _, view in lines["plain"] for layer in range(len(view.areas))],
+        "away.depth": np.concatenate([_depth(view.areas) for _, view in lines["plain"]]),
     }
-    for centring, key in zip(CENTRINGS, ("mean", "mean_centred", "mean_standardised"), strict=True):
-        columns[f"away.{key}"] = np.concatenate([values for _, values in lines[centring]])
+    for centring, key in zip(CENTRINGS, ("", "_centred", "_standardised"), strict=True):
+        columns[f"away.mean{key}"] = np.concatenate([means(view) for _, view in lines[centring]])
+        columns[f"away.area{key}"] = np.concatenate([view.areas for _, view in lines[centring]])
     return titled_frame(columns, say)
 
 
 def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> draw.Trace:
-    (name, values), (colour, symbol, _) = line, mark
-    said = {"backbone": name, "last": len(values) - 1}
+    (name, view), (colour, symbol, _) = line, mark
+    said = {"backbone": name, "last": view.analysis.layers}
+    rows = zip(map(percent, view.areas), map(number, means(view)), view.bands.tolist(), strict=True)
     return draw.Trace(
         type="scatter",
         mode="lines+markers",
         name=escape(shorten(name, NAME)),
-        x=[round(float(depth), 2) for depth in _depth(values)],
-        y=[round(float(value), 4) for value in values],
+        x=[round(float(depth), 2) for depth in _depth(view.areas)],
+        y=[round(100 * float(area), 2) for area in view.areas],
         line={"color": colour, "width": 2.5, "dash": dash},
         marker={"color": colour, "symbol": symbol, "size": 9},
         cliponaxis=False,
         customdata=[
-            say.html("compare.curves_hover", **said, layer=layer, value=number(value, 3))
-            for layer, value in enumerate(values)
+            say.html(
+                "compare.curves_hover",
+                **said,
+                layer=layer,
+                area=area,
+                mean=mean,
+                low=number(low),
+                high=number(high),
+            )
+            for layer, (area, mean, (low, _median, high)) in enumerate(rows)
         ],
         hovertemplate="%{customdata}<extra></extra>",
     )

@@ -12,7 +12,7 @@ import pandas as pd
 
 from components.exhibits.comparison import Combination, Comparison
 from components.exhibits.control import State
-from components.exhibits.draw import DIVERGING
+from components.exhibits.draw import DIVERGING, diverging
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, heading_html
 from components.exhibits.grid import signed
 from components.exhibits.view import labels_of, number, percent, shorten, visible
@@ -194,7 +194,13 @@ def moves(comparison: Comparison, _: State, say: Texts) -> Shown:
         colours=", ".join(str(colour) for _, colour in DIVERGING),
         link=csv_link(data, "poolscope-versions-words.csv", say("table.download")),
         reads=reads,
-        **{"number": number, "painted": painted, "shorten": shorten, "signed": signed, "visible": visible},
+        **{
+            "number": number,
+            "painted": lambda value: painted(diverging(value)),
+            "shorten": shorten,
+            "signed": signed,
+            "visible": visible,
+        },
     )
     return Shown(data=data, html=html)
 

@@ -53,8 +53,8 @@ def area_line(view: View, say: Texts) -> str:
 
     "" where there is no token but the reference.
     """
-    areas = view.analysis.area.of(view.centring)
-    if np.isnan(areas).any():
+    areas = view.areas
+    if not view.others:
         return ""
     chosen = np.unique(np.linspace(0, len(areas) - 1, AREAS).round().astype(int)).tolist()
     layers = [say("ordinary.area_layer", layer=layer, share=percent(areas[layer])) for layer in chosen]
@@ -71,6 +71,14 @@ def departures(by_layer: Floats, bands: Floats) -> Floats:
     less = ((low - by_layer) / np.maximum(low + 1, 1e-6)).clip(0, 1)
     shown: Floats = np.sign(more - less) * OUTSIDE + (1 - OUTSIDE) * (more - less)
     return shown.astype(np.float32)
+
+
+def shade(departure: float) -> str:
+    """The colour of what departs so far from what is ordinary, in [-1, 1], as the scale has it."""
+    if not departure:
+        return FAINT
+    strength = float(np.interp(abs(departure), (2 * GREY, 0.5, 1), (0.2, 0.5, 1)))
+    return draw.diverging(strength if departure > 0 else -strength)
 
 
 def ordinary_scale(name: str, say: Texts) -> Markup:

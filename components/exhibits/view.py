@@ -155,6 +155,11 @@ class View:
         return tuple(self.bands[self.layer].tolist())
 
     @property
+    def areas(self) -> Floats:
+        """How often a token is more like the reference than one of other sentences: (L + 1,) in [0, 1]."""
+        return self.analysis.area.of(self.centring)
+
+    @property
     def above(self) -> list[int]:
         """The tokens that are more like the reference than is ordinary at the layer under study."""
         return [index for index in self.others if self.similarity[index] > self.bands[self.layer, 2]]

@@ -15,16 +15,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+import numpy as np
 import pandas as pd
 
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
-from components.exhibits.draw import SEGMENT_KEYS, diverging, ink
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, hint_html, scale_html, titled_frame
+from components.exhibits.draw import SEGMENT_KEYS, ink
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, hint_html, titled_frame
+from components.exhibits.similarity import FAINT, departures, ordinary_scale, shade
 from components.exhibits.view import HOW, View, number, shorten, visible, word, yes_or_no
 from components.markup import render
 from components.texts import Texts
-from components.types import Analysis, Centring
+from components.types import Analysis, Centring, Floats
 
 Span = tuple[int, int]  # the first character and one past the last
 Place = tuple[int, int]  # of a word: the number of its text, and its own in there
@@ -78,13 +80,15 @@ class Token:
 class Tokenized:
     """The texts as one backbone takes them.
 
-    ``layer`` of ``last``; ``pooling``: under which the reads were measured. ``held``: the tokens of each word
+    ``layer`` of ``last``; ``band``: what is ordinary there, (1, 3) low, median and high. ``pooling``: under
+    which the reads were measured. ``held``: the tokens of each word
     that has any; those before a text, between two or behind them have the place of a word -1 of what follows.
     There are none where its tokenizer does not tell where tokens stand.
     """
 
     layer: int
     last: int
+    band: Floats
     pooling: str
     held: Mapping[Place, Sequence[Token]]
 
@@ -161,7 +165,8 @@ def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
         else:
             begun = max(begun, text + 1)
             held[text, holding(cut[text], token.span)].append(token)
-    return Tokenized(view.layer, analysis.layers, analysis.query.pooling, dict(held))
+    band = view.bands[view.layer, None]
+    return Tokenized(view.layer, analysis.layers, band, analysis.query.pooling, dict(held))
 
 
 def finest_words(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
@@ -222,14 +227,14 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
         found=found,
         titles=[say(SEGMENT_KEYS[text]) for text in range(len(found.texts))],
         listed=LISTED,
-        scale=scale_html(say(f"heatmap.colour_{centring}")),
+        scale=ordinary_scale(say("ordinary.colour", cosine=say(f"heatmap.colour_{centring}")), say),
         held=held,
         apart={text for one in aligned.values() for text, word in one.held if word < 0},
         reads=any(token.read for one in aligned.values() for of in one.held.values() for token in of),
         shared=any(count > 1 for tokens in held for _, count in labels(tokens)),
         link="" if data is None else csv_link(data, "poolscope-words.csv", say("table.download")),
         unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.held),
-        **{"cut": _cut, "mean": mean, "number": number, "painted": painted},
+        **{"cut": _cut, "mean": mean, "number": number, "beside": beside},
         **{"shorten": shorten, "spelled": _spelled, "visible": visible},
     )
     told = (_highest(name, one, found, say) for name, one in aligned.items())
@@ -327,7 +332,12 @@ def labels(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
             yield from ((visible(label), 1) for label in labels)
 
 
-def painted(value: float) -> str:
-    """The style of what has a ``value`` in [-1, 1] on the two-way scale."""
-    colour = diverging(value)
+def beside(value: float, band: Floats) -> str:
+    """The style of a similarity in [-1, 1] beside what is ordinary there: (1, 3) low, median and high."""
+    departure = float(departures(np.array([[value]]), band)[0, 0])
+    return painted(shade(departure)) if departure else f"background:{FAINT}"
+
+
+def painted(colour: str) -> str:
+    """The style of what has a ``colour``, and letters that can be read on it."""
     return f"background:{colour};color:{ink(colour)}"

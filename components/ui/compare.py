@@ -24,7 +24,7 @@ from components.exhibits.panels import COMPARISON, TRACING
 from components.exhibits.verdict import mistake
 from components.exhibits.view import MOST_LAYERS, visible
 from components.fitting import MINE, read_head
-from components.menus import HEADS, Choices, load_examples
+from components.menus import HEADS, Choices, load_compared
 from components.texts import ASSETS, Sentence, Texts
 from components.types import BackboneSpec, Progress, Query
 from components.ui import places as on_page
@@ -83,16 +83,16 @@ class Compare(Tab):
         self._connect(around)
 
     def _build_asking(self, rows: Sequence[BackboneSpec]) -> None:
-        say, first = self.say, load_examples()[0]
+        say, first = self.say, load_compared()
         poolings = offered_poolings(self.analyst)
         with gr.Row(elem_id="compare-texts"):
             size: dict[str, int] = {"scale": 3, "min_width": 240}
             hints = say("question.text_hint"), say("question.pair_hint")
             box = on_page.text_box
-            self.text = box("compare-text", say("question.text"), hints[0], first.text, **size)
-            self.pair = box("compare-pair", say("question.pair"), hints[1], first.text_pair, **size)
+            self.text = box("compare-text", say("question.text"), hints[0], first, **size)
+            self.pair = box("compare-pair", say("question.pair"), hints[1], "", **size)
             heads = [(say(f"question.head_{head}"), head) for head in HEADS]
-            fairest = fair_head(self.analyst, rows, first.text, first.text_pair)
+            fairest = fair_head(self.analyst, rows, first, "")
             self.head = menu("compare-head", say("question.head"), heads, fairest, scale=2, min_width=240)
         with gr.Row(elem_id="compare-choice"):
             several: dict[str, Any] = {"multiselect": True, "min_width": 240}

@@ -1,4 +1,4 @@
-"""Every point of a curve is the mean that it says it is, and every name can be read."""
+"""Every point of a curve is the area that it says it is, and every name can be read."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,7 +8,7 @@ import numpy as np
 from components.exhibits.comparison import Comparison
 from components.exhibits.curves import CURVES, curves_figure, curves_of
 from components.exhibits.exhibit import Shown, heading_html
-from components.exhibits.view import CENTRINGS, number
+from components.exhibits.view import CENTRINGS, View, number, percent
 from tests.exhibits import answers
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.showing import SAY, analysis, checked, rows
@@ -20,15 +20,19 @@ def shown(given: Comparison, centring: str = "plain") -> Shown:
     return CURVES.show(given, {"compare_centred": centring}, SAY)
 
 
-def test_a_point_is_the_mean_over_all_tokens_but_cls_and_the_file_has_it_for_each_centring() -> None:
+def test_a_point_is_the_area_and_the_file_has_it_and_the_mean_of_all_but_cls_for_each_centring() -> None:
     keys = ("first", "last", "pair")
     given, expected = compared(keys, "not good at all"), []
     for key in keys:
         one = analysis(key, "not good at all", pooling="mean")
         others = [index for index in range(len(one.tokens.text)) if index != one.tokens.cls]
-        means = [one.cosines(centring)[:, others].mean(axis=1) for centring in CENTRINGS]
+        found = [
+            values
+            for centring in CENTRINGS
+            for values in (one.cosines(centring)[:, others].mean(axis=1), one.area.of(centring))
+        ]
         depths = np.linspace(0, 100, one.layers + 1)
-        expected += [(depth, *values) for depth, *values in zip(depths, *means, strict=True)]
+        expected += [(depth, *values) for depth, *values in zip(depths, *found, strict=True)]
     _, *found = rows(shown(given))
     assert [row[0] for row in found[:3]] == [given.names["first"]] * 3
     assert [row[1] for row in found[-7:]] == [*"0123456"]
@@ -36,10 +40,14 @@ def test_a_point_is_the_mean_over_all_tokens_but_cls_and_the_file_has_it_for_eac
     for place, centring in enumerate(CENTRINGS):
         drawn = checked(shown(given, centring).figure)
         values = [value for line in drawn.data for value in line.y]
-        np.testing.assert_allclose(values, [row[place + 1] for row in expected], atol=1e-4)
-        last = drawn.data[0]
-        said = f"{last.name}<br>layer 2 of 2<br>mean similarity {number(expected[2][place + 1], 3)}"
-        assert (last.x[0], last.x[-1], last.customdata[-1]) == (0, 100, said)
+        np.testing.assert_allclose(values, [100 * row[2 * place + 2] for row in expected], atol=1e-2)
+        last, (mean, area) = drawn.data[0], expected[2][2 * place + 1 :][:2]
+        low, _, high = map(number, analysis("first").ordinary.of(centring)[2])
+        said = (
+            f"more like [CLS]: {percent(area)}<br>mean similarity {number(mean)}<br>ordinary {low} to {high}"
+        )
+        assert last.customdata[-1] == f"{last.name}<br>layer 2 of 2<br>{said}"
+        assert (last.x[0], last.x[-1]) == (0, 100)
         assert [line.name for line in drawn.data] == [given.names[key] for key in keys]
 
 
@@ -55,7 +63,7 @@ def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> 
 
 
 def test_lines_that_share_a_colour_have_other_dashes() -> None:
-    lines = [(f"b{place}", np.array([0.5, 0.1], dtype=np.float32)) for place in range(12)]
+    lines = [(f"b{place}", View(analysis(), 0)) for place in range(12)]
     drawn = checked(curves_figure(lines, "plain", SAY)).data
     assert [line.name for line in drawn] == [name for name, _ in lines]
     assert len({(line.line.color, line.marker.symbol, line.line.dash) for line in drawn}) == 12
@@ -63,8 +71,8 @@ def test_lines_that_share_a_colour_have_other_dashes() -> None:
 
 def test_it_says_where_they_begin_and_end_of_what_text_and_of_which_version() -> None:
     given = compared(["first"], "not <good>")
-    one, ((_, values),) = shown(given), curves_of(given, "plain")
-    assert f"from {number(values[0])} to {number(values[-1])}" in one.words
+    one = shown(given)
+    assert "from 50 % to 90 %" in one.words
     assert "“not <good>”" in one.about
     both = shown(replace(given, after=compared(["first"], "good").compared))
     assert (SAY("edit.curves") in both.above, SAY("edit.curves") in one.above) == (True, False)

@@ -63,7 +63,7 @@ def test_what_is_ordinary_is_told_of_the_reference_that_is_asked(
     for said in (shown.legend, shown.words, TABLE.show(given, {}, SAY).html):
         assert f"{named} " in said
         assert "[CLS] and" not in said
-    assert f"is the first more like {named}? 75 % (layer 0), 75 % (layer 1)" in shown.above
+    assert f"is the first more like {named}? 50 % (layer 0), 57 % (layer 1)" in shown.above
     alone = SIMILARITY.show(analysis("last", "good"), {}, SAY)
     assert not alone.above
     assert "Above it" not in alone.words

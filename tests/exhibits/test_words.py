@@ -21,7 +21,7 @@ from components.model.encoding import encode
 from components.types import Analysis, BackboneSpec, Query, Reads
 from tests.exhibits.showing import CASES, SAY, plain, records, saved
 from tests.plain import SPECS
-from tests.ui.fake import FakeAnalyst
+from tests.ui.fake import FakeAnalyst, fake_bands
 
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 LIMIT, LAYERS = 128, 4
@@ -82,7 +82,9 @@ def analysis(family: str, text: str, text_pair: str = "") -> Analysis:
     made = FakeAnalyst().ask("analyze", Query("first", "any"))
     query = Query(family, text, text_pair)
     values = {"similarity": similarity, "centred": similarity / 2, "standardised": similarity / 3}
-    return replace(made, query=query, tokens=tokens, reads=reads, layer=LAYERS, **values)
+    return replace(
+        made, query=query, tokens=tokens, reads=reads, layer=LAYERS, ordinary=fake_bands(LAYERS), **values
+    )
 
 
 def comparison(*answers: Analysis) -> Comparison:
@@ -195,6 +197,20 @@ def test_what_is_read_and_what_stands_for_cls_is_marked_and_the_nearest_word_is_
     assert "gpt2: “good” 0.83." in told  # the last stands for [CLS] itself
     alone = replace(analysis("gpt2", "film"), similarity=similarity[:, -1:])
     assert shown(alone).words == SAY("words.nothing")
+
+
+def test_a_word_is_grey_where_it_is_as_near_as_tokens_of_others_are_and_green_where_it_is_nearer() -> None:
+    similarity = np.tile(np.array([1.0, 0.39, 0.61, 0.79, 0.81, 1.0], dtype=np.float32), (5, 1))
+    html = shown(replace(analysis("bert", "good bad film so"), similarity=similarity)).html  # 0.4 to 0.8
+    styles = dict(
+        zip(("good", "bad", "film", "so"), re.findall(r'class="cell" style="(.*?)"', html)[-5:], strict=False)
+    )
+    shades = [style.removeprefix("background:").partition(";")[0] for style in styles.values()]
+    assert shades[1] == shades[2] == "rgba(128, 128, 128, 0.2)"
+    less, more = ([int(shade[at : at + 2], 16) for at in (1, 3, 5)] for shade in (shades[0], shades[3]))
+    assert less[1] < less[0]  # purple
+    assert more[1] > more[0]  # green
+    assert "below ordinary" in html
 
 
 def test_words_that_nobody_sees_share_a_column() -> None:

@@ -260,7 +260,9 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         centred=single(similarity - similarity.mean(axis=1, keepdims=True)),
         standardised=single(similarity**3),
         ordinary=fake_bands(kind.layers),
-        area=nouns.ByCentring(*np.full((3, kind.layers + 1), 0.75 if total > 1 else np.nan)),
+        area=nouns.ByCentring(
+            *(single(np.linspace(low, low + 0.4, kind.layers + 1)) for low in (0.5, 0.4, 0.3))
+        ),
         pooled=np.zeros(8, dtype=np.float32),
         logits=logits,
         probabilities=probabilities(logits, kind.problem_type),

@@ -104,8 +104,8 @@ def extremes() -> dict[str, object]:
 
 
 def areas(say: Texts) -> dict[str, object]:
-    """What is said of three layers, at each of which a token is above one of others three times of four."""
-    layers = [say("ordinary.area_layer", layer=layer, share="75 %") for layer in range(3)]
+    """What is said of three layers, at which one token of ours is more and more often above one of others."""
+    layers = [say("ordinary.area_layer", layer=layer, share=f"{50 + 20 * layer} %") for layer in range(3)]
     return {**above()(say), "layers": say.listed(layers)}
 
 
