@@ -305,6 +305,8 @@ class Analysis:
     that come with Poolscope, those in the place of [CLS] left out. ``area``: (L + 1,) how often a token of
     this text, the reference apart, is more similar to it than one of those is; NaN where there is none.
     ``pooled``: (D',). ``logits`` and ``probabilities``: (K,); for regression the latter are the raw values.
+    ``alone``: (T, K) what ``probabilities`` would be if the head read each token in the place of the one
+    that it reads; None where it does not read one alone, its outputs are random, or nobody asked.
     ``head_trained``, ``body_trained``: of the weights behind the logits none was drawn at random, in either.
     ``milliseconds``: wall time by stage.
     """
@@ -328,6 +330,7 @@ class Analysis:
     warnings: tuple[Sentence, ...]
     milliseconds: Mapping[str, float]
     body_trained: bool = True
+    alone: Floats | None = None
 
     @property
     def random(self) -> bool:

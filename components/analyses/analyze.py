@@ -19,9 +19,9 @@ def analyze(examined: Examined) -> Analysis:
 
     A request that cannot be answered comes back as a message that says why.
     """
-    from components.analyses.measuring.analyze import analyse
+    from components.analyses.measuring.anatomy import answered
 
-    return analyse(examined)
+    return answered(examined)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from math import ceil, floor
 import numpy as np
 from markupsafe import Markup
 
-from components.exhibits import draw, exhibit
+from components.exhibits import alone, draw, exhibit
 from components.exhibits import view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, key_html, line_html, titled_frame
@@ -25,7 +25,7 @@ PALE = 0.5  # of a bar that is not above the band
 BEYOND = 0.05  # of tokens of other sentences lie above the band, and as many below it
 OUTSIDE = 0.05  # where the colours of what is not ordinary begin, on a scale from 0 to 1
 GREY = 0.02  # how far the grey of what is ordinary reaches
-TOP = 68  # pixels
+TOP = 54  # pixels
 ROOM = 0.16  # of the axis, for a number beside a bar
 SHARE = 52  # pixels, for a share after it
 STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
@@ -148,8 +148,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
         words=_words(view, say),
         data=titled_frame(own, say, _band_columns(view, say)),
         figure=_figure(view, say),
-        legend=_legend(view, say),
-        above=exhibit.hint_html(area) if area else "",
+        legend=_legend(view, say) + _told(alone.words(view, say), area),
         about=naming.asked_line(analysis, say),
     )
 
@@ -186,14 +185,17 @@ def _figure(view: View, say: Texts) -> draw.Figure:
     title += say("similarity.start", start=number(start)) if start else ""
     ends = [start - (room if start < 0 else 0), 1 + room]
     scale = draw.value_axis(title, range=ends, tickvals=ticks, side="top", **draw.ZERO_LINE)
-    frame = draw.token_rows(view, say, TOP, 14 + (SHARE if shares else 0), xaxis=scale)
+    squares, titles = alone.column(view, ends[1], say)
+    right = alone.WIDTH if squares else SHARE if shares else 0
+    frame = draw.token_rows(view, say, TOP, 14 + right, xaxis=scale)
+    frame["annotations"] += titles
     low, median, high = view.band
     across = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     fill = {"fillcolor": draw.SPECIAL, "opacity": 0.28, "line": {"width": 0}}
     line = {"line": {"color": draw.SPECIAL, "width": 2}}
     frame["shapes"].append({"type": "rect", "x0": low, "x1": high, **across, **fill})
     frame["shapes"].append({"type": "line", "x0": median, "x1": median, **across, **line})
-    return draw.Figure([drawn], frame)
+    return draw.Figure([drawn, *squares], frame)
 
 
 def _scale(view: View) -> tuple[float, list[float]]:
@@ -218,7 +220,7 @@ def _words(view: View, say: Texts) -> str:
         band = dict(zip(ENDS, map(number, view.band), strict=True)) | {"less": less, "more": len(view.above)}
         parts.append(say("ordinary.words", total=total, **band, **beside_band(view, total, say)))
     share = largest_share(view.analysis.reads, labels.__getitem__, say)
-    return say.together(filter(None, (*parts, share)))
+    return say.together(filter(None, (*parts, share, alone.words(view, say))))
 
 
 def segment_keys(view: View, say: Texts) -> dict[str, bool]:
@@ -235,6 +237,7 @@ def _legend(view: View, say: Texts) -> str:
     beside = say("legend.share") if wins is None else say("legend.wins", total=wins)
     return exhibit.legend_of(
         {
+            **alone.keys(view, say),
             key_html("read", say("legend.read")): reads.positions.any(),
             **segment_keys(view, say),
             key_html("special", say("legend.special")): (special & ~reads.positions).any(),
@@ -244,6 +247,12 @@ def _legend(view: View, say: Texts) -> str:
             line_html(beside): beside_bars(reads),
         }
     )
+
+
+def _told(*sentences: str) -> Markup:
+    """Sentences below a figure, each on a line of its own."""
+    line = Markup('<p class="rest">{}</p>')
+    return Markup().join(line.format(one) for one in sentences if one)
 
 
 def _details(view: View, index: int, say: Texts) -> list[str]:

@@ -35,9 +35,12 @@ def whole(analysis: Analysis) -> bytes:
 
 
 def is_what_it_says_alone(engine: Engine, cell: Cell) -> bool:
-    """Whether ``analyze`` gives the same for this combination, or refuses it in the same words."""
+    """Whether ``analyze`` gives the same for this combination, or refuses it in the same words.
+
+    What the head would say of each token is asked of one answer, not of many.
+    """
     try:
-        alone = engine.ask("analyze", cell.query)
+        alone = replace(engine.ask("analyze", cell.query), alone=None)
     except PoolscopeError as error:
         return cell.analysis is None and str(cell.refusal) == str(error)
     return cell.analysis is not None and cell.refusal is None and whole(cell.analysis) == whole(alone)

@@ -65,6 +65,37 @@ def test_every_token_of_every_layer_in_the_place_of_the_heads_vector(engine: Eng
     np.testing.assert_allclose(looked.lens.pooled_probabilities[-1], looked.analysis.probabilities, atol=1e-6)
 
 
+@pytest.mark.parametrize("key", TUNED)
+def test_each_final_state_in_the_place_that_is_read(engine: Engine, key: str) -> None:
+    """The others stay where they are: the head reads none of them."""
+    asked = key, *TEXTS[key.split("-")[1]]
+    found = engine.ask("analyze", Query(*asked))
+    (read,) = found.reads.indices
+    place = torch.arange(len(found.tokens.text))[None, :, None] == read
+    rows = [
+        by_hand(*asked, lambda own, state=state: torch.where(place, state, own))
+        for state in layers_by_hand(*asked)[-1]
+    ]
+    np.testing.assert_allclose(found.alone, torch.stack(rows).softmax(dim=-1), atol=1e-5)
+    np.testing.assert_allclose(found.alone[read], found.probabilities, atol=1e-6)
+    np.testing.assert_array_equal(engine.ask("anatomy", Query(*asked)).analysis.alone, found.alone)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        Query("bert-sentiment", "not good", pooling="mean"),
+        Query("bert-sentiment", "not good", pool_layer=2),
+        Query("bert-pretrained", "not good"),
+        Query("bert-sentiment", "not good", pooling="concat_last4_cls", head="probe"),
+    ],
+)
+def test_where_no_state_stands_alone_for_the_vector_or_all_is_random_nothing_is_said(
+    engine: Engine, query: Query
+) -> None:
+    assert engine.ask("analyze", query).alone is None
+
+
 @pytest.mark.parametrize(
     ("key", "pooling"),
     [("bert-sentiment", "native"), ("gpt2-sentiment", "attention"), ("bert-sentiment", "pooler")],

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.exhibits.draw import FIRST, READ, SECOND, SPECIAL
+from components.exhibits.draw import FIRST, LABELS, OTHER, READ, SECOND, SPECIAL
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.view import CENTRINGS, number
 from components.types import Analysis, Centring
-from tests.exhibits.showing import CASES, SAY, analysis, drawn, numbers, records, rows
+from tests.exhibits.showing import CASES, SAY, analysis, drawn, numbers, plain, records, rows
 
 LONG = "not good at all, and not bad"
 
 
 def test_bars_are_the_similarities_in_reading_order_with_a_dot_where_the_head_reads() -> None:
     given = analysis(text="very very good")  # repeated tokens stay apart
-    (bars,) = drawn(SIMILARITY, given).data
+    bars, _ = drawn(SIMILARITY, given).data
     np.testing.assert_allclose(bars.x, given.similarity[2], atol=1e-4)
     assert list(bars.y) == [0, 1, 2, 3, 4]
     assert "Bar chart, one bar for each of 5 tokens." in SIMILARITY.show(given, {}, SAY).words
@@ -33,7 +33,7 @@ def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Ce
     given = analysis(text=LONG)
     for layer in range(3):
         state = {"layer": layer, "centred": centring}
-        seen, (bars,) = SIMILARITY.show(given, state, SAY), drawn(SIMILARITY, given, **state).data
+        seen, (bars, *_) = SIMILARITY.show(given, state, SAY), drawn(SIMILARITY, given, **state).data
         low, _, high = given.ordinary.of(centring)[layer]
         values = given.cosines(centring)[layer]
         more, less = (
@@ -63,10 +63,67 @@ def test_what_is_ordinary_is_told_of_the_reference_that_is_asked(
     for said in (shown.legend, shown.words, TABLE.show(given, {}, SAY).html):
         assert f"{named} " in said
         assert "[CLS] and" not in said
-    assert f"is the first more like {named}? 50 % (layer 0), 57 % (layer 1)" in shown.above
+    assert f"is the first more like {named}? 50 % (layer 0), 57 % (layer 1)" in shown.legend
     alone = SIMILARITY.show(analysis("last", "good"), {}, SAY)
-    assert not alone.above
+    assert "how often" not in alone.legend
     assert "Above it" not in alone.words
+
+
+def saying(backbone: str, *rows: list[float], **asked: str) -> Analysis:
+    """An answer to "[CLS] not good [SEP]" whose head would say this of each token."""
+    return replace(analysis(backbone, **asked), alone=np.array(rows, dtype=np.float32))
+
+
+EMOTIONS = ([0.6, 0.1, 0.9, 0.2], [0.1] * 4, [0.6, 0.1, 0.9, 0.2], [0.6, 0.1, 0.1, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("given", "texts", "colours", "told"),
+    [
+        (
+            saying("first", [0.9, 0.1], [0.2, 0.8], [0.55, 0.45], [0.98, 0.02]),
+            ["90 %", "80 %", "55 %", "98 %"],
+            [LABELS[0], LABELS[1], LABELS[0], LABELS[0]],
+            "Of 4 tokens, 3 say negative, 1 says positive.",
+        ),
+        (saying("first", *[[0.9, 0.1]] * 4), ["90 %"] * 4, [LABELS[0]] * 4, "All 4 say negative: whichever"),
+        (
+            saying("emotions", *EMOTIONS),
+            ["90 %", "10 %", "90 %", "60 %"],
+            [LABELS[2], OTHER, LABELS[2], LABELS[0]],
+            "Of 4 tokens, 2 say trust, joy, 1 says no label, 1 says joy.",
+        ),
+        (
+            saying("score", [2.5], [-1.0], [0.0], [3.25], text_pair="bad"),
+            ["2.50", "−1.00", "0.00", "3.25"],
+            [OTHER] * 4,
+            "instead: −1.00 to 3.25.",
+        ),
+    ],
+)
+def test_beside_each_bar_stands_what_the_head_would_say_of_that_token(
+    given: Analysis, texts: list[str], colours: list[str], told: str
+) -> None:
+    _, column = drawn(SIMILARITY, given).data
+    assert [plain(text).strip(" \u2003■") for text in column.text] == texts
+    assert [text.partition("color:")[2][:7] for text in column.text] == colours
+    shown = SIMILARITY.show(given, {}, SAY)
+    assert told in shown.legend
+    assert told in shown.words
+    assert ("it would say" in shown.legend) == (OTHER not in colours or len({*colours}) > 1)
+
+
+def test_where_one_token_is_not_read_alone_it_is_said_why_nothing_stands_there() -> None:
+    for given, state, told in (
+        (analysis(pooling="mean"), {}, "is not shown: it reads 4 together"),
+        (analysis(), {"layer": 1}, "is shown at layer 2, the one that it reads"),
+        (analysis("untrained"), {}, ""),  # the verdict says it
+    ):
+        assert len(drawn(SIMILARITY, given, **state).data) == 1
+        legend = SIMILARITY.show(given, state, SAY).legend
+        assert told in legend
+        assert ("What the head would say" in legend) == bool(told)
+        assert "it would say" not in legend
 
 
 @pytest.mark.parametrize(("lowest", "start", "ticks"), CASES["axes"])

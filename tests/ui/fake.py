@@ -250,6 +250,8 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
     positions = np.zeros(total, dtype=bool)
     positions[slice(None) if query.pooling in ("mean", "attention") else tokens.cls] = True
     logits = single(random.normal(0, 2, len(labels)))
+    alone = single(random.normal(0, 2, (total, len(labels))))
+    alone[positions] = logits
     return made(
         Analysis,
         query=query,
@@ -270,6 +272,7 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         problem_type=kind.problem_type,
         reads=nouns.Reads(positions, single(positions / positions.sum())),
         head_trained=kind.trained,
+        alone=probabilities(alone, kind.problem_type) if kind.trained and positions.sum() == 1 else None,
         warnings=tuple(_warnings(kind, query)),
         milliseconds={"total": 1.5},
     )

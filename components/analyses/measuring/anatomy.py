@@ -34,6 +34,7 @@ from components.model.pooling import POOLINGS
 from components.model.reads import Head
 from components.model.tracing import LIBRARY, Call, trace
 from components.texts import Sentence
+from components.types import Analysis
 
 Answer = Callable[[Pass, Tensor], Tensor]  # a pass of B inputs, final hidden states (B, T, D) -> (B, N)
 SHORT = 16  # lines of a function that is shown whole; of a longer one only what ran, and what lies between
@@ -51,7 +52,7 @@ def dissect(examined: Examined) -> Anatomy:
     ran = {call.module for call in calls if call.module}
     live = examined.backbone.spec.live
     return Anatomy(
-        analysis=analyse(examined),
+        analysis=answered(examined),
         steps=tuple(_step(examined, call, weights) for call in calls),
         weights=tuple(weights.values()),
         unused=unused(examined.backbone),
@@ -246,6 +247,17 @@ def look(examined: Examined) -> Lens:
         pooled_probabilities=probabilities(whole, kind),
         norm=examined.backbone.final_norm_path,
     )
+
+
+def answered(examined: Examined) -> Analysis:
+    """Give the answer, and what the head would say of each token alone where it reads one, and is trained."""
+    found, states = analyse(examined), examined.kept.hidden[-1][0]
+    fits = examined.outputs.vector.shape[1] == states.shape[1]
+    if found.random or found.lower or not fits or len(found.reads.indices) != 1:
+        return found
+    with torch.no_grad():
+        said = _on_vectors(examined)(states)
+    return replace(found, alone=probabilities(said, found.problem_type))
 
 
 def _pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer) -> Head:

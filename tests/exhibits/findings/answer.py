@@ -119,7 +119,29 @@ def cells(say: Texts) -> dict[str, object]:
 
 SIMILAR = similar(1, 0.9, 0.3, 0.5)
 ALONE = analysis("last", "one")
+
+
+def alone(*values: float) -> Told:
+    """A head of two labels that would say the first of each token with these probabilities."""
+    return told(SIMILARITY, replace(analysis(), alone=np.array([[one, 1 - one] for one in values])))
+
+
+SCORES = replace(analysis("score"), alone=np.array([[0.5], [-1.0], [2.0], [0.25]]))
+SPLIT, AGREED = alone(0.9, 0.2, 0.8, 0.7), alone(0.9, 0.6, 0.8, 0.7)
 ROWS = {
+    "alone.all": Row(AGREED, {"total": 4, "label": "negative"}, SPLIT),
+    "alone.some": Row(
+        SPLIT,
+        lambda say: {
+            "total": 4,
+            "answers": say.listed(
+                say("alone.count", count=count, label=label)
+                for count, label in ((3, "negative"), (1, "positive"))
+            ),
+        },
+        AGREED,
+    ),
+    "alone.raw": Row(told(SIMILARITY, SCORES), {"low": "−1.00", "high": "2.00"}, AGREED),
     "ordinary.heading": Row(told(SIMILARITY, SIMILAR), above(0.9, 0.3, 0.5), told(SIMILARITY, ALONE)),
     "ordinary.words": Row(told(SIMILARITY, SIMILAR), above(0.9, 0.3, 0.5), told(SIMILARITY, ALONE)),
     "ordinary.area": Row(told(SIMILARITY, SIMILAR), areas, told(SIMILARITY, ALONE)),

@@ -1,0 +1,70 @@
+"""What a head that reads one token would say of each other one: in a column of a plot, and in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from markupsafe import Markup
+
+from components.exhibits import draw
+from components.exhibits.view import View, indices, number, percent, shorten, visible
+from components.texts import Texts
+
+WIDTH = 84  # pixels of the column
+SIGN = '\u2003\u2003<span style="color:{}">■</span> {}'  # as far from a bar as its own number is long
+
+
+def answers(view: View) -> list[tuple[int, ...]]:
+    """The labels that the head would say of each of the T tokens, the likeliest first; none of a regression.
+
+    Empty where that is not known of the layer under study.
+    """
+    analysis, alone = view.analysis, view.analysis.alone
+    if alone is None or view.layer < analysis.layers:
+        return []
+    if analysis.problem_type == "single_label":
+        return [(int(index),) for index in alone.argmax(axis=1)]
+    least = 0.5 if analysis.problem_type == "multi_label" else float("inf")
+    return [tuple(sorted(indices(row > least), key=lambda one: -float(row[one]))) for row in alone]
+
+
+def column(view: View, place: float, say: Texts) -> tuple[list[draw.Trace], list[draw.Part]]:
+    """The probability of each answer behind its colour, right of ``place``; and the title above them."""
+    alone, said = view.analysis.alone, answers(view)
+    if not said or alone is None:
+        return [], []
+    text = number if view.analysis.problem_type == "regression" else percent
+    colours = (draw.label_colour(one[0]) if one else draw.OTHER for one in said)
+    values = map(text, alone.max(axis=1))
+    texts = [SIGN.format(colour, value) for colour, value in zip(colours, values, strict=True)]
+    written = draw.written([place] * len(said), list(range(len(said))), texts, "middle right")
+    corner = {"xref": "paper", "x": 1, "xanchor": "right", "xshift": WIDTH, "yref": "paper", "y": 1}
+    return [written], [{**corner, "yanchor": "bottom", "text": say("alone.title"), "showarrow": False}]
+
+
+def words(view: View, say: Texts) -> str:
+    """How many tokens it would say what of; or why that is not shown, unless the verdict says so."""
+    analysis, alone, said = view.analysis, view.analysis.alone, answers(view)
+    if alone is None:
+        read = len(analysis.reads.indices)
+        return say("alone.several", count=read) if read > 1 and not analysis.random else ""
+    if not said:
+        return say("alone.at_last", last=analysis.layers)
+    if analysis.problem_type == "regression":
+        return say("alone.raw", low=number(alone.min()), high=number(alone.max()))
+    found = [(_name(view, one, say), count) for one, count in Counter(said).most_common()]
+    told = say.listed(say("alone.count", count=count, label=label) for label, count in found)
+    return say("alone.some" if found[1:] else "alone.all", total=len(said), label=found[0][0], answers=told)
+
+
+def keys(view: View, say: Texts) -> dict[str, bool]:
+    """Entries of a legend for the colours of the column, and that they occur."""
+    key = Markup('<li><span class="key" style="background: {}" aria-hidden="true"></span>{}</li>')
+    found = dict.fromkeys(one[0] for one in answers(view) if one)
+    said = (say("alone.key", label=_name(view, (label,), say)) for label in found)
+    return {key.format(draw.label_colour(label), one): True for label, one in zip(found, said, strict=True)}
+
+
+def _name(view: View, labels: tuple[int, ...], say: Texts) -> str:
+    names = (shorten(visible(view.analysis.labels[one]), 40) for one in labels)
+    return say.listed(names) if labels else say("alone.none")
