@@ -27,7 +27,7 @@ COLUMNS = 200
 SEPARATORS = "\t;|,^~\1\x1f"  # of two that fit, the one that is rarer in prose comes first
 FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of them separates
 DECLARED = re.compile(r"sep=(.)\r?\n")  # a spreadsheet's first line
-RULE = frozenset("-+|: ")  # what the line between names and rows of a printed table is made of
+RULE = frozenset("-=+|: ")  # what the line between names and rows of a printed table is made of
 ESCAPED = r'\\"(?=[^{0}\r\n])'  # a quotation mark in a text, as databases write it
 NOTHING = r"(^|{0})\\N(?={0}|\r?$)"  # a database's missing value, which is no escaped letter
 SPACED = r'{0} +"(?=[^"{0}\r\n])'  # a mark behind a space that encloses a cell
@@ -35,9 +35,13 @@ ODD = "[\ufffd\ud800-\udfff]"  # what could not be decoded, and halves of charac
 PLACE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)|starting at row (\d+)|$")  # of an error
 ASIDE = r"(\w+://|www\.)\S+|\S+@\S+\.\w+|\S*\d\S*|[\[{].*[\]}]"  # an address, a number, an id, JSON: no text
 DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
+FASTTEXT = re.compile(r"^__label__(\S+)[ \t]+(?!__label__)(.*\S)", re.MULTILINE)
+OBJECT = re.compile(r"[^\s,]")  # how one of several in JSON begins
+TITLES = 3  # lines at most above the names of the columns
 WORD = re.compile(r"[^\W\d_]+")
 MOST_UNREADABLE = 0.1  # of the rows
 SWALLOWED = 4  # rows between two quotation marks; fewer may be the lines of a text
+LOOSE = " .,;:!?\"'"  # about a label
 ALIKE = "lab.alike"  # the key of the note on labels that differ in spelling alone
 
 
@@ -192,7 +196,9 @@ def _plain(label: str) -> str:
     try:
         return f"{float(shown):g}"
     except ValueError:
-        return " ".join(shown.casefold().split())
+        return (
+            " ".join(re.sub(r"(?<=[^\W_])[_-]+(?=\w)", " ", shown.casefold()).strip(LOOSE).split()) or shown
+        )
 
 
 def _notes(table: Table, missing: int) -> Iterator[Sentence]:
@@ -234,42 +240,47 @@ def _records(found: Any) -> list[Any]:
         inner = list(found.values())
         if isinstance(data := found.get("data"), list) and isinstance(found.get("columns"), list):
             return [dict(zip(found["columns"], row, strict=True)) for row in data]
-        lists = {name: one for name, one in found.items() if isinstance(one, list) and _are(one, dict)}
+        lists = {name: one for name, one in found.items() if _are(one, dict)}
         if lists:  # beside it a schema, or how many there are; else the parts of a data set
             named = [one for name, one in lists.items() if name in ("data", "rows")] or list(lists.values())
             return [row for rows in named for row in rows]
+        parts = [one for one in inner if isinstance(one, dict)]
+        for deep in (one for one in parts if any(_are(each, dict) for each in one.values())):
+            return _records(deep)
         if _are(inner, dict):
             numbered = [all(str(key).isdigit() for key in one) for one in (found, inner[0])]
             by_row = numbered[0] if numbered[0] != numbered[1] else len(found) > len(inner[0])
             return inner if by_row else list(pd.DataFrame(found, dtype=object).to_dict("records"))
         if _are(inner, list):
             return list(pd.DataFrame(found, dtype=object).to_dict("records"))
-    if isinstance(found, list) and _are(found, list):
+    if _are(found, list):
         names = list(map(str, found[0]))
         said = _known()["label"] & {name.casefold() for name in names}
         width = max(map(len, found))
         names = names if said else [f"column {number}" for number in range(1, width + 1)]
         return [dict(zip(names, row, strict=False)) for row in found[bool(said) :]]
-    if isinstance(found, list) and _are(found, dict):
+    if _are(found, dict):
         return found
     raise ValueError(found)
 
 
-def _are(values: list[Any], kind: type) -> bool:
-    return bool(values) and all(isinstance(one, kind) for one in values)
+def _are(values: object, kind: type) -> bool:
+    return isinstance(values, list) and bool(values) and all(isinstance(one, kind) for one in values)
 
 
 def _lines(text: str) -> Iterator[dict[str, Any]]:
-    """An object a line."""
-    for number, line in enumerate(StringIO(text, newline=None), start=1):  # a text may hold U+2028
-        if line.strip():
-            try:
-                found = json.loads(line)
-            except (ValueError, RecursionError):
-                found = None
-            if not isinstance(found, dict):
-                raise PoolscopeError("table", line, "errors.table_json", line=number)
-            yield found
+    """One object after the other, on a line or on several."""
+    decoder, end = json.JSONDecoder(), 0
+    while begins := OBJECT.search(text, end):
+        start = begins.start()
+        try:
+            found, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            line = text.count("\n", 0, start) + 1
+            raise PoolscopeError("table", text[start:], "errors.table_json", line=line)
+        yield found
 
 
 def _flat(name: object, value: Any) -> Iterator[tuple[str, Any]]:
@@ -291,10 +302,13 @@ def _cell(value: Any) -> str:
 
 def _from_separated(text: str, headed: bool) -> Sheet:
     """Cells between commas, tabs, semicolons or bars, the first row being the names of the columns."""
+    labelled = FASTTEXT.findall(text)
+    if labelled and len(labelled) == sum(map(bool, map(str.strip, text.splitlines()))):
+        return Sheet(pd.DataFrame(labelled, columns=["label", "text"]))
     declared = DECLARED.match(text)
-    text = text[declared.end() :] if declared else _unruled(text)
+    text, above = (text[declared.end() :], 0) if declared else _untitled(_unruled(text))
     how = _dialect(text, declared[1] if declared else "")
-    notes: list[Sentence] = []
+    notes = [Sentence("lab.above", count=above)] if above else []
     if _is_unquoted(text, how):
         how["quoting"] = csv.QUOTE_NONE
         notes.append(Sentence("lab.unquoted"))
@@ -319,11 +333,29 @@ def _from_separated(text: str, headed: bool) -> Sheet:
 
 
 def _unruled(text: str) -> str:
-    """A printed table without the lines that are drawn between its names and its rows, or about it."""
-    for line in text.split("\n", 2)[:2]:
-        if "--" in line and RULE.issuperset(line.strip()) and not {"+", "|"}.isdisjoint(line):
-            return "\n".join(other for other in text.split("\n") if other != line)
-    return text
+    """A printed table without the lines that are drawn about its rows, and the spaces beside its bars."""
+    lines = text.split("\n")
+    drawn = [RULE.issuperset(line.strip()) and "--" in line for line in lines]
+    if not any(
+        rule and not {"+", "|"}.isdisjoint(line) for rule, line in zip(drawn[:2], lines, strict=False)
+    ):
+        return text
+    cells = (line.strip() for line in lines if not RULE.issuperset(line.strip()))
+    return "\n".join(re.sub(r" *\| *", "|", line) for line in cells)
+
+
+def _untitled(text: str) -> tuple[str, int]:
+    """A table without comments, or a title and an empty line, above the names of its columns; how many."""
+    lines = re.sub('"[^"]*"', "", text[:READ]).split("\n")[:FIRST]
+    for above in range(1, min(TITLES, len(lines) - 2) + 1):
+        titles, rows = lines[:above], [line for line in lines[above:] if line.strip()]
+        if titles[-1].strip() and not all(line.startswith("#") for line in titles):
+            continue
+        for one in SEPARATORS:
+            counts = {line.count(one) for line in rows}
+            if len(counts) == 1 and not any(one in line for line in titles) and one in rows[0]:
+                return text.split("\n", above)[-1], sum(bool(line.strip()) for line in titles)
+    return text, 0
 
 
 def _dialect(text: str, separator: str) -> dict[str, Any]:
@@ -336,6 +368,8 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     if separator in SEPARATORS and not counts[separator][0] and re.match('"[^"]*" "', text):
         separator = " "  # as R writes a table
     how: dict[str, Any] = {"sep": separator}
+    if all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text:
+        how["quotechar"] = "'"
     if re.search(ESCAPED.format(re.escape(separator)), text) and '""' not in text:
         how["escapechar"] = "\\"
     if separator != " " and re.search(SPACED.format(re.escape(separator)), text):

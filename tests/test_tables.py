@@ -164,6 +164,8 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "numbers that are equal": (json.dumps(EQUAL), "lab.alike"),
     "parts of a data set": (json.dumps({"train": RECORDS[:8], "test": RECORDS[8:]}), ""),
     "a viewer of data sets": (json.dumps({"features": [{"name": "text"}], "rows": INSIDE}), ""),
+    "lists deep inside": (json.dumps({"took": 3, "hits": {"total": 12, "hits": RECORDS}}), ""),
+    "two ways to write it": (by_pandas(label=["very_bad", "very bad.", *["good"] * 10]), "lab.alike"),
     "rows by their names": (json.dumps({f"row {number}": row for number, row in enumerate(RECORDS)}), ""),
     "lists with names first": (json.dumps([["text", "label"], *PLAIN]), ""),
     "a database's table": ([LINE, "| text | label |", LINE, *BARRED, LINE], ""),
@@ -178,6 +180,7 @@ def test_no_row_and_no_label_is_lost(kind: str) -> None:
     columns = guess(sheet)
     table, notes = to_table(sheet, columns)
     assert len(table.texts) == 12
+    assert [*table.texts] == [text.strip() for text in table.texts]
     assert [note.key for note in notes] == ([said] if said else [])
     assert len(set(table.labels)) == (3 if said == "lab.alike" else 2)
     assert len(set(to_table(sheet, columns, merged=True)[0].labels)) == 2
