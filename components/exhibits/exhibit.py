@@ -193,6 +193,26 @@ def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> Mark
     return render("heading", say, shown=shown, name=name, link=link, live=live)
 
 
+def exhibit_html(
+    exhibit: Exhibit[Any], name: str, shown: Shown, say: Texts, style: str = "card", summary: str = ""
+) -> Markup:
+    """An exhibit from top to bottom, away from where the page may be clicked; see drawPlots of the browser.
+
+    ``name``: of its heading and its plot. ``style``: a class of what it stands in. ``summary``: HTML that
+    goes under its heading.
+    """
+    return render(
+        "exhibit",
+        say,
+        name=name,
+        style=f"{style} {exhibit.style}".strip(),
+        heading=heading_html(shown, name, say, live=False) + Markup(summary),
+        shown=shown,
+        figure=shown.figure and Markup(shown.figure.to_json()),
+        codes=list(zip(exhibit.codes, shown.codes, strict=False)),
+    )
+
+
 def scale_html(
     name: str, stops: Sequence[Sequence[object]] = DIVERGING, ends: tuple[str, str] = ("−1", "1")
 ) -> Markup:

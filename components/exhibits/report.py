@@ -4,7 +4,7 @@ import gzip
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
@@ -20,8 +20,7 @@ from plotly.offline import get_plotlyjs
 
 from components.analyses.passport import Passport
 from components.exhibits.control import State
-from components.exhibits.draw import Figure
-from components.exhibits.exhibit import EXPORT, Exhibit, Panel, heading_html
+from components.exhibits.exhibit import EXPORT, Exhibit, Panel, exhibit_html
 from components.exhibits.head import counted, size
 from components.exhibits.view import number, shorten, visible, width
 from components.markup import render
@@ -69,7 +68,6 @@ def report(
     if made.link and urlsplit(made.link).scheme not in ("http", "https"):
         raise ValueError(f"a link to a page is needed, not {made.link[:60]!r}")
     sections: list[Markup] = []
-    figures: dict[str, Figure] = {}
     summary = ""
     for panel in panels:
         subject = panel.subject(answer)
@@ -80,7 +78,7 @@ def report(
             summary = summary or said
         for exhibit in (one for row in panel.rows for one in row):
             if "report" in exhibit.where and exhibit.applies(subject):
-                sections.append(_section(exhibit, subject, state, made.link, figures, say))
+                sections.append(_section(exhibit, subject, state, made.link, say))
     told = {
         **{name: visible(text) for name, text in facts.items()},
         say("away.made"): f"{made.when:%Y-%m-%d %H:%M %Z}".strip(),
@@ -88,37 +86,21 @@ def report(
     }
     body = render("report", say, summary=Markup(summary), facts=told, link=made.link, sections=sections)
     text, scripts = shorten(visible(next(iter(facts.values()))), TITLE), _scripts()
-    data = "".join(
-        f'<script type="application/json" data-figure="{name}">{figure.to_json()}</script>'
-        for name, figure in figures.items()
-    )
     run = " ".join(f"'sha256-{value}'" for value in scripts)  # these, and images that it made itself
     policy = f"default-src 'none'; script-src {run}; style-src 'unsafe-inline'; img-src data: blob:"
-    return _begin(say("away.title", text=text), body, policy, say) + data, *scripts.values(), END
+    return _begin(say("away.title", text=text), body, policy, say), *scripts.values(), END
 
 
-def _section(
-    exhibit: Exhibit[Any], subject: Any, state: State, link: str, figures: dict[str, Figure], say: Texts
-) -> Markup:
-    """An exhibit from top to bottom; its figure goes to those there are.
+def _section(exhibit: Exhibit[Any], subject: Any, state: State, link: str, say: Texts) -> Markup:
+    """An exhibit from top to bottom, with a heading always.
 
     Its links to other states of the page lead to that of ``link``, or nowhere without it.
     """
     shown, name = exhibit.show(subject, state, say), exhibit.element or exhibit.name
-    figures |= {} if shown.figure is None else {name: shown.figure}
-    html = render(
-        "exhibit",
-        say,
-        name=name,
-        style=exhibit.style,
-        title="" if exhibit.frame == "bare" else exhibit.title,
-        heading=heading_html(shown, name, say, live=False),
-        plotted=shown.figure is not None,
-        html=shown.html,
-        legend=shown.legend,
-        codes=list(zip(exhibit.codes, shown.codes, strict=True)),
-    )
+    if exhibit.title and exhibit.frame != "bare":
+        shown = replace(shown, heading=shown.heading or say(exhibit.title))
     page = escape(link.partition("?")[0])
+    html = exhibit_html(exhibit, name, shown, say)
     return Markup(PAGE_LINK.sub(lambda found: f' href="{page}?{found[1]}"' if link else "", html))
 
 

@@ -26,12 +26,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, OneOf, State
-from components.exhibits.exhibit import Exhibit, Panel
+from components.exhibits.exhibit import Exhibit, Panel, exhibit_html
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
 from components.exhibits.view import visible
 from components.markup import render
 from components.texts import ENGLISH, Texts, languages, load_texts
-from components.ui.places import PRIVATE, Place, Updates, browser, build_place, scripted_html
+from components.ui.places import PRIVATE, Updates, browser, scripted_html
 from components.ui.public.guard import guarded, is_same_origin, read_body
 from components.ui.public.requests import json_object, page_texts
 from components.ui.tab import Tab
@@ -80,7 +80,7 @@ def shows_of(tabs: Mapping[str, Tab]) -> dict[str, Show]:
 class Talk:
     """The steps of all scripts and their slides, which lie on top of each other over the whole window.
 
-    ``slides``: for each step its caption with the sentence, and where the exhibit stands. ``end``: the last
+    ``slides``: for each step the HTML of its caption with the sentence, and of its exhibit. ``end``: the last
     slide of each talk, with the link of the page, or of the ``room`` where there is one.
     """
 
@@ -92,32 +92,24 @@ class Talk:
         self.shows = [shows[step.show] for step in self.steps]
         self.captions = captions_of(scripts, say)  # of each slide, as HTML
         with gr.Column(elem_id="talk"):
-            self.slides = [self._slide(index) for index in range(len(self.steps))]
-            with gr.Column(elem_id="slide-end", elem_classes="slide"):  # how the audience gets to the page
-                gr.HTML(Markup('<h2 class="caption">{}</h2>').format(say("talk.end")))
-                with gr.Column(elem_classes=["card", "shown"]):
-                    self.end = gr.HTML("")
+            captions = enumerate(self.captions, 1)
+            self.slides = [
+                _slide(str(number), _slide_html(caption, _card(""))) for number, caption in captions
+            ]
+            self.end = _slide("end", self._ended())  # how the audience gets to the page
             bar = bar_html(scripts, [show.texts for show in self.shows], say)
             driver = scripted_html("talk-bar", browser("talk.js"), bar)
             scripted_html("talk-speaker", browser("speaker.js"), speaker_html(scripts, say))
             if room:
                 scripted_html("talk-room", browser("room.js"))
-        parts = [part for caption, place in self.slides for part in (caption, *place.parts)]
         driver.apply(
             self.prepare,
-            outputs=[*parts, self.end],
+            outputs=[*self.slides, self.end],
             concurrency_id="talk",
             concurrency_limit=PREPARING,
             trigger_mode="multiple",  # the script asks again as soon as the last slide has come
             **PRIVATE,
         )
-
-    def _slide(self, index: int) -> tuple[gr.HTML, Place]:
-        name, exhibit = f"slide-{index + 1}", self.shows[index].exhibit
-        with gr.Column(elem_id=name, elem_classes="slide"):
-            caption = gr.HTML(str(self.captions[index]))
-            with gr.Column(elem_classes=["card", "shown", *([exhibit.style] if exhibit.style else [])]):
-                return caption, build_place(exhibit, name, self.say)
 
     def prepare(self, event: gr.EventData) -> Iterator[Updates]:
         """Make every slide of a talk before it is needed: the one to begin with, those after it, then others.
@@ -134,22 +126,27 @@ class Talk:
         own = (text, pair if isinstance(pair, str) else "") if text and isinstance(text, str) else None
         for index in [*slides[first - 1 :], *slides[: first - 1]]:
             yield self._made(index, own)
-        yield {self.end: str(self._invitation(link, name))}
+        yield {self.end: self._ended(self._invitation(link, name))}
 
     def _made(self, index: int, own: Pair | None) -> Updates:
         """Make a slide, or say why there is none. ``own`` sentences are set where the step sets none."""
-        show, step, (caption, place) = self.shows[index], self.steps[index], self.slides[index]
+        show, step = self.shows[index], self.steps[index]
         follows = following(show.texts, step.state) if own else []
         state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
-        told = {caption: f"{self.captions[index]}{asked_html(show.texts, state, self.say)}"}
+        caption = self.captions[index] + asked_html(show.texts, state, self.say)
         try:
             subject = show.panel.subject(show.tab.answer_to(state))
             first = show.panel.summary if show.exhibit.with_summary else None
             summary = first.shown(subject, state, self.say).html if first else ""
-            return {**told, **place.show(show.exhibit.shown(subject, state, self.say), self.say, summary)}
+            name, shown = f"slide-{index + 1}", show.exhibit.shown(subject, state, self.say)
+            html = exhibit_html(show.exhibit, name, shown, self.say, "shown", summary)
         except PoolscopeError as error:
-            why = Markup('<p class="mistake">{}</p>').format(visible(error.said(self.say)))
-            return {**told, place.above: str(why)}
+            html = _card(Markup('<p class="mistake">{}</p>').format(visible(error.said(self.say))))
+        return {self.slides[index]: _slide_html(caption, html)}
+
+    def _ended(self, invitation: str = "") -> str:
+        caption = Markup('<h2 class="caption">{}</h2>').format(self.say("talk.end"))
+        return _slide_html(caption, _card(invitation))
 
     def _invitation(self, link: object, name: object) -> Markup:
         """Show the link of the page or of its ``room``, to read and as a QR code; or say why there is none.
@@ -163,6 +160,22 @@ class Talk:
         except PoolscopeError as error:
             refusal = visible(error.said(self.say))
         return render("invitation", name=str(name), refusal=refusal, code=code)
+
+
+def _slide(name: str, html: str) -> gr.HTML:
+    """Lay out one slide, whose plots are drawn as often as it comes."""
+    more: dict[str, Any] = {
+        "js_on_load": 'watch("value", () => requestAnimationFrame(() => drawPlots(element)))'
+    }
+    return gr.HTML(html, elem_id=f"slide-{name}", **more)
+
+
+def _card(html: str) -> Markup:
+    return Markup('<section class="shown">{}</section>').format(html)
+
+
+def _slide_html(caption: Markup, card: Markup) -> str:
+    return str(Markup('<div class="said">{}</div>{}').format(caption, card))
 
 
 def encoded(link: str) -> segno.QRCode:

@@ -99,3 +99,8 @@ window.drawPlot = (element, props, watch) => {
     drawSoon(own);
   }).observe(box);
 };
+
+// Draws the plots of an exhibit whose figures stand in it.
+window.drawPlots = (element) => {
+  for (const box of element.querySelectorAll(".plot")) drawPlot(box, { value: box.lastElementChild.textContent }, () => {});
+};

@@ -13,10 +13,10 @@ const place = () => {
 const show = (html) => { // how to vote, below a question that stands alone; the tally, beside the answer
   const slide = current(), old = slide?.querySelector(".room") ?? null;
   for (const one of talk.querySelectorAll(".slide .room")) if (one !== old) one.remove();
-  if (!slide || slide.dataset.votes === html) return;
-  slide.dataset.votes = html;
-  const box = old ?? slide.firstElementChild.appendChild(Object.assign(document.createElement("div"), { className: "room" }));
-  box.innerHTML = html;
+  if (!slide || (old?.dataset.votes ?? "") === html) return;
+  if (!html) return old.remove();
+  const box = old ?? slide.querySelector(".said").appendChild(Object.assign(document.createElement("div"), { className: "room" }));
+  box.innerHTML = box.dataset.votes = html;
   box.querySelector(".votes")?.prepend(document.querySelector("#slide-end .invitation svg")?.cloneNode(true) ?? "");
 };
 const lead = async () => {

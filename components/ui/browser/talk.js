@@ -1,5 +1,6 @@
 const talk = document.getElementById("talk");
-const every = [...talk.querySelectorAll(".slide")]; // of all talks, and the one behind the last step of each
+const every = [...talk.querySelectorAll(".block[id^=slide-]")]; // of all talks, and the one behind the last step of each
+every.forEach((slide) => slide.classList.add("slide")); // gradio would give its class to what is in it, too
 const all = [...element.querySelectorAll("a")]; // to what each of them shows
 const status = element.querySelector("[role=status]");
 const [overview, shortcuts] = ["overview", "shortcuts"].map((name) => element.querySelector(`dialog.${name}`));
@@ -55,7 +56,7 @@ const fits = (shown, width, height, zoom) => { // measured without zoom: what is
 const grow = (slide) => { // gives how much larger
   const shown = slide.querySelector(".shown");
   const width = slide.clientWidth - 2 * MARGIN * window.innerWidth;
-  const height = slide.clientHeight - slide.firstElementChild.offsetHeight - SPARE;
+  const height = slide.clientHeight - slide.querySelector(".said").offsetHeight - SPARE;
   let zoom = SMALLEST, most = LARGEST;
   for (let turn = 0; turn < TURNS_OF_FIT; turn++) {
     const middle = turn ? (zoom + most) / 2 : most;
