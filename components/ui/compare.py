@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import gradio as gr
+import numpy as np
 from markupsafe import Markup
 
+from components.analyses.analyze import Compared
 from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
@@ -39,6 +41,7 @@ POOL_LAYER = Control("compare_pool_layer", Whole(-MOST_LAYERS, MOST_LAYERS), -1,
 FIRST_ROWS = 5  # backbones on arrival, those of the first one's task
 FIRST_COLUMNS = ("native", "cls", "mean", "max", "lasttoken", "weightedmean")
 TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the keys of their controls
+TRIED = 3  # negations that are dropped in turn
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
@@ -161,8 +164,10 @@ class Compare(Tab):
         self.bar.connect(coming, self.stop, self.changed, view)
         coming.success(self.settle, inputs=view, outputs=self.drawn, **AT_ONCE)
         sent, changed = {self.text, self.pair, self.calls}, [*self.unedited, self.calls]
-        for name, button in self.edits.items():
-            on([button.click], partial(self.edit, name), sent, changed, QUEUED)
+        for name, button in self.edits.items():  # one measures what each negation moves: a comparison or more
+            dear = name == "drop"
+            needs, way = (sent | self.inputs, how) if dear else (sent, QUEUED)
+            on([button.click], partial(self.edit, name), needs, changed, way)
         on([self.clear.click], self.single, view, self.changed, AT_ONCE)
         self.places.connect(self.shown)
         parts: dict[str, Any] = {one.control.key: one.part for one in around.linked()}
@@ -209,8 +214,7 @@ class Compare(Tab):
 
         What cannot be asked leaves the comparison before as it is. Closing the iterator cancels the rest.
         """
-        state = {one.control.key: given[one.part] for one in self.linked if one.part in self.inputs}
-        state[MINE] = given[self.mine]
+        state = self._asking(given)
         try:
             begun = asked(self.analyst, state, self.say)
             yield self._status(begun)
@@ -259,10 +263,25 @@ class Compare(Tab):
         A copy is there to be edited, and asks for nothing yet.
         """
         made = edited(name, to_text(given[self.text]), to_text(given[self.pair]))
-        if isinstance(made, str):
-            return {self.note: str(Markup('<p role="status">{}</p>').format(self.say(made)))}
+        if not made:
+            return self._noted(self.say("edit.no_pair" if name == "swap" else "edit.no_negation"))
+        place, noted = 0, {self.note: ""}
+        if len(made) > 1:
+            try:
+                place, told = furthest(self.analyst, made, self._asking(given), self.say)
+            except PoolscopeError as error:
+                return self._noted(visible(error.plainly(self.say)))
+            noted = self._noted(told)
+        text, pair = made[place][1]
         again = {} if name == "copy" else {self.calls: given[self.calls] + 1}
-        return {self.other: made[0], self.other_pair: made[1], self.note: "", **again}
+        return {self.other: text, self.other_pair: pair, **noted, **again}
+
+    def _noted(self, told: str) -> Updates:
+        return {self.note: str(Markup('<p role="status">{}</p>').format(told))}
+
+    def _asking(self, given: Given) -> dict[str, Any]:
+        state = {one.control.key: given[one.part] for one in self.linked if one.part in self.inputs}
+        return {**state, MINE: given[self.mine]}
 
     def _show(self, comparison: Comparison, given: Given) -> Updates:
         drawn = self.settle({**given, self.shown: comparison})
@@ -377,17 +396,43 @@ def query_of(state: State, texts: Pair, backbone: str, pooling: str) -> Query:
     return replace(query, pool_layer=POOL_LAYER.of(state))
 
 
-def edited(name: str, first: str, second: str) -> Pair | str:
-    """Make the second version of a pair as the button ``name`` does, or give the key of why it cannot."""
+def edited(name: str, first: str, second: str) -> list[tuple[str, Pair]]:
+    """Make second versions of a pair as the button ``name`` does, each after its name; none if it cannot.
+
+    Without each of the first negations, named by where they stand; then, if they are several, without any.
+    """
     if name == "copy":
-        return first, second
+        return [("", (first, second))]
     if name == "swap":
-        return (second, first) if second.strip() else "edit.no_pair"
+        return [("", (second, first))] if second.strip() else []
     listed = load_negations()
-    if (left := drop_negation(first, listed)) is not None:
-        return left, second
-    left = drop_negation(second, listed)
-    return "edit.no_negation" if left is None else (first, left)
+    found = [(name, (left, second)) for name, left in without_negation(first, listed)]
+    found = [*found, *((name, (first, left)) for name, left in without_negation(second, listed))]
+    if len(found) > 1:
+        found = [*found[:TRIED], ("", (without_any(first, listed), without_any(second, listed)))]
+    return found
+
+
+def furthest(
+    analyst: Analyst, versions: Sequence[tuple[str, Pair]], state: State, say: Texts
+) -> tuple[int, str]:
+    """Find the version that moves the outputs of what ``state`` compares most, and say what each does.
+
+    PoolscopeError if it cannot be compared.
+    """
+    moved, told, total = [], [], 0
+    begun = asked(analyst, {**state, "version_text": "", "version_pair": ""}, say)
+    first = tuple(
+        answers(analyst, begun, state, (to_text(state["compare_text"]), to_text(state["compare_pair"])))
+    )
+    for name, texts in versions:
+        after = tuple(answers(analyst, begun, state, texts))
+        whole = replace(begun, compared=first, after=after, state="done").distinct
+        moved.append(sum(abs(one.moved or 0.0) for one in whole) / max(len(whole), 1))
+        counted = [one for one in whole if one.predicted and not one.swapped]
+        total, flips = len(counted), sum(one.flips for one in counted)
+        told.append(say("edit.tried_one" if name else "edit.tried_all", where=visible(name), count=flips))
+    return int(np.argmax(moved)), say("edit.tried", total=total, each=say.listed(told))
 
 
 def load_negations() -> dict[str, Any]:
@@ -395,20 +440,28 @@ def load_negations() -> dict[str, Any]:
     return tomllib.loads((ASSETS / "negations.toml").read_text(encoding="utf-8"))
 
 
-def drop_negation(text: str, listed: Mapping[str, Any]) -> str | None:
-    """Give ``text`` without its first negation, or None if it has none."""
+def without_any(text: str, listed: Mapping[str, Any]) -> str:
+    """Give ``text`` without all its negations."""
+    while left := next(without_negation(text, listed), None):
+        _, text = left
+    return text
+
+
+def without_negation(text: str, listed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give ``text`` without each of its negations, after that one with the word behind it."""
     for match in WORD.finditer(text):
         word, before, after = match[0], text[: match.start()], text[match.end() :]
+        behind = WORD.search(after)
+        name = text[match.start() : match.end() + behind.end()] if behind else word
         low = word.lower()
         ending = next((end for end in listed["endings"] if low.endswith(end) and low != end), "")
         if low in listed["short"]:
-            return before + _cased(listed["short"][low], word) + after
-        if low in listed["words"]:  # a space goes with it, and what follows begins as it began
+            yield name, before + _cased(listed["short"][low], word) + after
+        elif low in listed["words"]:  # a space goes with it, and what follows begins as it began
             after = after.removeprefix(" ") if before.endswith(" ") or not before else after
-            return before + (after if before.strip() else _cased(after, word))
-        if ending:
-            return before + word[: -len(ending)] + after
-    return None
+            yield name, before + (after if before.strip() else _cased(after, word))
+        elif ending:
+            yield name, before + word[: -len(ending)] + after
 
 
 def _cased(text: str, like: str) -> str:
@@ -489,15 +542,20 @@ def _versions(state: State) -> list[Pair]:
     return [(text, pair), *second]
 
 
+def answers(analyst: Analyst, comparison: Comparison, state: State, texts: Pair) -> Generator[Compared]:
+    """Answer one version of what ``state`` compares, backbone by backbone."""
+    cells = [(spec.key, pooling) for spec in comparison.backbones for pooling in comparison.poolings]
+    return analyst.compare([query_of(state, texts, *cell) for cell in cells])
+
+
 def compared(analyst: Analyst, comparison: Comparison, state: State) -> Iterator[Comparison]:
     """Answer the ``comparison`` that ``state`` asks, after each backbone: of both versions, if there are two.
 
     Closing the iterator cancels the rest.
     """
-    cells = [(spec.key, pooling) for spec in comparison.backbones for pooling in comparison.poolings]
     with ExitStack() as stack:
         streams = [
-            stack.enter_context(closing(analyst.compare([query_of(state, texts, *cell) for cell in cells])))
+            stack.enter_context(closing(answers(analyst, comparison, state, texts)))
             for texts in _versions(state)
         ]
         for answer, *others in zip(*streams, strict=False):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+import numpy as np
 import pytest
 
 from components.errors import PoolscopeError
@@ -18,9 +19,20 @@ from components.exhibits.control import to_link
 from components.exhibits.exhibit import or_why
 from components.exhibits.view import number, percent
 from components.fitting import MINE
+from components.inference.engine import Engine
 from components.texts import Sentence
-from components.types import Query
-from components.ui.compare import asked, compared, drop_negation, fair_head, first_rows, load_negations
+from components.types import Analysis, Query
+from components.ui.compare import (
+    asked,
+    compared,
+    edited,
+    fair_head,
+    first_rows,
+    furthest,
+    load_negations,
+    without_any,
+    without_negation,
+)
 from components.ui.places import NOTHING
 from components.ui.public.guard import QUESTION, price
 from tests.exhibits.compared import Table
@@ -280,8 +292,69 @@ def test_texts_of_another_tab_are_the_only_version(page: ComparePage) -> None:
 
 
 @pytest.mark.parametrize(("given", "left"), [*CASES["negations"], ("a knot, a note and nothing", None)])
-def test_the_first_negation_goes_and_the_rest_stays(given: str, left: str | None) -> None:
-    assert drop_negation(given, load_negations()) == left
+def test_each_negation_goes_and_the_rest_stays(given: str, left: str | None) -> None:
+    listed = load_negations()
+    found = [without for _, without in without_negation(given, listed)]
+    assert found[:1] == ([] if left is None else [left])
+    assert all(without_any(one, listed) == without_any(given, listed) for one in found)
+
+
+def test_of_several_negations_the_one_that_moves_most_is_shown_and_what_each_does_is_said(
+    engine: Engine,
+) -> None:
+    """On the example of two: none of them alone flips any answer, both do most; as each asked alone says."""
+    text, first, second = (
+        "The plot is not bad, but the acting is not good at all.",
+        "The plot is bad, but the acting is not good at all.",
+        "The plot is not bad, but the acting is good at all.",
+    )
+    both = "The plot is bad, but the acting is good at all."
+    made = edited("drop", text, "")
+    assert [(name, texts) for name, texts in made] == [
+        ("not bad", (first, "")),
+        ("not good", (second, "")),
+        ("", (both, "")),
+    ]
+    keys, ways = [spec.key for spec in first_rows(engine)], ["native", "mean"]
+    state = {
+        "compare_text": text,
+        "compare_pair": "",
+        "compare_head": "probe",
+        "backbones": keys,
+        "poolings": ways,
+    }
+    place, told = furthest(engine, made, state, SAY)
+
+    def said(words: str) -> list[Analysis]:
+        return [engine.ask("analyze", Query(key, words, "", way, "probe")) for key in keys for way in ways]
+
+    flips, moves = [], []
+    for words in (first, second, both):
+        pairs = list(zip(said(text), said(words), strict=True))
+        flips.append(sum(was.predicted != now.predicted for was, now in pairs))
+        at = [int(was.probabilities.argmax()) for was, _ in pairs]
+        moves.append(
+            sum(
+                abs(now.probabilities[k] - was.probabilities[k])
+                for k, (was, now) in zip(at, pairs, strict=True)
+            )
+        )
+    assert place == int(np.argmax(moves))
+    assert told.startswith("Each negation was dropped in turn. Of 10 combinations")
+    for count, where in zip(flips, ("the one in “not bad”", "the one in “not good”", "any"), strict=True):
+        assert f"{count} without {where}" in told
+
+
+def test_what_each_negation_does_is_said_beside_the_version_that_is_compared(page: ComparePage) -> None:
+    page.set(backbones=["first"], text="not good, never bad")
+    (updates,) = page.press(page.tab.edits["drop"])
+    made = [texts for _, texts in edited("drop", "not good, never bad", "")]
+    assert (updates[page.tab.other], "") in made
+    assert "Each negation was dropped in turn" in updates[page.tab.note]
+    page.set(backbones=[])
+    (updates,) = page.press(page.tab.edits["drop"])
+    assert "choose at least one backbone" in plain(updates[page.tab.note])
+    assert page.tab.other not in updates
 
 
 def test_an_own_head_is_compared_where_it_can_answer() -> None:
