@@ -26,7 +26,7 @@ def main() -> None:
             ("edit", f"&tab=compare{EDIT}", _compared),
             ("lens", "&panel=head", partial(_scrolled, plot="#lens-plot")),
             ("importance", "&panel=importance", partial(_scrolled, plot="#matters-plot")),
-            ("depths", "&tab=evidence&evidence_task=topic", partial(_scrolled, plot="#accuracy-depths-plot")),
+            ("averaging", "&tab=evidence", partial(_scrolled, plot="#averaging-plot")),
             ("trace", f"&tab=compare{EDIT}", _traced),
             ("lab", "&tab=lab", _fitted),
             ("talk", "&talk=2", _talking),

@@ -21,7 +21,7 @@ from components.exhibits.evidence import (
     vectors,
 )
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, legend_html
-from components.exhibits.view import number, shorten, visible
+from components.exhibits.view import number, visible
 from components.results import Row, beside
 from components.texts import Texts
 
@@ -29,14 +29,13 @@ AVERAGE, LEARNED = "mean", "attention"  # poolings: the plain average, and one w
 WIDE = NormalDist().inv_cdf(0.975)  # standard errors to an end of a 95 % interval
 DIFFERENCE = ("difference", "difference_low", "difference_high")
 COLUMNS = ("backbone", "task", "tuned", "accuracy", *DIFFERENCE, *tables.COUNTS, *tables.PS, "measured")
-NAME = 30  # characters of a backbone's title
 HIGH, LEAST = 21, 112  # pixels of a row, and of a small plot
 SCALE = draw.value_axis("", matches="x", tickangle=0, **draw.ZERO_LINE)  # one for all small plots
-SIGNS = {  # colour and sign in the figure and in its legend
-    "better": (draw.diverging(0.7), "●"),
-    "worse": (draw.diverging(-0.7), "●"),
-    "alike": (draw.OTHER, "○"),
-    "tuned": (draw.GRID, "■"),  # behind the backbones that were fine-tuned for the task
+SIGNS = {  # colour, symbol and sign of a difference
+    "better": (draw.diverging(0.7), "circle", "●"),
+    "worse": (draw.diverging(-0.7), "circle", "●"),
+    "alike": (draw.OTHER, "circle-open", "○"),
+    "tuned": (draw.GRID, "", "■"),  # behind the backbones that were fine-tuned for the task
 }
 
 
@@ -44,10 +43,10 @@ SIGNS = {  # colour and sign in the figure and in its legend
 class Averages:
     """The average of all tokens of every backbone and task of the ``evidence``, held against [CLS].
 
-    A row is the probe of the average: the ``difference`` of both accuracies on the same examples, with its
-    95 % interval; whether the backbone was ``tuned`` for that task; its ``sign``, a key of `SIGNS`; and the
-    ``rivals``: all vectors of that backbone and task but [CLS]. Over these, p is ``corrected`` by Holm's
-    method.
+    A row has the ``accuracy`` of the average's probe; by how many points it is above that of [CLS] on the
+    same examples, as its ``value`` with its 95 % interval; whether the backbone was ``tuned`` for that task;
+    its ``sign``, a key of `SIGNS`; and the ``rivals``: all vectors of that backbone and task but [CLS]. Over
+    these, p is ``corrected`` by Holm's method.
     """
 
     evidence: Evidence
@@ -80,13 +79,12 @@ class Averages:
         left = gains(row for row in corrected(self.rows) if not row.tuned)[0]
         told: dict[str, object] = {"cells": len(self.rows), "left": left}
         for name, rows in (("tuned", self.of(True)), ("others", self.of(False))):
-            values = [100 * row.difference for row in rows] or [0.0]
+            values = [row.value for row in rows] or [0.0]
             better, worse, _ = gains(rows)
-            counts = {"cells": len(rows), "better": better, "worse": worse}
-            counts["higher"] = sum(value > 0 for value in values)
-            ends = {"low": min(values), "high": max(values), "median": median(values)}
-            told |= {f"{name}_{key}": count for key, count in counts.items()}
-            told |= {f"{name}_{key}": _points(value) for key, value in ends.items()}
+            told |= {f"{name}_cells": len(rows), f"{name}_better": better, f"{name}_worse": worse}
+            told[f"{name}_higher"] = sum(value > 0 for value in values)
+            for key, of in (("low", min), ("high", max), ("median", median)):
+                told[f"{name}_{key}"] = _points(of(values))
         learned = told["others_better"] and told["tuned_cells"]
         apart = told["others_worse"] or told["tuned_better"] or told["tuned_worse"]
         told["averaging"] = "tuning" if learned and not apart else "open"
@@ -100,17 +98,18 @@ class Averages:
         sizes = {row.backbone: row.parameters for row in self.evidence.every["size"]}
         largest = max(sizes, key=sizes.__getitem__, default="")
         rows = [row for row in self.rows if row.backbone == largest]
-        average = max(rows, key=lambda row: row.difference, default=None)
+        average = max(rows, key=lambda row: row.value, default=None)
         learned = [one for one in average.rivals if LEARNED in one.poolings] if average else []
         return (average, *learned) if learned and gains([average, *learned])[0] == 2 else None
 
 
 def _difference(row: Row) -> dict[str, object]:
     """The difference of two accuracies on the same examples, with the interval of a paired mean."""
-    value = (row.better - row.worse) / row.measured
-    wide = WIDE * sqrt(((row.better + row.worse) / row.measured - value**2) / row.measured)
-    sign = "alike" if row.corrected >= LEVEL else "better" if value > 0 else "worse"
-    return {**dict(zip(DIFFERENCE, (value, value - wide, value + wide), strict=True)), "sign": sign}
+    mean = (row.better - row.worse) / row.measured
+    wide = WIDE * sqrt(((row.better + row.worse) / row.measured - mean**2) / row.measured)
+    sign = "alike" if row.corrected >= LEVEL else "better" if mean > 0 else "worse"
+    ends = {"value": 100 * mean, "low": 100 * (mean - wide), "high": 100 * (mean + wide)}
+    return {**ends, "accuracy": row.value, "sign": sign}
 
 
 def _points(value: float) -> str:
@@ -121,77 +120,56 @@ def _points(value: float) -> str:
 def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each backbone: the average less [CLS], task by task, and what all of them say."""
     averages = Averages(evidence)
-    facts, rows, found = averages.facts(), averages.rows, averages.example()
+    facts, rows, keys = averages.facts(), averages.rows, dict.fromkeys(row.backbone for row in averages.rows)
     tuning = facts["averaging"] == "tuning"
     told = [say("evidence.averaging_so")] if tuning else []
-    if found:
-        average, learned = (accuracy_text(row.value) for row in found)
-        base = accuracy_text(found[0].value - found[0].difference)
-        names = {"backbone": evidence.title(found[0].backbone), "task": visible(say.name(found[0].task))}
-        told.append(
-            say(
-                "evidence.averaging_example",
-                **names,
-                base=base,
-                average=average,
-                learned=learned,
-                pooling=LEARNED,
-            )
-        )
+    if found := averages.example():
+        average, learned = found
+        reached = (average.accuracy - average.value / 100, average.accuracy, learned.value)
+        values = dict(zip(("base", "average", "learned"), map(accuracy_text, reached), strict=True))
+        values |= {"backbone": evidence.title(average.backbone), "task": visible(say.name(average.task))}
+        told += [say("evidence.averaging_example", pooling=LEARNED, **values)]
     item = Markup('<li><span style="color: {}" aria-hidden="true">{}</span> {}</li>')
     shown = {row.sign for row in rows} | {"tuned" for row in rows if row.tuned}
-    signs = [
-        item.format(*sign, say(f"evidence.averaging_{key}")) for key, sign in SIGNS.items() if key in shown
-    ]
-    saved = tables.saved_rows(evidence, rows, say)
-    keys, said = list(dict.fromkeys(row.backbone for row in rows)), say("evidence.averaging_said", **facts)
-    names = [shorten(evidence.title(key), NAME) for key in keys]
-    left = draw.name_width(names)
+    signs = ((sign, say(f"evidence.averaging_{key}")) for key, sign in SIGNS.items() if key in shown)
+    hints = say("evidence.averaging_hint", level=LEVEL, **facts), say("evidence.published")
+    names = {key: evidence.title(key) for key in keys}
     return Shown(
         heading=say("evidence.averaging_heading" if tuning else "evidence.averaging_open", **facts),
         words=say("evidence.averaging_words", rows=len(keys)),
-        data=tables.data_of(COLUMNS, saved, say),
-        figure=_figure(rows, keys, list(map(escape, names)), left, say),
-        above=Markup("<p>{}</p>").format(say.together(told)) + hint_html(said) if told else hint_html(said),
-        legend=legend_html(*signs)
-        + hint_html(say("evidence.averaging_hint", level=LEVEL, **facts))
-        + hint_html(say("evidence.published")),
+        data=tables.data_of(COLUMNS, tables.saved_rows(evidence, rows, say, "difference"), say),
+        figure=_figure(rows, names, say),
+        above=Markup("<p>{}</p>").format(say.together(told)) * bool(told)
+        + hint_html(say("evidence.averaging_said", **facts)),
+        legend=legend_html(*(item.format(colour, mark, text) for (colour, _, mark), text in signs))
+        + Markup("").join(map(hint_html, hints)),
         about=say("evidence.averaging_axis"),
-        least_width=left + LEAST * len({row.task for row in rows}),
+        least_width=draw.name_width(names.values()) + LEAST * len({row.task for row in rows}),
     )
 
 
-def _figure(rows: list[Row], keys: list[str], names: list[str], left: int, say: Texts) -> draw.Figure:
-    """A small plot for each task, with the rows of ``keys``; the ``names`` of these are escaped."""
-    traces, bands = [], []
-    tasks = {task: escape(visible(say.name(task))) for task in dict.fromkeys(row.task for row in rows)}
-    for place, (task, title) in enumerate(tasks.items()):
-        points, places, said = [], [], []
-        for row in rows:
-            if row.task == task:
-                places.append(keys.index(row.backbone))
-                ends = [100 * getattr(row, name) for name in DIFFERENCE]
-                points.append(beside(row, **dict(zip(("value", "low", "high"), ends, strict=True))))
-                told = dict(zip(("value", "low", "high"), map(_points, ends), strict=True))
-                said.append(f"{names[places[-1]]} · {title}<br>{say('evidence.averaging_hover', **told)}")
-                bands += [_band(place, places[-1])] if row.tuned else []
-        colours = [SIGNS[row.sign][0] for row in points]
-        symbols = ["circle-open" if row.sign == "alike" else "circle" for row in points]
+def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:
+    """A small plot for each task, with a row for each of the ``names``, by their keys."""
+    traces, bands, titles = list[draw.Trace](), list[draw.Part](), list[str]()
+    for task in dict.fromkeys(row.task for row in rows):
+        axes, titles = draw.axes_of(len(traces)), [*titles, escape(visible(say.name(task)))]
+        of_task = [row for row in rows if row.task == task]
+        places = [[*names].index(row.backbone) for row in of_task]
+        said = []
+        for row, place in zip(of_task, places, strict=True):
+            told = {name: _points(getattr(row, name)) for name in ("value", "low", "high")}
+            said.append(say.html("evidence.averaging_hover", backbone=names[row.backbone], **told))
+            across = {"xref": f"{axes['xaxis']} domain", "x0": 0, "x1": 1, "layer": "below"}
+            along = {"yref": axes["yaxis"], "y0": place - 0.5, "y1": place + 0.5, "line": {"width": 0}}
+            bands += [{"type": "rect", "fillcolor": SIGNS["tuned"][0], **across, **along}] * row.tuned
+        colours, symbols, _ = zip(*(SIGNS[row.sign] for row in of_task), strict=True)
         marker = {"color": colours, "symbol": symbols, "size": 8}
         whisker = {"color": draw.OTHER, "thickness": 1.5, "width": 0}
-        traces.append(draw.dots(draw.drawn(points, places, said), marker, whisker, **draw.axes_of(place)))
+        traces.append(draw.dots(draw.drawn(of_task, places, said), marker, whisker, **axes))
+    ticks, left = list(map(escape, names.values())), draw.name_width(names.values())
     axis = say("evidence.averaging_axis")
-    frame = draw.side_by_side(list(tasks.values()), names, left, HIGH, 0.04, SCALE, axis)
+    frame = draw.side_by_side(titles, ticks, left, HIGH, 0.04, SCALE, axis)
     return draw.Figure(traces, {**frame, "shapes": bands})
-
-
-def _band(plot: int, row: int) -> draw.Part:
-    """What lies behind a row of a small plot."""
-    number = draw.axis_number(plot)
-    across = {"xref": f"x{number} domain", "x0": 0, "x1": 1}
-    along = {"yref": f"y{number}", "y0": row - 0.5, "y1": row + 0.5}
-    filled = {"line": {"width": 0}, "fillcolor": SIGNS["tuned"][0]}
-    return {"type": "rect", "layer": "below", **across, **along, **filled}
 
 
 AVERAGING = Exhibit("averaging", averaging, plotted=True, applies=lambda known: bool(Averages(known).rows))

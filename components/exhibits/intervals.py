@@ -1,7 +1,7 @@
-"""The plots of the evidence, dots with 95 % intervals, their legend, and what they say in sentences.
+"""The plots of accuracy under a probe and of rho of the raw cosine, with their legend; and three tables.
 
-The first two show accuracy under a probe and rho of the raw cosine. Both have the same rows, one for each
-pooling.
+Both plots have the same rows, one for each pooling. The tables hold layers, steps before the cosine, and
+explanations, each held against one of its columns.
 """
 
 import textwrap
@@ -9,15 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from components.exhibits import draw
 from components.exhibits import evidence as tables
 from components.exhibits.control import State
-from components.exhibits.evidence import BASE, LEVEL, PS, Evidence, corrected, ends, gains, named, vectors
+from components.exhibits.evidence import BASE, LEVEL, PS, Evidence, corrected, gains, named, vectors
 from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, saved_table
 from components.exhibits.view import number, one_vector, shorten, visible
 from components.markup import render
@@ -35,33 +33,13 @@ BESIDE = {"xref": "paper", "x": 1, "xanchor": "left", "showarrow": False}  # of 
 PERCENT = {"tickformat": "~%"}  # of an axis
 GUIDE = "rgba(128, 128, 128, 0.9)"  # of a line through a value that others are held against
 
+Cells = dict[tuple[tuple[str, ...], str], str]  # texts by the names of their row, and their column
 
-# Of small plots.
-WHISKER = {"thickness": 1.5, "width": 3}
-LEAST = 170  # pixels of a small plot of a backbone
-NAME = 24  # characters of its name
-
-# Of every layer.
-DEPTH_COLUMNS = ("backbone", "pooling", "layer", *tables.ACCURACIES, *tables.COUNTS, *PS, "measured")
-ACROSS, HIGH = 4, 168  # small plots in a row, and the pixels of a row of them
-LEFT, TOP, BOTTOM = 52, 26, 44  # pixels around all of them
-LEAST_WIDTH = 760  # pixels below which they scroll in their box
-POOLING = 26  # characters of the name of one
-
-# Of the steps before the cosine.
 PLAIN = "plain"
-SIGNS = {  # how plotly and a legend draw what is done first
-    PLAIN: ("circle-open", "○"),
-    "centred": ("triangle-up-open", "△"),
-    "standardised": ("square-open", "□"),
-    "whitened": ("circle", "●"),
-}
-STEP_COLUMNS = ("backbone", "pooling", "step", *tables.RHOS, *GAIN, *PS, "fitted", "pairs")
-SCALE = draw.value_axis("", matches="x", tickangle=0, **draw.ZERO_LINE)  # of rho, one for all small plots
-LANE = 0.2  # of a row, between two dots of it
-
-# Of the answers.
+STEPS = (PLAIN, "centred", "standardised", "whitened")  # what is done to vectors before the cosine
 SIMILARITY = "similarity"
+DEPTH_COLUMNS = ("backbone", "pooling", "layer", *tables.ACCURACIES, *tables.COUNTS, *PS, "measured")
+STEP_COLUMNS = ("backbone", "pooling", "step", *tables.RHOS, *GAIN, *PS, "fitted", "pairs")
 ANSWER_COLUMNS = ("backbone", "task", "answer", *tables.RHOS, *tables.COUNTS, *PS, "measured")
 
 
@@ -127,7 +105,7 @@ def _figure(
             for place, names in enumerate(rows)
             if (known := [name for name in names if name in first])
         ]
-        dots = _points(evidence, placed, "evidence.hover", shown, say)
+        dots = _points(evidence, placed, shown, say)
         marker = {"color": colour, "symbol": symbol, "size": 8 if total == 1 else 7}
         traces.append(draw.dots(dots, marker, whisker, name=escape(evidence.title(key))))
         for row in placed if total == 1 else ():
@@ -156,19 +134,13 @@ def _tick(poolings: Sequence[str]) -> str:
     return f"<b>{label}</b>" if BASE in poolings else label
 
 
-def _points(
-    evidence: Evidence, rows: Iterable[Row], key: str, shown: tables.Format, say: Texts, **more: object
-) -> pd.DataFrame:
-    """The rows as they are drawn, each at its ``place``; ``key``: of what is said on pointing at one.
-
-    ``shown`` writes a value and its ends; ``more`` is said besides.
-    """
+def _points(evidence: Evidence, rows: Iterable[Row], shown: tables.Format, say: Texts) -> pd.DataFrame:
+    """The rows as they are drawn, each at its ``place``; ``shown`` writes a value and its ends."""
     found = []
     for row in rows:
         values = {name: shown(getattr(row, name)) for name in ("value", "low", "high")}
-        told = {**vars(row), "pooling": getattr(row, "called", ""), "examples": row.measured, **more}
-        said = say.html(key, **{**told, "backbone": evidence.title(row.backbone), **values})
-        found.append((row.value, row.low, row.high, row.place, said))
+        told = {"pooling": row.called, "backbone": evidence.title(row.backbone), "examples": row.measured}
+        found.append((row.value, row.low, row.high, row.place, say.html("evidence.hover", **told, **values)))
     return pd.DataFrame(found, columns=["value", "low", "high", "place", "said"])
 
 
@@ -198,87 +170,48 @@ def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:
     ]
 
 
-def best(profile: Iterable[Row]) -> Row:
-    """The layer that reaches most; of equal ones the last."""
-    return max(profile, key=lambda row: (row.value, row.layer))
-
-
 def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Accuracy at every layer, and whether a lower one is better than the last by more than chance."""
-    found = {key: profiles(evidence, key) for key in evidence.backbones}
-    every = [row for known in found.values() for profile in known for row in profile]
-    names = tables.shared(every, (name for row in every for name in row.poolings))
-    task = visible(say.name(evidence.task))
-    told = [_layers_finding(evidence.title(key), known) for key, known in found.items()]
-    return Shown(
-        heading=say("evidence.depths_heading"),
-        words=say("evidence.depths_words", plots=len(names)),
-        data=tables.data_of(DEPTH_COLUMNS, tables.saved_rows(evidence, every, say), say),
-        figure=_layers_figure(evidence, every, names, say),
-        above=render("layers", say, findings=told, level=LEVEL, accuracy=tables.accuracy_text),
-        legend=hint_html(say("evidence.depths_hint", task=task)),
-        about=evidence.about(task, evidence.backbones, say),
-        least_width=LEAST_WIDTH,
-    )
+    found = {key: list(chain.from_iterable(profiles(evidence, key))) for key in evidence.backbones}
+    told, cells = list[str](), Cells()
+    for key, rows in found.items():
+        better, worse, rest = gains(rows)
+        values = {"better": better, "worse": worse, "rest": rest, "tests": better + worse + rest}
+        told += [say("evidence.depths_finding", backbone=evidence.title(key), level=LEVEL, **values)]
+        for row in rows:
+            cell = f"{tables.accuracy_text(row.value)}{_mark(row)}"
+            cells[(evidence.title(key), row.called), f"{say('evidence.column_layer')} {row.layer}"] = cell
+    saved = tables.saved_rows(evidence, chain.from_iterable(found.values()), say)
+    hint = say("evidence.depths_hint", task=visible(say.name(evidence.task)))
+    return _table(cells, tables.data_of(DEPTH_COLUMNS, saved, say), "depths", told, hint, say)
 
 
-def _layers_finding(title: str, known: Sequence[Sequence[Row]]) -> dict[str, Any]:
-    """Count which layers of a backbone differ from the last, then say which row has the highest value."""
-    rows = [row for profile in known for row in profile]
-    highest = max(known, key=lambda profile: best(profile).value, default=())
-    return {
-        "title": title,
-        "measured": len(rows),
-        "tested": len(rows) - len(known),
-        "held": gains(rows),
-        "top": best(highest) if highest else None,
-        "last": highest[-1] if highest else None,
-        "gaining": [profile[0].called for profile in known if gains(profile)[0]],
-    }
+def _mark(row: Row) -> str:
+    """Whether a tested row is above or below what it is held against, by more than chance."""
+    above, below, _ = gains([row])
+    return " ▲" * above + " ▼" * below
 
 
-def _layers_figure(
-    evidence: Evidence, every: Sequence[Row], names: Sequence[Sequence[str]], say: Texts
-) -> draw.Figure:
-    """A small plot for each of the ``names``, with a line for each backbone, all on one scale."""
-    deep = max((row.layer for row in every), default=0)
-    lines = -(-len(names) // ACROSS)
-    axes: dict[str, Any] = {}
-    titles = []
-    for place, poolings in enumerate(names):
-        number = draw.axis_number(place)
-        axes[f"xaxis{number}"] = draw.axis(range=[-0.4, deep + 0.4], dtick=max(1, -(-deep // 6)), tickangle=0)
-        axes[f"yaxis{number}"] = draw.axis(
-            matches="y", showticklabels=place % ACROSS == 0, showgrid=True, gridcolor=draw.GRID, **PERCENT
-        )
-        text = escape(shorten(one_vector(poolings), POOLING))
-        titles.append(draw.plot_name(place, f"<b>{text}</b>" if BASE in poolings else text))
-    where = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0, "yshift": -BOTTOM, "yanchor": "bottom"}
-    frame = draw.layout(
-        height=lines * HIGH + TOP + BOTTOM,
-        margin={"l": LEFT, "r": 10, "t": TOP, "b": BOTTOM},
-        hovermode="closest",
-        grid={"rows": lines, "columns": ACROSS, "pattern": "independent", "xgap": 0.08, "ygap": 0.42},
-        annotations=[*titles, {**where, "text": say("evidence.depths_axis"), "showarrow": False}],
-        **axes,
-    )
-    traces = (_layers(evidence, every, each[0], place, say) for place, each in enumerate(names))
-    return draw.Figure(data=list(chain.from_iterable(traces)), layout=frame)
+def _table(
+    cells: Cells,
+    saved: pd.DataFrame,
+    name: str,
+    told: Iterable[str],
+    hint: str,
+    say: Texts,
+) -> Shown:
+    """Texts by row and column, both in the order of their first, and ``saved``, which the file holds.
 
-
-def _layers(
-    evidence: Evidence, every: Sequence[Row], pooling: str, place: int, say: Texts
-) -> list[draw.Trace]:
-    traces = []
-    for key, (colour, symbol, _) in zip(evidence.backbones, draw.MARKS, strict=False):
-        rows = [
-            beside(row, place=row.layer) for row in every if row.backbone == key and pooling in row.poolings
-        ]
-        layers = _points(evidence, rows, "evidence.depths_hover", tables.accuracy_text, say)
-        style = {"mode": "lines+markers", "line": {"color": colour, "width": 2}, **draw.axes_of(place)}
-        marker = {"color": colour, "symbol": symbol, "size": 7}
-        traces += [draw.dots(layers, marker, WHISKER, "y", **style)] if rows else []
-    return traces
+    ``name``: of its texts. ``told`` stands above; the names of a row are those of a backbone and a pooling.
+    """
+    rows, columns = dict.fromkeys(row for row, _ in cells), dict.fromkeys(column for _, column in cells)
+    sides = [list(side) for side in zip(*rows, strict=True)]
+    titles = [say(f"evidence.column_{key}") for key in ("backbone", "pooling")[: len(sides)]]
+    bodies = [[cells.get((row, column), "–") for row in rows] for column in columns]
+    shown = data_frame(zip((*titles, *columns), (*sides, *bodies), strict=True))
+    numeric, caption = range(len(sides), shown.shape[1]), say(f"evidence.{name}_words")
+    table = saved_table(saved, shown, numeric, caption, f"poolscope-{name}.csv", say)
+    return Shown(data=saved, html=table + hint_html(hint), above="".join(map(hint_html, told)))
 
 
 def stepped(evidence: Evidence) -> list[Row]:
@@ -289,169 +222,90 @@ def stepped(evidence: Evidence) -> list[Row]:
     return corrected([row for row in evidence.every["postprocessed"] if row.vector == row.pooling])
 
 
-def _of_steps(evidence: Evidence) -> Mapping[str, Sequence[Row]]:
+def _of_steps(evidence: Evidence) -> list[Row]:
     """The vectors of the chosen backbones that steps were measured of, as they are and after each step."""
     by_step = {(row.backbone, row.vector, row.step): row for row in stepped(evidence)}
     untested = dict.fromkeys((*GAIN, *PS))
     for row in evidence.of("cosine"):
         by_step[row.backbone, row.pooling, PLAIN] = beside(row, step=PLAIN, **untested)
-    found = {key: vectors(evidence.of("postprocessed", key)) for key in evidence.backbones}
-    return {
-        key: [named(by_step[key, one.vector, step], one.poolings) for one in known for step in SIGNS]
-        for key, known in found.items()
-        if known
-    }
+    return [
+        named(by_step[key, one.vector, step], one.poolings)
+        for key in evidence.backbones
+        for one in vectors(evidence.of("postprocessed", key))
+        for step in STEPS
+    ]
 
 
 def whitening(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Rho of the chosen backbones' vectors, plain and after each step, and whether whitening helps."""
-    found = _of_steps(evidence)
-    every = list(chain.from_iterable(found.values()))
-    rows = tables.shared(every, (name for row in every for name in row.poolings))
-    left = draw.tick_width(chain.from_iterable(map(_label_lines, rows)))
-    saved = [
-        beside(row, step=say(f"evidence.step_{row.step}"), pairs=row.measured)
-        for row in tables.saved_rows(evidence, every, say, "rho")
-    ]
-    signs = "   ".join(f"{sign} {say(f'evidence.step_{name}')}" for name, (_, sign) in SIGNS.items())
+    rows, saved, cells = _of_steps(evidence), list[Row](), Cells()
+    for row, told in zip(rows, tables.saved_rows(evidence, rows, say, "rho"), strict=True):
+        step = say(f"evidence.step_{row.step}")
+        saved.append(beside(told, step=step, pairs=row.measured))
+        cells[(told.backbone, row.called), step] = f"{number(row.value)}{_mark(row)}"
     fitted = max(row.fitted for row in evidence.every["postprocessed"])
-    return Shown(
-        heading=say("evidence.steps_heading"),
-        words=say("evidence.steps_words", plots=len(found)),
-        data=tables.data_of(STEP_COLUMNS, saved, say),
-        figure=_steps_figure(evidence, every, rows, left, say),
-        above=_steps_told(evidence, found, say),
-        legend=hint_html(signs) + hint_html(say("evidence.steps_hint", fitted=fitted)),
-        about=evidence.about(say("evidence.rho_axis"), found, say),
-        least_width=left + LEAST * len(found),
-    )
+    hint, data = say("evidence.steps_hint", fitted=fitted), tables.data_of(STEP_COLUMNS, saved, say)
+    return _table(cells, data, "steps", _steps_told(evidence, say), hint, say)
 
 
-def _steps_told(evidence: Evidence, found: Mapping[str, Sequence[Row]], say: Texts) -> Markup:
-    """Say what each step does to each backbone's vectors, and whether whitening helps over all of them."""
-    findings = []
-    for key, known in found.items():
-        steps = {step: [row for row in known if row.step == step] for step in SIGNS}
-        plain, moved = steps.pop(PLAIN), {step: gains(rows) for step, rows in steps.items()}
-        _, before = ends(plain)
-        _, after = ends(chain.from_iterable(steps.values()))
-        title = evidence.title(key)
-        findings.append(
-            {"title": title, "total": len(plain), "moved": moved, "before": before, "after": after}
-        )
+def _steps_told(evidence: Evidence, say: Texts) -> list[str]:
+    """Say whether whitening helps, over all vectors of all backbones that were measured."""
     every = stepped(evidence)
     whitened = [row for row in every if row.step == "whitened"]
     raised, lowered, _ = gains(whitened)
     counts = {row.backbone: gains(r for r in whitened if r.backbone == row.backbone) for row in whitened}
     others = [evidence.title(key) for key, (more, fewer, _) in counts.items() if more <= fewer]
     told = {"backbones": len(counts), "total": len(whitened), "raised": raised, "lowered": lowered}
-    told |= {"tests": len(every)}
-    return render("whitening", say, findings=findings, others=others, number=number, level=LEVEL, **told)
-
-
-def _steps_figure(
-    evidence: Evidence, every: Sequence[Row], rows: Sequence[Sequence[str]], left: int, say: Texts
-) -> draw.Figure:
-    keys = dict.fromkeys(row.backbone for row in every)
-    traces = []
-    for index, key in enumerate(keys):
-        for lane, (step, (symbol, _)) in enumerate(SIGNS.items()):
-            shift = (lane - (len(SIGNS) - 1) / 2) * LANE
-            of = [
-                beside(row, place=round(place + shift, 3))
-                for place, (name, *_) in enumerate(rows)
-                for row in every
-                if (row.backbone, row.step) == (key, step) and name in row.poolings
-            ]
-            name = say(f"evidence.step_{step}")
-            lanes = _points(evidence, of, "evidence.steps_hover", number, say, step=name)
-            marker = {"color": draw.MARKS[evidence.backbones.index(key)][0], "symbol": symbol, "size": 8}
-            traces.append(draw.dots(lanes, marker, {**WHISKER, "width": 0}, **draw.axes_of(index)))
-    names, ticks = _titles(evidence, keys), list(map(_tick, rows))
-    return draw.Figure(
-        traces, draw.side_by_side(names, ticks, left, 46, 0.08, SCALE, say("evidence.rho_axis"))
-    )
-
-
-def _titles(evidence: Evidence, keys: Iterable[str]) -> list[str]:
-    return [escape(shorten(evidence.title(key), NAME)) for key in keys]
+    verdict = say("evidence.steps_verdict", level=LEVEL, tests=len(every), **told)
+    helped = {"count": len(counts) - len(others), "all": len(counts), "others": say.listed(others)}
+    where = say("evidence.steps_but", **helped) if others else say("evidence.steps_everywhere")
+    return [say.together((verdict, where)), say("evidence.steps_published")]
 
 
 def explained(evidence: Evidence) -> list[Row]:
     """Every answer of every checkpoint, in the order of the results; whether it is of the ``last`` layer.
 
     Of these, all but similarity have their p against it ``corrected`` by Holm's method over those of all
-    checkpoints; ``closer`` are those that rank tokens more like erasure than it by more than chance.
+    checkpoints.
     """
     rows = evidence.every["agreement"]
     last = {(row.backbone, row.method): row for row in sorted(rows, key=lambda row: row.layer or 0)}
     others = corrected([row for (_, method), row in last.items() if method != SIMILARITY])
     ps = {(row.backbone, row.method): row.corrected for row in others}
-    found = []
-    for row in rows:
-        key = row.backbone, row.method
-        p = ps.get(key) if row is last[key] else None
-        closer = p is not None and p < LEVEL and row.better > row.worse
-        found.append(beside(row, last=row is last[key], corrected=p, closer=closer))
-    return found
+    ends = ((row, row is last[row.backbone, row.method]) for row in rows)
+    return [
+        beside(row, last=end, corrected=ps.get((row.backbone, row.method)) if end else None)
+        for row, end in ends
+    ]
 
 
 def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each checkpoint: how alike each answer of its last layer and erasure rank tokens."""
-    found, saved = explained(evidence), []
-    for row in tables.saved_rows(evidence, found, say, "rho"):
+    found, saved, cells = explained(evidence), list[Row](), Cells()
+    for row, told in zip(found, tables.saved_rows(evidence, found, say, "rho"), strict=True):
         name = say(f"evidence.answer_{row.method}")
         answer = name if row.layer is None else say("evidence.at_layer", name=name, layer=row.layer)
         own = dict.fromkeys(TEST) if row.last and row.method == SIMILARITY else {}  # held against itself
-        saved.append(beside(row, answer=answer, **own))
-    last = {(row.backbone, row.method): row for row in found if row.last}
-    keys, methods = (list(dict.fromkeys(one)) for one in zip(*last, strict=True))
-    cells = [
-        [
-            f"{number(row.value)}{' *' if row.closer else ''}" if (row := last.get((key, one))) else "–"
-            for key in keys
-        ]
-        for one in methods
-    ]
-    names = (say(f"evidence.answer_{method}") for method in methods)
-    titles = (say("evidence.column_backbone"), list(map(evidence.title, keys)))
-    shown = data_frame((titles, *zip(names, cells, strict=True)))
-    beaten = len({row.backbone for row in found if row.closer})
-    values = {"level": LEVEL, "tests": sum(row.corrected is not None for row in found)}
-    values |= {"count": say("evidence.explained_of", some=beaten, all=len(keys))}
+        saved.append(beside(told, answer=answer, **own))
+        if row.last:
+            cells[(told.backbone,), name] = f"{number(row.value)}{_mark(row)}"
+    beaten = len({row.backbone for row in found if gains([row])[0]})
+    values: dict[str, object] = {"level": LEVEL, "tests": sum(row.corrected is not None for row in found)}
+    values |= {"count": say("evidence.explained_of", some=beaten, all=len({row.backbone for row in found}))}
+    told = say(f"evidence.explained_{'no' if beaten else 'yes'}", **values)
     tasks = say.listed(visible(say.name(task)) for task in dict.fromkeys(row.task for row in found))
     hint = say("evidence.explained_hint", task=tasks, total=max(row.measured for row in found))
-    data, caption = tables.data_of(ANSWER_COLUMNS, saved, say), say("evidence.explained_words")
-    numeric = range(1, shown.shape[1])
-    return Shown(
-        data=data,
-        above=hint_html(say(f"evidence.explained_{'no' if beaten else 'yes'}", **values)),
-        html=saved_table(data, shown, numeric, caption, "poolscope-explanations.csv", say) + hint_html(hint),
-    )
+    return _table(cells, tables.data_of(ANSWER_COLUMNS, saved, say), "explained", [told], hint, say)
 
 
 LEGEND = Exhibit("evidence-legend", legend, frame="bare")
 ACCURACY = Exhibit("accuracy", accuracy, plotted=True, with_summary=True)
 RHO = Exhibit("rho", rho, plotted=True, with_summary=True)
-DEPTHS = Exhibit(
-    "depths",
-    depths,
-    element="accuracy-depths",
-    plotted=True,
-    applies=lambda known: bool(known.of("depth", *known.backbones)),
-)
-WHITENING = Exhibit(
-    "whitening",
-    whitening,
-    element="whitened-rhos",
-    plotted=True,
-    applies=lambda known: bool(_of_steps(known)),
-)
-EXPLANATIONS = Exhibit(
-    "explanations",
-    explanations,
-    style="numbers",
-    frame="folded",
-    title="evidence.explained_heading",
-    applies=lambda known: bool(known.every["agreement"]),
+DEPTHS, WHITENING, EXPLANATIONS = (
+    Exhibit(name, show, style="numbers", frame="folded", title=f"evidence.{title}_heading", applies=applies)
+    for name, show, title, applies in (
+        ("depths", depths, "depths", lambda known: bool(known.of("depth", *known.backbones))),
+        ("whitening", whitening, "steps", lambda known: bool(_of_steps(known))),
+        ("explanations", explanations, "explained", lambda known: bool(known.every["agreement"])),
+    )
 )

@@ -23,10 +23,9 @@ def test_the_tab_answers_on_arrival_and_follows_task_and_backbones(
         expect(visitor.ticks(name, "y")).to_have_count(14)
     expect(visitor.plot("accuracy").locator(".annotation")).to_have_count(14)
     expect(page.get_by_role("img", name="With a trained classifier")).to_be_visible()
-    for name, number in (("averaging", 2), ("whitened-rhos", "")):  # of small plots side by side
-        parts = (f".x{number}title", ".xtick text")
-        colours = [visitor.plot(name).locator(part).first.evaluate(FILL) for part in parts]
-        assert colours[0] == colours[1]
+    parts = (".x2title", ".xtick text")  # of small plots side by side
+    colours = [visitor.plot("averaging").locator(part).first.evaluate(FILL) for part in parts]
+    assert colours[0] == colours[1]
 
     visitor.choose("evidence-task", "paraphrase")
     expect(visitor.plot("accuracy").locator(".xtitle")).to_contain_text("accuracy, paraphrase")
@@ -35,7 +34,7 @@ def test_the_tab_answers_on_arrival_and_follows_task_and_backbones(
     expect(visitor.plot("accuracy").locator(".annotation")).to_have_count(0)
 
     visitor.in_a_window("light", 360)
-    for accordion in ("#explanations", "#evidence-numbers", "#own-numbers"):
+    for accordion in ("#depths", "#whitening", "#explanations", "#evidence-numbers", "#own-numbers"):
         page.locator(f"{accordion} > button").click()
         expect(page.locator(f"{accordion} table")).to_be_visible()
     link = page.locator("#evidence-numbers").get_by_role("link", name="Download as CSV")

@@ -1,6 +1,7 @@
-"""The plots of the evidence: dots, boxes, lines, axes and words are the results that they were given."""
+"""The plots and the tables of the evidence: dots, lines, axes, cells and words are the results given."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,14 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence, accuracy_text, select
-from components.exhibits.exhibit import Exhibit, to_csv
+from components.exhibits.exhibit import Exhibit, Shown, to_csv
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING, profiles
 from components.exhibits.view import number, shorten
 from components.results import Row, Table, beside, read_results
 from components.texts import ASSETS, load_texts
 from tests.exhibits.showing import SAY, drawn, plain, records, same_intervals
 from tests.measured import counting, having, measured
-from tests.ui.fake_results import BACKBONES, DEEP, FAMILIES, LOWER, TASKS, fake_results
+from tests.ui.fake_results import BACKBONES, DEEP, FAMILIES, LOWER, fake_results
 
 RESULTS = fake_results()
 BARE = "bert-pretrained"
@@ -108,16 +109,6 @@ def test_what_is_shipped_does_not_beat_word_overlap_and_says_so() -> None:
     assert "On paraphrase (MRPC) [none of them beats]" in readme
 
 
-@pytest.mark.parametrize(("key", "task"), list(zip(BACKBONES[1:3], TASKS, strict=False)))
-def test_the_highest_of_all_layers_is_said_to_be_one_of_many(key: str, task: str) -> None:
-    rows = found("depth", key, task=task)
-    rows += [row for row in found("probe", key, task=task) if row.pooling in DEEP]
-    told = (
-        f"The highest of all {len(rows)} values, which flatters it: {100 * max(r.value for r in rows):.1f} %"
-    )
-    assert f"{told} with" in said(DEPTHS, evidence(key, task=task))
-
-
 def test_poolings_that_are_one_vector_at_every_layer_are_tested_once() -> None:
     """Those that are one at some layers alone are two."""
 
@@ -141,66 +132,57 @@ def test_poolings_that_are_one_vector_at_every_layer_are_tested_once() -> None:
     assert len(same(range(1))) == 3
 
 
-def test_every_layer_is_drawn_with_its_interval() -> None:
-    figure = drawn(DEPTHS, evidence(*CHOSEN))
-    lines = iter(figure.data)
-    for pooling in DEEP:
-        for key in CHOSEN:
-            line, where = next(lines), {"task": "topic", "pooling": pooling}
-            assert list(line.x) == list(range(LOWER + 1))
-            same_intervals(
-                [*found("depth", key, **where), *found("probe", key, **where)], line.y, line.error_y
-            )
-    titles = [note.text for note in figure.layout.annotations]
-    assert titles == ["<b>cls</b>", "mean", "max", "layer (0: the embeddings)"]
+def rows_of(shown: Shown) -> dict[str, list[str]]:
+    """The rows of a table as they are read, by the names in their first cells."""
+    rows = re.findall(r"<tr><td>(.*?)</tr>", str(shown.html))
+    cells = (re.split(r"</td><td[^>]*>", row.removesuffix("</td>")) for row in rows)
+    return {"|".join(one for one in row if one[0].isalpha()): row for row in cells}
 
 
-def test_whitening_is_told_and_drawn_in_the_row_of_its_name() -> None:
-    shown, figure = WHITENING.show(evidence(*CHOSEN), {}, SAY), drawn(WHITENING, evidence(*CHOSEN))
-    text, dots = plain(shown.above), iter(figure.data)
-    names = [plain(name) for name in figure.layout.yaxis.ticktext]
-    every = measured(RESULTS, "postprocessed")  # all are corrected together, whichever are chosen
-    higher, lower = (counting(every, side) for side in (True, False))
-    assert f"tests: {len(every)})" in text
+def marked(rows: Iterable[Row], every: Sequence[Row], shown: Callable[[float], str] = number) -> list[str]:
+    """Values, each with the sign of what it is held against, as statsmodels corrects it among ``every``."""
+    above, below = (counting(every, side) for side in (True, False))
+    return [f"{shown(row.value)}{' ▲' * (row in above)}{' ▼' * (row in below)}" for row in rows]
+
+
+def test_layers_are_a_row_for_each_pooling() -> None:
+    shown = DEPTHS.show(evidence(*CHOSEN), {}, SAY)
+    table = rows_of(shown)
     for key, title in zip(CHOSEN, ("BERT", "roberta-sentiment"), strict=True):
-        plain_ones, told = found("cosine", key), text.split(f"{title}: ")[1]
-        in_rows(names, plain_ones, next(dots))
-        after = []
-        for step in STEPS:
-            after += (given := found("postprocessed", key, step=step))
-            in_rows(names, given, next(dots))
-            raised, lowered = (
-                sum(row.backbone == key and row.step == step for row in rows) for rows in (higher, lower)
-            )
-            assert f"{step}, higher for {raised} and lower for {lowered}" in told
-        before, highest = (max(some, key=lambda row: row.value) for some in (plain_ones, after))
-        assert f"flatters it: of plain cosines {before.value:.2f} ({before.pooling}), after a step" in told
-        assert f"a step {highest.value:.2f} ({highest.pooling}, {highest.step})" in told
-    assert [note.text for note in figure.layout.annotations] == ["<b>BERT</b>", "<b>roberta-sentiment</b>"]
+        every = found("depth", key, task="topic")
+        for pooling in DEEP:
+            below = [row for row in every if row.pooling == pooling]
+            (last,) = found("probe", key, task="topic", pooling=pooling)
+            told = [*marked(below, every, accuracy_text), accuracy_text(last.value)]
+            assert table[f"{title}|{pooling}"] == [title, pooling, *told]
+    assert len(table) == len(CHOSEN) * len(DEEP)
+    assert len(records(shown)) == len(table) * (LOWER + 1)
+
+
+def test_whitening_is_a_row_for_each_vector() -> None:
+    shown = WHITENING.show(evidence(*CHOSEN), {}, SAY)
+    table, every = rows_of(shown), measured(RESULTS, "postprocessed")
+    assert f"tests: {len(every)})" in plain(shown.above)  # all are corrected together, whichever are chosen
+    for key, title in zip(CHOSEN, ("BERT", "roberta-sentiment"), strict=True):
+        for plain_one in found("cosine", key):
+            after = [*found("postprocessed", key, pooling=plain_one.pooling)]
+            told = [number(plain_one.value), *marked(after, every)]
+            assert table[f"{title}|{plain_one.pooling}"] == [title, plain_one.pooling, *told]
     whole = [row for row in records(shown) if (row["backbone"], row["pooling"]) == ("BERT", "mean")]
     assert [row["step before the cosine"] for row in whole] == ["plain", *STEPS]
     gains = [row["ρ less that of plain cosines"] for row in whole]
     assert gains == ["", *(f"{row.gain:.7g}" for row in found("postprocessed", BARE, pooling="mean"))]
 
 
-def answered(key: str) -> dict[tuple[str, int | None], Row]:
-    return {(row.method, row.layer): row for row in found("agreement", key)}
-
-
 def test_explanations_are_a_row_for_each_checkpoint() -> None:
-    asked = [row for row in measured(RESULTS, "agreement") if row.method != "similarity"]
-    tested = [
-        row for row in asked if row.layer in (None, LOWER)
-    ]  # those of all checkpoints, corrected together
-    closer = counting(tested)
     shown = EXPLANATIONS.show(evidence(*OWN), {}, SAY)
+    last = [row for row in measured(RESULTS, "agreement") if row.layer in (None, LOWER)]
+    tested = [row for row in last if row.method != "similarity"]  # of all checkpoints, corrected together
     assert f"Holm's correction over all checkpoints; tests: {len(tested)})" in plain(shown.above)
     for key in OWN:
-        last = [row for (_, layer), row in answered(key).items() if layer in (None, LOWER)]
-        assert len(last) == 4
-        cells = [f"{number(row.value)}{' *' if row in closer else ''}" for row in last]
-        assert " ".join((key, *cells)) in " ".join(plain(str(shown.html).replace("<td", " <td")).split())
-    beaten = len({row.backbone for row in closer})
+        own, *others = (row for row in last if row.backbone == key)
+        assert rows_of(shown)[key] == [key, number(own.value), *marked(others, tested)]
+    beaten = len({row.backbone for row in counting(tested)})
     assert 0 < beaten < len(OWN)
     assert f"token matters for {beaten} of {len(OWN)} checkpoints" in plain(shown.above)
     assert len(records(shown)) == len(measured(RESULTS, "agreement"))  # the file has every layer

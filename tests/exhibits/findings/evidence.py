@@ -77,11 +77,10 @@ def mended(rows: list[Measured]) -> list[Measured]:
 
 TUNED_ALIKE = averaged(CHANCE, ABOVE)
 MENDED = seen(WHITENING, postprocessed=mended(measured(RESULTS, "postprocessed")))
-HEADS, LAYERS, ANSWERS, STEPS = (
+HEADS, ANSWERS, STEPS = (
     [each(exhibit, kind, **how) for how in (ABOVE, BELOW, CHANCE)]
     for exhibit, kind in (
         (OWN_HEADS, "head"),
-        (DEPTHS, "depth"),
         (EXPLANATIONS, "agreement"),
         (WHITENING, "postprocessed"),
     )
@@ -100,10 +99,6 @@ ROWS: dict[str, Row] = {
     "evidence.depths_finding": Row(
         seen(DEPTHS), counts("depth", backbone=BARE, task="sentiment"), seen(DEPTHS, "absent")
     ),
-    "evidence.depths_better": Row(
-        LAYERS[0], lambda say: {"poolings": say.listed(("cls", "mean", "max"))}, LAYERS[2]
-    ),
-    "evidence.depths_chance": Row(LAYERS[2], {}, LAYERS[0]),
     "evidence.explained_no": Row(ANSWERS[0], explaining, ANSWERS[2]),
     "evidence.explained_yes": Row(ANSWERS[2], explaining, ANSWERS[0]),
     "evidence.steps_everywhere": Row(STEPS[0], {}, STEPS[2]),
