@@ -116,6 +116,20 @@ class Ranked:
 
 
 @dataclass(frozen=True)
+class Words:
+    """Result of the words alone, without a backbone: tf-idf, with the same classifier on the same folds.
+
+    ``p``: of the corrected resampled t-test of the best combination against it; ``p_corrected``: by
+    Bonferroni's method, for the vectors that the best one was picked from.
+    """
+
+    accuracy: Score
+    macro_f1: float
+    p: float
+    p_corrected: float
+
+
+@dataclass(frozen=True)
 class CurvePoint:
     """The best combination's accuracy when it is fitted on ``rows`` rows only."""
 
@@ -145,9 +159,10 @@ class Fit:
 
     ``majority``: the share of the most frequent label. ``shuffled``: accuracy of the best combination with
     shuffled labels: its mean, and between what the next one would be. ``learned``: the score that fits the
-    table. ``classes``: K labels in their order. ``gain``: by how much accuracy rises from the last but one
-    point of the ``curve`` to the last. ``confusion``: (K, K) given by predicted, of the best. ``predicted``:
-    (N,) out-of-fold predictions of the best, as places in ``classes``.
+    table. ``words``: what is reached without a backbone. ``classes``: K labels in their order. ``gain``: by
+    how much accuracy rises from the last but one point of the ``curve`` to the last. ``confusion``: (K, K)
+    given by predicted, of the best. ``predicted``: (N,) out-of-fold predictions of the best, as places in
+    ``classes``.
     ``head``: of the best, fitted on all rows; see `OwnHead`. ``warnings``: what could not be had.
     """
 
@@ -157,6 +172,7 @@ class Fit:
     majority: float
     shuffled: Score
     learned: Held
+    words: Words
     classes: tuple[str, ...]
     curve: tuple[CurvePoint, ...]
     gain: Score
@@ -179,6 +195,7 @@ def fit_json(fit: Fit, notes: tuple[Sentence, ...]) -> dict[str, Any]:
         "rows": [_flat(asdict(row)) for row in fit.ranking],
         "majority": fit.majority,
         "shuffled": asdict(fit.shuffled),
+        "words": _flat(asdict(fit.words)),
         "n": len(fit.table.texts),
         "classes": list(fit.classes),
         "folds": fit.plan.folds,

@@ -36,7 +36,7 @@ DRAWN = 24  # vectors in the figure, the best ones; all stand in the table
 WIDEST, LINE = 15, 18  # characters of a line beside the axis, and the pixels that it takes
 BESIDE = 58  # pixels of the column of values at the right
 BELOW = 52  # pixels of the axis
-LINES = {"majority": ("dashdot", "╌·╌"), "shuffled": ("dot", "····")}
+LINES = {"words": ("dash", "╌╌╌"), "majority": ("dashdot", "╌·╌"), "shuffled": ("dot", "····")}
 SCALE = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "50 %", "100 %"]}  # of accuracy
 # Of the confusion.
 SHADES = ((0.0, "#f1f4f6"), (0.5, "#7fb4d2"), (1.0, "#0a4d75"))  # of the share of a row
@@ -65,6 +65,12 @@ class Found:
         """The combinations, best first, of which none has the same vectors as another."""
         return tuple(one for one in self.fit.ranking if not one.same_as)
 
+    @property
+    def beats_words(self) -> bool:
+        """Whether the best combination is better than words alone, by more than chance."""
+        words = self.fit.words
+        return words.p_corrected < LEVEL and self.best.accuracy.value > words.accuracy.value
+
     def name(self, one: Ranked, say: Texts) -> str:
         """Backbone, every pooling of the same vectors and, where there are several, layer; not escaped."""
         where, every = (one.backbone, one.pooling, one.layer), self.fit.ranking
@@ -80,13 +86,16 @@ def score_text(score: Score, say: Texts) -> str:
 
 
 def ranking(found: Found, _: State, say: Texts) -> Shown:
-    """A point with its interval for each vector, the best one above; the lines of knowing nothing."""
+    """A point with its interval for each vector, the best one above; the lines of words and of nothing."""
     fit, others = found.fit, len(found.vectors) - 1
-    values = {"majority": percent(fit.majority), "shuffled": score_text(fit.shuffled, say)}
+    values = {"words": score_text(fit.words.accuracy, say), "majority": percent(fit.majority)}
+    values |= {"shuffled": score_text(fit.shuffled, say)}
     line = Markup('<li><span aria-hidden="true">{}</span> {}</li>')
     items = [line.format(LINES[key][1], say(f"lab.{key}", value=value)) for key, value in values.items()]
     worse = sum(one.p_corrected < LEVEL for one in found.vectors[1:])
-    notes = [say("lab.differences" if others else "lab.alone", count=worse, total=others, level=LEVEL)]
+    beside = {"accuracy": percent(fit.words.accuracy.value), "level": LEVEL, "total": others + 1}
+    notes = [say(f"lab.words_{'beaten' if found.beats_words else 'unbeaten'}", **beside)]
+    notes += [say("lab.differences" if others else "lab.alone", count=worse, total=others, level=LEVEL)]
     notes += [say("lab.no_difference")] if worse < others else []
     notes += [say("lab.picked")] if others else []
     notes += [say("lab.drawn", count=DRAWN, total=others + 1)] if others >= DRAWN else []
@@ -125,15 +134,21 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
     """Show the same of every combination as a table, with a link that saves it as CSV."""
     data = _ranked(found, say)
     caption = say("lab.about", rows=len(found.fit.table.texts), classes=len(found.fit.classes))
-    texts = data.map(lambda cell: number(cell, 3) if isinstance(cell, float) else str(cell))
+    texts = data.map(lambda cell: number(cell, 3) if isinstance(cell, float) else str(cell)).where(
+        data.notna(), ""
+    )
     numeric = range(2, data.shape[1] - 1)
     return Shown(data=data, html=exhibit.saved_table(data, texts, numeric, caption, "poolscope-lab.csv", say))
 
 
 def _ranked(found: Found, say: Texts) -> pd.DataFrame:
-    """A row for each combination; rho where labels are numbers."""
-    rows = pd.json_normalize([asdict(one) for one in found.fit.ranking])
-    rows["backbone"] = [found.titles.get(key, key) for key in rows["backbone"]]
+    """A row for each combination, rho where labels are numbers; and in its place, that of words alone."""
+    titled = [
+        {**asdict(one), "backbone": found.titles.get(one.backbone, one.backbone)} for one in found.fit.ranking
+    ]
+    alone = {**dict.fromkeys(("pooling", "layer", "same_as"), ""), "backbone": say("lab.words_alone")}
+    rows = pd.json_normalize([*titled, {**alone, **asdict(found.fit.words)}])
+    rows = rows.sort_values("accuracy.value", ascending=False, kind="stable", ignore_index=True)
     return titled_frame({f"lab.column_{name}": rows[of] for name, of in RANKED.items() if of in rows}, say)
 
 
@@ -154,6 +169,7 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     )
     values = [percent(one.value) for one in scores]
     lines = {"majority": found.fit.majority, "shuffled": found.fit.shuffled.value}
+    lines["words"] = found.fit.words.accuracy.value
     frame = draw.layout(
         height=len(shown) * max(26, room) + BELOW,
         margin={"l": left, "r": BESIDE, "t": 6, "b": BELOW - 6},

@@ -199,13 +199,14 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
         code = program(examine(backbone, query, task))
         head = file.read_bytes()
     numbers, table = fit_json(fit, notes), fit.table
+    words = {"backbone": "words alone, tf-idf", **numbers["words"]}
     pairs = [("text_pair", table.pairs)] if table.pairs else []
     said = [fit.classes[label] for label in fit.predicted]  # by folds that have not seen the row
     predictions = [("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)]
     texts = {
         "classify.py": code,
         "README.md": card(fit, last, notes),
-        "results.csv": to_csv(pd.DataFrame(numbers["rows"])[RESULTS.split()]),
+        "results.csv": to_csv(pd.DataFrame([*numbers["rows"], words])[RESULTS.split()]),
         "predictions.csv": to_csv(data_frame(predictions)),
         "fit.json": json.dumps(numbers, indent=1, ensure_ascii=False) + "\n",
     }
@@ -221,6 +222,7 @@ def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
         best=fit.ranking[0],
         last=last,
         worse=sum(row.p_corrected < COUNTS for row in fit.ranking),
+        beats_words=Found(fit, {}).beats_words,
         labels=", ".join(f"`{_plain(label)}`" for label in fit.classes),
         warnings="".join(f"\n- {_plain(str(note))}" for note in (*notes, *fit.warnings)),
     )

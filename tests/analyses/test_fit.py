@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import t, ttest_rel
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score
 from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedGroupKFold
@@ -95,6 +96,25 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int, width: int
         assert abs(answer.accuracies[place] - right.mean()) <= 1 / len(split.test)
 
 
+def test_words_alone_are_tf_idf_of_the_same_folds(answer: tuple[list[Stage], Fit]) -> None:
+    _stages, fit = answer
+    labels = np.array([fit.classes.index(label) for label in fit.table.labels])
+    rows = fits.Rows(labels, fits.groups_of(fit.table, 3)[0], 0)
+    found = np.zeros((120, 2))
+    texts = np.array(fit.table.texts, dtype=object)
+    for parts in classifier.divide(rows, 3, fits.REPEATS):
+        for split in fits.splits_of(parts, 3):
+            known = np.concatenate([split.train, split.held_out])
+            counts = TfidfVectorizer(token_pattern=r"\w+|[^\w\s]").fit(texts[known])
+            search = searched(known, split.held_out).fit(counts.transform(texts[known]), labels[known])
+            said = search.predict_proba(counts.transform(texts[split.test]))
+            np.testing.assert_allclose(classifier.words(fit.table.texts, labels, split), said, atol=1e-3)
+            found[split.test] += said
+    right = found.argmax(axis=1) == labels
+    assert fit.words.accuracy.value == right.mean()
+    assert fit.words.macro_f1 == pytest.approx(f1_score(labels, found.argmax(axis=1), average="macro"))
+
+
 @pytest.mark.parametrize("folds", [2, 5, 10])
 def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(folds: int) -> None:
     draw = np.random.default_rng(folds)
@@ -164,7 +184,7 @@ def test_stages_come_in_order_and_say_what_each_combination_reached(answer: tupl
     stages, fit = answer
     names = [stage.name for stage in stages]
     assert names == sorted(names, key=("embed", "fit", "check").index)
-    for name, total in (("embed", 120), ("fit", 4), ("check", 19)):
+    for name, total in (("embed", 120), ("fit", 4), ("check", 20)):
         last = [stage for stage in stages if stage.name == name][-1]
         assert (last.done, last.total) == (total, total)
     fitted = [stage.reached for stage in stages if stage.name == "fit"]

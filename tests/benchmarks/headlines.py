@@ -99,6 +99,12 @@ def ridge(vectors: Floats, labels: Ints, split: Split) -> Floats:
     return found
 
 
+def wordless(_texts: Any, labels: Ints, split: Split) -> Floats:
+    """Probabilities (n, K) of who has no words to go by: the shares of the labels."""
+    shares = np.bincount(labels[split.train], minlength=labels.max() + 1) / len(split.train)
+    return np.tile(shares.astype(np.float32), (len(split.test), 1))
+
+
 def fitted(kind: Kind, seed: int) -> Fit:
     """What a fit of such a table gives."""
     labels, vectors = drawn(kind, np.random.default_rng(seed))
@@ -116,7 +122,7 @@ def fitted(kind: Kind, seed: int) -> Fit:
         found, nothing = {(name, 1): one[rows[of]] for name, one in vectors.items()}, np.zeros(len(of), bool)
         return Pooled(of, found, {}, nothing, nothing, 9)
 
-    run = {"divide": divide, "embed": embedded, "fold": ridge, "conclude": conclude}
+    run = {"divide": divide, "embed": embedded, "fold": ridge, "words": wordless, "conclude": conclude}
 
     def steps(call: Call) -> Iterator[Any]:
         return (run[call.name](*call.given, *each) for each in call.each)

@@ -110,7 +110,7 @@ ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; ot
     "depth": lambda one: one.analysis.layers + 1,
     "weights": lambda one: len(one.weights),
     "detective": lambda given: len(given.candidates),
-    **dict.fromkeys(("lab-ranking", "lab-numbers"), lambda given: len(given.fit.ranking)),
+    **dict.fromkeys(("lab-ranking", "lab-numbers"), lambda given: len(given.fit.ranking) + 1),
     "lab-curve": lambda given: len(given.fit.curve),
     "lab-confusion": lambda given: len(given.fit.classes) ** 2,
     "lab-misses": lambda given: len(given.fit.misses),

@@ -317,6 +317,7 @@ def fake_fit(table: fitting.Table, plan: fitting.Plan) -> Iterator[fitting.Stage
         majority=np.bincount(given).max() / rows,
         shuffled=fitting.Score(0.5, 0.4, 0.6),
         learned=fitting.Held("macro_f1", 0.89, 0.48, True),
+        words=fitting.Words(fitting.Score(0.7, 0.6, 0.8), 0.69, 0.001, 0.004),
         gain=fitting.Score(0.3, 0.2, 0.4),
         classes=classes,
         curve=(

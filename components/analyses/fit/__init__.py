@@ -164,7 +164,7 @@ def _embed(backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
 
 # What jobs run for a fit, behind all that visitors ask: no answer of theirs is kept.
 EMBED = Step("embed", _embed, last=True)
-DIVIDE, FOLD, CONCLUDE = map(_step, ("divide", "fold", "conclude"))
+DIVIDE, FOLD, WORDS, CONCLUDE = map(_step, ("divide", "fold", "words", "conclude"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,11 +262,13 @@ class Fitting:
     def concluded(
         self, grid: Sequence[Measured], best: Combination, warnings: tuple[Sentence, ...]
     ) -> Generator[Stage | Fit]:
-        """The learning curve, the control with shuffled labels, and everything in one place."""
+        """The words alone, the learning curve, the control with shuffled labels; and all in one place."""
         (spec, vectors, measured), rows = best, self.asked.rows
         shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
         drawn = [shuffled(rows, rows.seed + place) for place in range(shuffles)]
-        found, checks = list[Tested](), len(SHARES) + shuffles + 1
+        texts = tuple(map("\n".join, zip(*sides_of(self.asked.table), strict=True)))
+        found, checks = [self.tested(spec, texts, rows, self.parts, step="words")], len(SHARES) + shuffles + 2
+        yield Stage(len(found), checks, "check", spec.key)
         for share in SHARES:
             found.append(self.tested(spec, vectors, rows, self.parts, share))
             yield Stage(len(found), checks, "check", spec.key)
@@ -274,20 +276,29 @@ class Fitting:
         for other, parts in zip(drawn, self.steps(Call("divide", spec, (), each)), strict=True):
             found.append(self.tested(spec, vectors, other, parts))
             yield Stage(len(found), checks, "check", spec.key)
-        curve, control = found[: len(SHARES)], found[len(SHARES) :]
-        known = self.parts, tuple(grid), grid.index(measured), vectors, tuple(curve), tuple(control), warnings
-        (fit,) = self.steps(Call("conclude", spec, (self.asked, *known)))
+        (words, *curve), control = found[: len(SHARES) + 1], found[len(SHARES) + 1 :]
+        known = self.parts, tuple(grid), grid.index(measured), vectors, words, tuple(curve), tuple(control)
+        (fit,) = self.steps(Call("conclude", spec, (self.asked, *known, warnings)))
         yield Stage(checks, checks, "check", spec.key)
         yield fit
 
     def tested(
-        self, spec: BackboneSpec, vectors: Floats, rows: Rows, parts: Ints, share: float = 1
+        self,
+        spec: BackboneSpec,
+        vectors: Floats | tuple[str, ...],
+        rows: Rows,
+        parts: Ints,
+        share: float = 1,
+        step: str = "fold",
     ) -> Tested:
-        """All folds of each division of the ``rows``, fitted on a ``share`` of those that are not tested."""
+        """All folds of each division of the ``rows``, fitted on a ``share`` of those that are not tested.
+
+        ``step`` fits one of ``vectors``, or of the N texts.
+        """
         splits = [split for drawn in parts for split in splits_of(drawn, self.asked.plan.folds)]
         if share < 1:
             splits = [shared(split, rows, share) for split in splits]
-        found = self.steps(Call("fold", spec, (vectors, rows.labels), [(split,) for split in splits]))
+        found = self.steps(Call(step, spec, (vectors, rows.labels), [(split,) for split in splits]))
         return Tested.of(splits, list(found), rows.labels)
 
 

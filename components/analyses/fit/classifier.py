@@ -8,8 +8,10 @@ text never stands in two.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, log_loss
 from sklearn.model_selection import StratifiedGroupKFold
@@ -17,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from components.analyses.fit import Asked, Measured, Rows, Split, Tested, headlines, numbers_of, splits_of
-from components.fitting import CurvePoint, Fit, Miss, OwnHead, Ranked, packed, write_head
+from components.fitting import CurvePoint, Fit, Miss, OwnHead, Ranked, Words, packed, write_head
 from components.model.probes import Probe
 from components.texts import Sentence
 from components.types import Floats, Ints
@@ -26,6 +28,7 @@ STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)  # scikit-learn's C, from the strongest regu
 NOISE = 1e-4  # a number that varies by less than this share of the typical one is rounding
 ROUGH = 3e-4  # of the gradient, where only the best strength is asked for; scikit-learn's own is 1e-4
 ITERATIONS = 5000  # more than any fit takes: a ConvergenceWarning would be an error of the recipe
+WORD = r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]"  # a sign of Chinese is one
 PARTS = 5  # of all rows, at least: where there are fewer folds, each tests several parts
 
 
@@ -51,6 +54,18 @@ def fold(vectors: Floats, labels: Ints, split: Split) -> Floats:
     return found
 
 
+def words(texts: Sequence[str], labels: Ints, split: Split) -> Floats:
+    """The same of the words of N texts, without a backbone: tf-idf, whose rows have length 1 as they are."""
+    with threadpool_limits(1):
+        rows = np.concatenate([split.train, split.held_out])
+        counts = TfidfVectorizer(token_pattern=WORD)
+        known = counts.fit_transform([texts[row] for row in rows])
+        asked = counts.transform([texts[row] for row in split.test])
+        regression = _strongest(known, labels[rows], len(split.train))
+        found: Floats = regression.predict_proba(asked).astype(np.float32)
+    return found
+
+
 def fit_with_held_out(
     pooled: Floats, labels: Ints, train: Ints, held_out: Ints
 ) -> tuple[StandardScaler, LogisticRegression]:
@@ -60,10 +75,13 @@ def fit_with_held_out(
     log loss of ``held_out`` falls; the best one is then fitted on both.
     """
     rows = np.concatenate([train, held_out])
-    answers = labels[rows]
     scaler = standardiser(pooled[rows])
-    scaled = scaler.transform(pooled[rows])
-    (tried, kept), (given, asked) = (np.split(each, [len(train)]) for each in (scaled, answers))
+    return scaler, _strongest(scaler.transform(pooled[rows]), labels[rows], len(train))
+
+
+def _strongest(rows: Any, labels: Ints, train: int) -> LogisticRegression:
+    """The classifier of rows (N, D'), with the strength that is best if the first ``train`` are fitted on."""
+    (tried, kept), (given, asked) = ((each[:train], each[train:]) for each in (rows, labels))
     best, least = STRENGTHS[0], np.inf
     regression = LogisticRegression(tol=ROUGH, max_iter=ITERATIONS, warm_start=True)
     for strength in STRENGTHS:
@@ -72,7 +90,7 @@ def fit_with_held_out(
         if loss >= least:
             break
         best, least = strength, loss
-    return scaler, LogisticRegression(C=best, max_iter=ITERATIONS).fit(scaled, answers)
+    return LogisticRegression(C=best, max_iter=ITERATIONS).fit(rows, labels)
 
 
 def standardiser(pooled: Floats) -> StandardScaler:
@@ -104,6 +122,7 @@ def conclude(
     grid: Sequence[Measured],
     place: int,
     vectors: Floats,
+    words: Tested,
     curve: Sequence[Tested],
     control: Sequence[Tested],
     warnings: tuple[Sentence, ...],
@@ -111,10 +130,13 @@ def conclude(
     """Everything in one place, the ranking best first.
 
     ``parts``: (R, N) of the rows. ``place``: of the best combination in the ``grid``; ``vectors``: (N, D') of
-    that one. ``curve``: fitted on shares of the rows; ``control``: with shuffled labels.
+    that one. ``words``: without any. ``curve``: fitted on shares of the rows; ``control``: with shuffled
+    labels.
     """
     best, labels = grid[place], asked.rows.labels
     predicted, tried = best.tested.predicted, sum(not one.same_as for one in grid)
+    p = headlines.corrected_t_test(best.tested.accuracies - words.accuracies, 1 / (asked.plan.folds - 1))
+    alone = headlines.accuracy_score(words), headlines.macro_f1_of(words)
     held = headlines.learned(best.tested, control, numbers_of(asked.classes), tried)
     points: dict[int, Tested] = {}
     for point in (*curve, best.tested):
@@ -126,6 +148,7 @@ def conclude(
         majority=float(np.bincount(labels).max() / len(labels)),
         shuffled=headlines.interval_of([one.accuracy for one in control]),
         learned=held,
+        words=Words(*alone, p, min(1.0, p * tried)),
         classes=asked.classes,
         curve=tuple(CurvePoint(rows, headlines.accuracy_score(point)) for rows, point in points.items()),
         gain=headlines.gain_of(curve[-1], best.tested, 1 / (asked.plan.folds - 1)),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, RANKING, Found
-from components.fitting import Held, Score
+from components.fitting import Held, Score, Words
 from components.texts import Texts
 from tests.exhibits.answers import found
 from tests.exhibits.findings.row import Row, Told, Values, told
@@ -30,6 +30,11 @@ def worse(count: int) -> Told:
     ranking = USUAL.fit.ranking
     ps = [1.0, 1.0, *(0.01 if place < count else 0.9 for place in range(len(ranking) - 2))]
     return ranked(ranking=tuple(replace(one, p_corrected=p) for one, p in zip(ranking, ps, strict=True)))
+
+
+def beside_words(accuracy: float, p: float) -> Told:
+    """The same beside words alone that are right so often."""
+    return ranked(words=Words(Score(accuracy, accuracy - 0.05, accuracy + 0.05), accuracy, p / 4, p))
 
 
 def grown(gain: Score, held: Held = LEARNED) -> Told:
@@ -68,6 +73,10 @@ ROWS: dict[str, Row] = {
     "lab.nothing_learned": Row(
         ranked(learned=NOT), lambda say: {**best(say), "value": "0.53", "total": 4}, ranked(learned=LEARNED)
     ),
+    "lab.words_beaten": Row(
+        beside_words(0.7, 0.004), {"accuracy": "70 %", "level": 0.05, "total": 4}, beside_words(0.7, 0.06)
+    ),
+    "lab.words_unbeaten": Row(beside_words(0.95, 0.004), {"accuracy": "95 %"}, beside_words(0.7, 0.004)),
     "lab.no_difference": Row(worse(1), {}, worse(9)),
     "lab.curve_rises": Row(grown(SOME), points("30.0", "20.0", "40.0"), grown(SOME, NOT)),
     "lab.curve_flat": Row(grown(NONE), points("0.1", "−1.0", "1.2"), grown(FEW)),
