@@ -260,7 +260,7 @@ def _records(found: Any) -> list[Any]:
         names = names if said else [f"column {number}" for number in range(1, width + 1)]
         return [dict(zip(names, row, strict=False)) for row in found[bool(said) :]]
     if _are(found, dict):
-        return found
+        return list(found)
     raise ValueError(found)
 
 
