@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import math
+import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -59,7 +60,9 @@ from components.types import BackboneSpec
 
 SPECIAL = "special_tokens_map.json"  # which transformers reads as if it stood in the tokenizer's settings
 NEW_NUMBERS, TIMES = 10_000_000, 3  # a head may be new, and of an encoder-decoder the decoder, if need be
-BESIDE_ADAPTER = ".base_layer."  # in names of weights to which adapters of peft are added
+UNMERGED = re.compile(  # in names of weights that are saved with what peft, or adapters, put into a model
+    r"(?:^|\.)(base_layer|lora_\w+|ia3_\w+|loras|adapters|modules_to_save|prompt_encoder|prefix_tunings?)\."
+)
 UNHEARD = "☃ 🔭 ﷺ"  # what few vocabularies know
 MOST = 64  # tokens of "a b c", with all that a tokenizer may add
 LONGEST = 512  # tokens, where neither tokenizer nor config states a limit
@@ -77,12 +80,15 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     if place is None:
         raise PoolscopeError("backbone", spec.key, "errors.no_files")
     folder = files.body(place)
+    adapters = sorted(file for at in ("", "*/") for file in folder.glob(f"{at}{files.ADAPTER}"))
+    weights = files.weights_in(folder) or any(folder.glob("pytorch_model*"))
+    if adapters and not (weights and (folder / files.CONFIG).exists()):
+        file = adapters[0].relative_to(folder).as_posix()
+        raise PoolscopeError("backbone", spec.key, "errors.adapter", file=file)
     if not (folder / files.CONFIG).exists():
         inside = sorted(file.parent.name for file in folder.glob(f"*/{files.CONFIG}"))
-        key, file = "errors.config_inside" if inside else "errors.no_config", files.CONFIG
-        if (folder / files.ADAPTER).exists():
-            key, file = "errors.adapter", files.ADAPTER
-        raise PoolscopeError("backbone", spec.key, key, file=file, folders=tuple(inside))
+        key = "errors.config_inside" if inside else "errors.no_config"
+        raise PoolscopeError("backbone", spec.key, key, file=files.CONFIG, folders=tuple(inside))
     try:
         return _loaded(spec, folder, make_room)
     except RefusalError as refusal:
@@ -111,8 +117,9 @@ def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
     """
     own = empty.state_dict().keys()
     known = {*own, *(name.removeprefix(f"{empty.base_model_prefix}.") for name in own)}
-    if any(BESIDE_ADAPTER in name for name in tensors) and not any(BESIDE_ADAPTER in name for name in own):
-        raise RefusalError("refusals.unmerged", name=BESIDE_ADAPTER.strip("."))
+    for found in filter(None, map(UNMERGED.search, tensors)):
+        if not any(map(UNMERGED.search, own)):
+            raise RefusalError("refusals.unmerged", name=found[1])
     first = next(iter(tensors), "").split(".")
     for wrapper in (".".join([*first[:count], ""]) for count in range(1, len(first))):
         within = {name.removeprefix(wrapper) for name in tensors if name.startswith(wrapper)}

@@ -79,6 +79,7 @@ def test_what_a_folder_holds_besides_or_instead_is_said(tmp_path: Path, kind: st
     case, folder = FOLDERS[kind], tmp_path / "odd"
     spec, prefix = replace(checkpoint(folder), available=False), case.get("prefix", "")
     reweigh(folder, lambda tensors: [tensors.update({prefix + key: tensors.pop(key)}) for key in [*tensors]])
+    reweigh(folder, lambda tensors: tensors.update(dict.fromkeys(case.get("more", ()), torch.ones(1))))
     for name in case.get("without", ()):
         (folder / name).unlink()
     for name, keys in case.get("files", {}).items():
