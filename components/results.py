@@ -112,4 +112,4 @@ def holm(ps: Sequence[float]) -> list[float]:
 def exact(better: int, worse: int) -> float:
     """The p-value of the exact sign test of two counts, which is McNemar's exact test; 1 without any."""
     total, least = better + worse, min(better, worse)
-    return min(1.0, 2 * sum(comb(total, count) for count in range(least + 1)) / 2**total)
+    return min(1.0, 2 * sum(comb(total, count) for count in range(least + 1)) / (1 << total))

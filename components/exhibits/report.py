@@ -78,25 +78,32 @@ def report(
             summary = summary or said
         for exhibit in (one for row in panel.rows for one in row):
             if "report" in exhibit.where and exhibit.applies(subject):
-                sections.append(_section(exhibit, subject, state, made.link, say))
+                sections.append(section(exhibit, subject, state, made.link, say))
     told = {
         **{name: visible(text) for name, text in facts.items()},
         say("away.made"): f"{made.when:%Y-%m-%d %H:%M %Z}".strip(),
         say("away.versions"): ", ".join(f"{name} {version(name)}" for name in INSTALLED),
     }
     body = render("report", say, summary=Markup(summary), facts=told, link=made.link, sections=sections)
-    text, scripts = shorten(visible(next(iter(facts.values()))), TITLE), _scripts()
+    return figured(say("away.title", text=shorten(visible(next(iter(facts.values()))), TITLE)), body, say)
+
+
+def figured(title: str, body: Markup, say: Texts) -> tuple[str, ...]:
+    """A document in pieces, whose ``body`` may have figures."""
+    scripts = _scripts()
     run = " ".join(f"'sha256-{value}'" for value in scripts)  # these, and images that it made itself
     policy = f"default-src 'none'; script-src {run}; style-src 'unsafe-inline'; img-src data: blob:"
-    return _begin(say("away.title", text=text), body, policy, say), *scripts.values(), END
+    return _begin(title, body, policy, say), *scripts.values(), END
 
 
-def _section(exhibit: Exhibit[Any], subject: Any, state: State, link: str, say: Texts) -> Markup:
-    """An exhibit from top to bottom, with a heading always.
+def section(
+    exhibit: Exhibit[Any], subject: Any, state: State, link: str, say: Texts, name: str = ""
+) -> Markup:
+    """An exhibit from top to bottom, with a heading always, under its own or another ``name``.
 
     Its links to other states of the page lead to that of ``link``, or nowhere without it.
     """
-    shown, name = exhibit.show(subject, state, say), exhibit.element or exhibit.name
+    shown, name = exhibit.show(subject, state, say), name or exhibit.element or exhibit.name
     if exhibit.title and exhibit.frame != "bare":
         shown = replace(shown, heading=shown.heading or say(exhibit.title))
     page = escape(link.partition("?")[0])

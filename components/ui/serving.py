@@ -27,7 +27,7 @@ from components.ui.public import answering
 from components.ui.public.guard import PAGES, PLAIN, GuardMiddleware
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
-from components.ui.public.requests import DOCUMENTS, Endpoints, endpoints_of
+from components.ui.public.requests import DOCUMENTS, EXPLAIN, Endpoints, endpoints_of, page_path
 from components.ui.public.response_cache import ResponseCache
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware
@@ -64,6 +64,10 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
             makers[tag] = answering.with_timeout(getattr(links, document.name), settings.seconds, watch)
         plain[path] = answering.PlainHTTP(answering.by_language(makers), admission, answering.document)
     app.router.routes.extend(Route(path, answers, methods=["POST"]) for path, answers in plain.items())
+    for tag, explain in site.readers.items():
+        made = answering.with_timeout(explain, settings.seconds, partial(monitor.question, "explain"))
+        answers = answering.PlainHTTP(made, admission, answering.document)
+        app.router.routes.append(Route(page_path(tag, EXPLAIN), answers, methods=["GET"]))
     internals.widen(page, 2 * settings.waiting + sum(line.places for line in lines.values()), SESSIONS)
     page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)
     with warnings.catch_warnings():  # gradio tells each app of several pages so, also where it is off

@@ -6,7 +6,7 @@ A link is followed, kept in the address, copied, and shown as a QR code.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -36,7 +36,7 @@ from components.ui.places import OF_MODEL, PRIVATE, Given, Updates, browser, on,
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
-from components.ui.talk import Talk, qr_code, shows_of
+from components.ui.talk import Talk, qr_code, reader, shows_of
 
 TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, LAB, QUESTIONS)
 ALIASES = {"text_pair": "pair"}  # names of the API -> what the page calls the same
@@ -50,12 +50,14 @@ SHOWN = "() => document.getElementById('code')?.showModal()"
 class Site:
     """All that is served: the page in every language, and by language the ``links``, which make its reports.
 
-    ``scripts``: the talks in each language; none where there are no talks.
+    ``scripts``: the talks in each language; none where there are no talks. ``readers``: what makes
+    the page to read.
     """
 
     page: gr.Blocks
     links: Mapping[str, Links]
     scripts: Mapping[str, tuple[Script, ...]]
+    readers: Mapping[str, Callable[[], tuple[str, ...]]]
 
 
 def build(
@@ -75,20 +77,23 @@ def build(
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
     links: dict[str, Links] = {}
     scripts: dict[str, tuple[Script, ...]] = {}
+    readers: dict[str, Callable[[], tuple[str, ...]]] = {}
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
             links[tag] = Links(analyst, measured, lab_rows, say)
             shows = shows_of(links[tag].tabs)
             places = {name: show.place for name, show in shows.items()}
-            if told := read_talks(talk, tag, links[tag].controls, places):
-                scripts[tag] = told
-                Talk(told, shows, say, room)
+            if talks := read_talks(talk, tag, links[tag].controls, places):
+                scripts[tag] = talks
+                Talk(talks, shows, say, room)
+            for told in read_talks(ASSETS / "explain", tag, links[tag].controls, places):
+                readers[tag] = reader(told, shows, say)
             scripted_html("exporter", EXPORT.read_text(encoding="utf-8"))  # for the buttons that save images
             gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")  # has Plotly loaded
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
-    return Site(page, links, scripts)
+    return Site(page, links, scripts, readers)
 
 
 class Links:

@@ -1,5 +1,7 @@
 """Talk mode: a script of states with a caption each, one thing per screen; the arrow keys walk through it.
 
+A script can also be read, on a page of its own.
+
 In a room, phones follow the talk and vote on its questions. All of that is kept in memory alone.
 """
 
@@ -13,11 +15,13 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from threading import Condition
 from typing import Any
 from urllib.parse import parse_qs, urljoin
 
 import gradio as gr
 import segno
+from cachetools import LRUCache, cached
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -27,6 +31,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, OneOf, State
 from components.exhibits.exhibit import Exhibit, Panel, exhibit_html
+from components.exhibits.report import figured, section
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
 from components.exhibits.view import visible
 from components.markup import render
@@ -176,6 +181,30 @@ def _card(html: str) -> Markup:
 
 def _slide_html(caption: Markup, card: Markup) -> str:
     return str(Markup('<div class="said">{}</div>{}').format(caption, card))
+
+
+def reader(script: Script, shows: Mapping[str, Show], say: Texts) -> Callable[[], tuple[str, ...]]:
+    """Make what gives the page, in pieces: measured when it is first asked for, and then kept.
+
+    PoolscopeError where a slide has no answer; then nothing is kept.
+    """
+    tag = say.language.tag
+    root = "./" if tag == ENGLISH else "../"  # from here to the page
+
+    @cached(LRUCache(1), condition=Condition())
+    def explain() -> tuple[str, ...]:
+        screens = []
+        for place, step in enumerate(script.steps, 1):
+            show = shows[step.show]
+            subject = show.panel.subject(show.tab.answer_to(step.state))
+            drawn = section(show.exhibit, subject, step.state, root, say, f"screen-{place}")
+            screens.append((step, f"{root}?{step.link}&lang={tag}", drawn))
+        known = [load_texts(one).language for one in languages()]
+        told = {"title": script.title, "screens": screens, "root": root, "tag": tag, "languages": known}
+        body = render("explain", say, **told)
+        return figured(script.title, body, say)
+
+    return explain
 
 
 def encoded(link: str) -> segno.QRCode:

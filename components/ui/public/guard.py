@@ -30,7 +30,9 @@ from components.ui.public.answering import error_text
 from components.ui.public.queue import ASKER, Asker
 from components.ui.public.requests import Body, Endpoints
 
-PAGES = tuple(map(requests.page_path, languages()))
+PAGES: Mapping[str, str] = {  # path of a page in a language -> of the same in English
+    requests.page_path(tag, first): first for first in ("/", requests.EXPLAIN) for tag in languages()
+}
 GRADIO = "/gradio_api/"  # how the paths of gradio's functions begin
 REDRAWS = tuple(f"{GRADIO}{name}" for name in ("run/", "api/", "cancel", "reset"))
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
@@ -139,9 +141,11 @@ class GuardMiddleware:
         except HTTPException as refusal:
             app = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
         else:
-            path, query = requests.page_path(say.language.tag), scope["query_string"].decode("latin-1")
+            path = requests.page_path(say.language.tag, PAGES.get(scope["path"], "/"))
             if is_page and scope["method"] == "GET" and path != scope["path"]:  # a page in another language
-                app = RedirectResponse(f".{path}?{query}" if query else f".{path}", 302)
+                query = scope["query_string"].decode("latin-1")
+                there = f"{'.' * min(2, scope['path'].count('/'))}{path}"
+                app = RedirectResponse(f"{there}?{query}" if query else there, 302)
         await app(scope, receive, send)
 
     def _check_head(self, scope: Scope, say: Texts) -> None:

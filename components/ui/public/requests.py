@@ -19,6 +19,7 @@ from components.ui.gradio_internals import PATHS, block_functions
 
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
+EXPLAIN = "/explain"  # the English page to read
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
 
 
@@ -33,9 +34,9 @@ def page_texts(scope: Scope) -> Texts:
     return request_texts(Headers(scope=scope), f"{scope['path']}?{scope['query_string'].decode('latin-1')}")
 
 
-def page_path(tag: str) -> str:
-    """Give the path of the page in a language, as gradio finds it; the English one is the app's first."""
-    return "/" if tag == ENGLISH else f"/{tag}"
+def page_path(tag: str, first: str = "/") -> str:
+    """Give the path of the page in a language, as gradio finds it; the English one is the ``first``."""
+    return first if tag == ENGLISH else f"{first.rstrip('/')}/{tag}"
 
 
 def negotiate_locale(address: str, accept_language: str, supported: Sequence[str]) -> str:
