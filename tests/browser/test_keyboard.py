@@ -30,6 +30,9 @@ def test_tab_passes_menus_and_what_chose_keeps_the_focus(visitor: Visitor) -> No
     expect(page.locator("#head input")).to_have_value("probe · same linear classifier for all")
     expect(pooling).to_be_focused()
     expect(lists).to_have_count(0)
+    pooling.click()  # who has the focus can be pressed, too
+    expect(lists).to_have_count(1)
+    keys.press("Escape")
 
 
 def test_the_verdict_alone_is_heard_and_the_question_can_be_skipped(visitor: Visitor) -> None:

@@ -33,16 +33,17 @@ button.addEventListener("click", () => fold(!asking.hasAttribute("data-open")));
 asking.addEventListener("click", ({ target }) => { if (target.closest("#examples button")) fold(false); });
 
 // A menu opens for who presses it or an arrow key, not for who passes; one that chose keeps the focus, and Tab closes it.
-let by; // what moves the focus: a key, a choice, or nothing known
-const isMenu = ({ target }) => target.matches?.("[role=combobox]");
+let by; // what moves the focus: a key, a choice, or a press
+const isMenu = ({ target }, more = "") => target.matches?.(`[role=combobox]${more}`);
 for (const name of ["keydown", "mousedown"]) document.addEventListener(name, (event) => {
   by = (event.key === "Enter" ? isMenu(event) : event.target.closest?.("[role=option]")) ? "choice" : event.key;
+  if (name === "mousedown" && isMenu(event, "[aria-expanded=false]")) event.target.blur(); // then the press opens it
   if (!/^(Tab|Shift)$/.test(event.key) || !isMenu(event)) return;
   event.stopPropagation(); // gradio opens it at any key
   document.getElementById(event.target.getAttribute("aria-controls"))?.setAttribute("tabindex", "-1"); // it scrolls
 }, true);
 document.addEventListener("blur", (event) => {
-  if (isMenu(event) && event.target.ariaExpanded === "false") event.stopPropagation(); // nothing was asked
+  if (isMenu(event, "[aria-expanded=false]")) event.stopPropagation(); // nothing was asked
   if (isMenu(event) && by === "choice") queueMicrotask(() => { event.target.focus(); by = ""; });
 }, true);
 document.addEventListener("focus", (event) => { if (/^(Tab|choice)$/.test(by) && isMenu(event)) event.stopPropagation(); }, true);

@@ -2,8 +2,7 @@
 const links = element.querySelector("#languages");
 document.documentElement.lang = links.querySelector("[aria-current]").lang;
 
-const skip = (event) => { event.preventDefault(); document.querySelector("#verdict").focus(); };
-element.querySelector(".skip").addEventListener("click", skip);
+element.querySelector(".skip").onclick = (event) => { event.preventDefault(); document.querySelector("#verdict").focus(); };
 
 // Another language keeps everything else that stands in the address.
 links.addEventListener("click", (event) => {
