@@ -9,12 +9,14 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -40,6 +42,8 @@ SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none
 HEAD = Path(__file__).with_name("head.html")  # the mark of what is read: a served one is fetched again
+STYLES = ASSETS / "answers.css", ASSETS / "theme.css"
+STRONGER = ".gradio-container.gradio-container .contain"  # than gradio's own rules
 
 
 def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable[[float], None]:
@@ -68,6 +72,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
         made = answering.with_timeout(explain, settings.seconds, partial(monitor.question, "explain"))
         answers = answering.PlainHTTP(made, admission, answering.document)
         app.router.routes.append(Route(page_path(tag, EXPLAIN), answers, methods=["GET"]))
+    sheet, style = style_sheet()
+    app.router.routes.append(Route(sheet, lambda _: Response(style, media_type="text/css")))
     internals.widen(page, 2 * settings.waiting + sum(line.places for line in lines.values()), SESSIONS)
     page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)
     with warnings.catch_warnings():  # gradio tells each app of several pages so, also where it is off
@@ -163,14 +169,24 @@ def _listening(host: str) -> socket.socket:
     return socket.create_server((host, last), family=family, backlog=BACKLOG)
 
 
+def style_sheet() -> tuple[str, str]:
+    """Give the path and the text of the page's style sheet, which browsers keep until it is another one.
+
+    Each rule stands there twice, like those that gradio is given: the page's first paint needs no script.
+    """
+    rules = "".join(file.read_text("utf-8") for file in STYLES)
+    text = f"{rules}{STRONGER} {{ {rules} }}"
+    return f"/assets/poolscope-{sha256(text.encode()).hexdigest()[:8]}.css", text
+
+
 def page_options() -> dict[str, Any]:
     """List what gradio needs to show the page as it is meant, and nothing besides."""
     # The fonts of the visitor's system, and subdued text that can still be read.
+    sheet = f'<link rel="stylesheet" href=".{style_sheet()[0]}">'
     theme = tomllib.loads((ASSETS / "theme.toml").read_text("utf-8"))
     return {
         "theme": gr.themes.Default(**theme["base"]).set(**theme["values"]),
-        "head": internals.REMOVE_BASE + HEAD.read_text("utf-8") + places.PRELOAD + places.SCRIPT,
-        "css_paths": [ASSETS / "answers.css", ASSETS / "theme.css"],
+        "head": internals.REMOVE_BASE + HEAD.read_text("utf-8") + sheet + places.PRELOAD + places.SCRIPT,
         "footer_links": ["api", "settings"],
         **dict.fromkeys(("ssr_mode", "show_error", "run_history", "enable_monitoring", "pwa"), False),
     }
