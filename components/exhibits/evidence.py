@@ -68,11 +68,6 @@ class Evidence:
         """Say what a backbone is called, not escaped, with everything in it visible."""
         return visible(self.titles.get(backbone, backbone))
 
-    def about(self, task: str, backbones: Iterable[str], say: Texts) -> str:
-        """Say what an image says of what was asked, not escaped."""
-        titles = say.listed(map(self.title, backbones))
-        return say("away.about_evidence", task=task, backbones=titles)
-
     @cached_property
     def rows(self) -> list[tuple[str, ...]]:
         """The poolings with a probe, those together that are one and the same vector in each backbone."""

@@ -172,18 +172,16 @@ def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:
 
 def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Accuracy at every layer, and whether a lower one is better than the last by more than chance."""
-    found = {key: list(chain.from_iterable(profiles(evidence, key))) for key in evidence.backbones}
-    told, cells = list[str](), Cells()
-    for key, rows in found.items():
-        better, worse, rest = gains(rows)
-        values = {"better": better, "worse": worse, "rest": rest, "tests": better + worse + rest}
-        told += [say("evidence.depths_finding", backbone=evidence.title(key), level=LEVEL, **values)]
-        for row in rows:
-            cell = f"{tables.accuracy_text(row.value)}{_mark(row)}"
-            cells[(evidence.title(key), row.called), f"{say('evidence.column_layer')} {row.layer}"] = cell
-    saved = tables.saved_rows(evidence, chain.from_iterable(found.values()), say)
+    known = chain.from_iterable(profiles(evidence, key) for key in evidence.backbones)
+    rows, cells = list(chain.from_iterable(known)), Cells()
+    for row in rows:
+        layer = f"{say('evidence.column_layer')} {row.layer}"
+        cells[(evidence.title(row.backbone), row.called), layer] = tables.accuracy_text(row.value) + _mark(
+            row
+        )
+    saved = tables.saved_rows(evidence, rows, say)
     hint = say("evidence.depths_hint", task=visible(say.name(evidence.task)))
-    return _table(cells, tables.data_of(DEPTH_COLUMNS, saved, say), "depths", told, hint, say)
+    return _table(cells, tables.data_of(DEPTH_COLUMNS, saved, say), "depths", (), hint, say)
 
 
 def _mark(row: Row) -> str:

@@ -5,12 +5,12 @@ from typing import Any
 from components.exhibits.averaging import AVERAGING
 from components.exhibits.evidence import OWN_HEADS, select
 from components.exhibits.exhibit import Exhibit
-from components.exhibits.intervals import DEPTHS, EXPLANATIONS, WHITENING
+from components.exhibits.intervals import EXPLANATIONS, WHITENING
 from components.results import Row as Measured
 from components.results import beside
 from components.texts import Texts
 from tests.exhibits.findings.row import Row, Told, Values, told
-from tests.measured import having, measured, split
+from tests.measured import having, measured
 from tests.ui.fake_results import LOWER, fake_results
 
 RESULTS = fake_results()
@@ -30,13 +30,6 @@ def seen(exhibit: Exhibit[Any], key: str = BARE, **others: list[Measured]) -> To
 def each(exhibit: Exhibit[Any], kind: str, **more: Any) -> Told:
     """The same with something else in every row of a kind."""
     return seen(exhibit, **{kind: [beside(row, **more) for row in measured(RESULTS, kind)]})
-
-
-def counts(kind: str, **where: str) -> Values:
-    """How many of a backbone's rows differ from what they are held against, as statsmodels corrects them."""
-    rows = [row for row in measured(RESULTS, kind, **where) if kind == "depth" or row.pooling != "cls"]
-    found = dict(zip(("better", "worse", "rest", "tests"), split(rows), strict=True))
-    return {**found, "base": "cls", "level": 0.05, "backbone": BARE}
 
 
 def beating(better: int, worse: int) -> Values:
@@ -96,9 +89,6 @@ ROWS: dict[str, Row] = {
     "evidence.averaging_example": Row(TUNED_ALIKE, largest, averaged(CHANCE, CHANCE)),
     "evidence.finding_own": Row(HEADS[0], beating(5, 0), HEADS[2]),
     "evidence.finding_unbeaten": Row(HEADS[1], beating(0, 5), HEADS[0]),
-    "evidence.depths_finding": Row(
-        seen(DEPTHS), counts("depth", backbone=BARE, task="sentiment"), seen(DEPTHS, "absent")
-    ),
     "evidence.explained_no": Row(ANSWERS[0], explaining, ANSWERS[2]),
     "evidence.explained_yes": Row(ANSWERS[2], explaining, ANSWERS[0]),
     "evidence.steps_everywhere": Row(STEPS[0], {}, STEPS[2]),
