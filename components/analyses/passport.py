@@ -209,7 +209,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         backbone=replace(backbone.described, declared=declared),
         fingerprint=fingerprint(backbone.spec),
         parameters=sum(weight.numel() for weight in backbone.model.parameters()),
-        layers=len(backbone.ordinary.spreads) - 1,
+        layers=len(backbone.ordinary.layers) - 1,
         width=seen[0].kept.hidden[-1].shape[2],
         limit=backbone.limit,
         samples=tuple(

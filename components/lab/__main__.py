@@ -185,7 +185,7 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
     with TemporaryDirectory() as folder:
         file = Path(folder) / HEAD
         backbone = load(replace(spec, probes=str(file)))
-        last = len(backbone.ordinary.spreads) - 1
+        last = len(backbone.ordinary.layers) - 1
         lower = None if best.layer == last else best.layer
         stem = "/".join(place_of(TASK, best.pooling, lower))
         matrix = TypeAdapter(OwnHead).validate_json(fit.head).matrix  # (K, D' + 1), biases last

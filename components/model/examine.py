@@ -19,7 +19,7 @@ from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
 from components.model.files import ADAPTER, OWN_CODE, body, failing
 from components.model.files import folder as here
-from components.model.ordinary import CENTRINGS, Numbers, Ordinary, areas, bands, cosine_by_layer
+from components.model.ordinary import Numbers, Ordinary, Similar
 from components.model.pooling import POOLINGS, Pooling, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
@@ -28,8 +28,6 @@ from components.texts import Named, Sentence
 from components.types import (
     SWAP,
     SWAP_LAYER,
-    ByCentring,
-    Centring,
     Floats,
     ProblemType,
     Query,
@@ -197,17 +195,6 @@ class Stopwatch:
 
 
 @dataclass(frozen=True, eq=False)
-class Similar:
-    """Similarities of T tokens to one reference, for each centring, beside others: as in an Analysis."""
-
-    plain: Floats
-    centred: Floats
-    standardised: Floats
-    ordinary: ByCentring
-    area: ByCentring
-
-
-@dataclass(frozen=True, eq=False)
 class Passed:
     """Text or pair, run on a backbone: all that its poolings and heads are answered from.
 
@@ -239,11 +226,6 @@ class Passed:
         return [layer[0].double().numpy() for layer in self.kept.hidden]
 
     @cached_property
-    def ordinary(self) -> Ordinary:
-        """Ordinary statistics at the layers of this text: it may have fewer than the sentences have."""
-        return _ordinary(self.backbone, self.pair).upmost(len(self.kept.hidden))
-
-    @cached_property
     def to_cls(self) -> Similar:
         """Similarities to [CLS]: the same whatever the pooling."""
         return self.to_token(self.tokens.cls)
@@ -254,18 +236,8 @@ class Passed:
 
     def similar(self, reference: Sequence[Numbers], *itself: int) -> Similar:
         """Similarities to ``reference``, L + 1 times (D,); ``itself``: its place among the tokens, if any."""
-        cosines = {
-            centring: cosine_by_layer(hidden, self.ordinary.seen(centring, reference))
-            for centring, hidden in self._seen.items()
-        }
-        others = self.ordinary.cosines(reference, self.encoded.inputs["input_ids"][0].tolist())
-        own = {centring: np.delete(values, itself, axis=1) for centring, values in cosines.items()}
-        return Similar(**cosines, ordinary=bands(others), area=areas(own, others))
-
-    @cached_property
-    def _seen(self) -> Mapping[Centring, Sequence[Numbers]]:
-        """The hidden states, L + 1 times (T, D), as they are before a cosine is taken."""
-        return {centring: self.ordinary.seen(centring, self.hidden) for centring in CENTRINGS}
+        ids = self.encoded.inputs["input_ids"][0].tolist()
+        return _ordinary(self.backbone, self.pair).similar(self.hidden, reference, ids, *itself)
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,7 +286,7 @@ def forward(backbone: Backbone, text: str, text_pair: str) -> Passed:
     watch = Stopwatch()
     encoded = encode(backbone.tokenizer, backbone.limit, text, text_pair)
     watch.lap("tokens")
-    layers = len(_ordinary(backbone, _is_pair(encoded)).spreads)
+    layers = len(_ordinary(backbone, _is_pair(encoded)).layers)
     watch.lap("ordinary")
     return run_encoded(backbone, encoded, layers, watch)
 

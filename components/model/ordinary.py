@@ -7,55 +7,86 @@ decide most of it (Timkey and van Schijndel 2021).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from components.types import ByCentring, Centring, Floats, Ints
+from components.types import ByCentring, Floats, Ints
 
 Numbers = NDArray[np.floating[Any]]
-CENTRINGS: tuple[Centring, ...] = get_args(Centring)
 QUANTILES = (0.05, 0.5, 0.95)
 SINGLE = 1 << 24  # numbers that are kept in single precision: 64 MiB
 NOISE = 2e-6  # of a cosine in single precision
+ENDS = np.array([[-NOISE], [0], [NOISE]])
 LEAST = float(np.finfo(np.float32).eps)  # a deviation below this part of the mean is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
-    """Mean and standard deviation of each dimension of one layer: (D,) and (D,), in double precision."""
+class Layer:
+    """Hidden states of N tokens of our own sentences at one layer, and how they spread.
+
+    ``mean`` and ``deviation``: of each dimension (D,), in double precision. ``states``: (N, D) standardised,
+    which half precision has room for. ``lengths``: (N, 3) before that, of each way to see them.
+    """
 
     mean: Numbers
     deviation: Numbers
+    states: Numbers
+    lengths: Numbers
 
     @classmethod
-    def of(cls, states: Numbers) -> Spread:
-        """The spread of N states (N, D); a dimension that never changes is divided by 1."""
+    def of(cls, states: Numbers, kind: type[np.floating[Any]]) -> Layer:
+        """Keep states (N, D) as numbers of this ``kind``; a dimension that never changes is divided by 1."""
         mean, deviation = states.mean(axis=0), states.std(axis=0)
-        return cls(mean, np.where(deviation > LEAST * np.abs(mean), deviation, 1.0))
+        deviation = np.where(deviation > LEAST * np.abs(mean), deviation, 1.0)
+        standardised, lengths = cls(mean, deviation, states, states).seen(states)
+        return cls(mean, deviation, standardised.astype(kind), lengths)
 
-    def seen(self, centring: Centring, states: Numbers) -> Numbers:
-        """States (..., D) as they are before their cosine is taken."""
-        if centring == "plain":
-            return states
-        return states - self.mean if centring == "centred" else (states - self.mean) / self.deviation
+    def views(self, states: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """States (..., D) as they are before their cosine is taken: plain, centred and standardised."""
+        centred = states - self.mean
+        return states, centred, centred / self.deviation
+
+    def seen(self, states: Numbers) -> tuple[Numbers, Numbers]:
+        """States (..., D) standardised, and their lengths (..., 3) in each view."""
+        views = self.views(states)
+        return views[-1], np.stack([np.linalg.norm(view, axis=-1) for view in views], axis=-1)
+
+    def cosines(self, states: Numbers, lengths: Numbers, reference: Numbers) -> Numbers:
+        """Cosines (N, 3) of a ``reference`` (D,) to states as `seen`, by one product with them.
+
+        A vector of length zero has similarity 0.
+        """
+        plain, centred, standardised = self.views(reference.astype(np.float64))
+        targets = np.stack([plain * self.deviation, centred * self.deviation, standardised], axis=1)  # (D, 3)
+        kind = np.promote_types(states.dtype, np.float32)
+        product = states.astype(kind, copy=False) @ targets.astype(kind)
+        shift = np.array([float(self.mean @ plain), 0, 0])  # the mean has been subtracted from the states
+        scale = lengths * self.seen(reference.astype(np.float64))[1]
+        cosine: Numbers = (product + shift) / np.where(scale > 0, scale, np.inf)
+        return cosine.clip(-1, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Similar:
+    """Similarities of a text's tokens to a reference, beside what is ordinary: as in an Analysis."""
+
+    cosines: ByCentring
+    ordinary: ByCentring
+    area: ByCentring
 
 
 @dataclass(frozen=True, eq=False)
 class Ordinary:
-    """Hidden states of S sentences of our own, of N tokens in all.
+    """Hidden states of S sentences of our own, of N tokens in all, at each of the L + 1 ``layers``.
 
-    ``spreads``: of each of the L + 1 layers. ``states``: L + 1 times (N, D), standardised, which half
-    precision has room for. ``lengths``: L + 1 times (N, 3), of states seen each way. ``sentence``: (N,)
-    which one each token is of. ``at``: (S,) where [CLS] of each stands. ``ids``: of the S sentences.
+    ``sentence``: (N,) which one each token is of. ``at``: (S,) where [CLS] of each stands. ``ids``: theirs.
     """
 
-    spreads: tuple[Spread, ...]
-    states: tuple[Numbers, ...]
-    lengths: tuple[Numbers, ...]
+    layers: tuple[Layer, ...]
     sentence: Ints
     at: Ints
     ids: tuple[list[int], ...]
@@ -69,59 +100,47 @@ class Ordinary:
         lengths = [layers[-1].shape[1] for layers, _cls, _ids in batches for _ in layers[-1]]  # (S,)
         sentence = np.repeat(np.arange(len(lengths)), lengths)
         at = np.cumsum([0, *lengths[:-1]]) + np.concatenate([cls for _layers, cls, _ids in batches])
-        kept: list[tuple[Spread, Numbers, Numbers]] = []
         depth = min(len(layers) for layers, _cls, _ids in batches)
-        size = depth * len(sentence) * batches[0][0][-1].shape[-1]
+        many = depth * len(sentence) * batches[0][0][-1].shape[-1] > SINGLE
+        kept: list[Layer] = []
         for number in range(depth, 0, -1):  # one layer at a time
             rows = (states for layers, _cls, _ids in batches for states in layers[-number])  # S times (T, D)
             states = np.concatenate(list(rows)).astype(np.float64)  # (N, D)
-            spread = Spread.of(states)
-            views = [spread.seen(centring, states) for centring in CENTRINGS]
-            long = np.stack([np.linalg.norm(view, axis=1) for view in views], axis=1)  # (N, 3)
-            kept.append((spread, views[-1].astype(np.float32 if size <= SINGLE else np.float16), long))
+            kept.append(Layer.of(states, np.float16 if many else np.float32))
         ids = tuple(row for _layers, _cls, rows in batches for row in rows.tolist())
-        spreads, standardised, norms = zip(*kept, strict=True)
-        return cls(spreads, standardised, norms, sentence, at, ids)
+        return cls(tuple(kept), sentence, at, ids)
 
-    def upmost(self, layers: int) -> Ordinary:
-        """The same of so many layers, from the last one down."""
-        upper = {key: getattr(self, key)[-layers:] for key in ("spreads", "states", "lengths")}
-        return replace(self, **upper)
+    def similar(
+        self, hidden: Sequence[Numbers], reference: Sequence[Numbers], ids: Sequence[int], *itself: int
+    ) -> Similar:
+        """Similarities of a text's states (T, D) to a ``reference`` (D,), both at its L' <= L + 1 layers.
 
-    def seen(self, centring: Centring, vectors: Sequence[Numbers]) -> list[Numbers]:
-        """L + 1 times (..., D), one for each layer, as they are before their cosine is taken."""
-        return [spread.seen(centring, states) for spread, states in zip(self.spreads, vectors, strict=True)]
-
-    def cosines(self, reference: Sequence[Numbers], ids: Sequence[int]) -> Numbers:
-        """Cosines (L + 1, M, 3) of ``reference``, L + 1 times (D,), to M tokens, for each centring.
-
-        They are those of all sentences but the one of these ``ids``, tokens in the place of [CLS] left out.
+        ``ids``: of the text. ``itself``: the place of the reference among its tokens, if it is one.
         """
-        others = self.sentence != (self.ids.index(ids) if ids in self.ids else -1)  # (N,)
-        others[self.at] = False
-        layers = zip(self.spreads, self.states, self.lengths, reference, strict=True)
-        return np.stack([_cosines(*layer)[others] for layer in layers])
+        layers = zip(self.layers[-len(hidden) :], hidden, reference, strict=True)
+        own = np.stack([layer.cosines(*layer.seen(states), target) for layer, states, target in layers])
+        others, compared = self.others(reference, ids), np.delete(own, itself, axis=1)
+        places = np.ndindex(len(hidden), own.shape[2])
+        area = [_area(compared[layer, :, way], others[layer, :, way]) for layer, way in places]
+        return Similar(_by_centring(own), bands(others), _by_centring(np.reshape(area, (len(hidden), -1))))
+
+    def others(self, reference: Sequence[Numbers], ids: Sequence[int]) -> Numbers:
+        """Cosines (L', M, 3) of a ``reference``, L' times (D,), to tokens of our sentences.
+
+        They are those of all but the one of these ``ids``, tokens in the place of [CLS] left out.
+        """
+        kept = self.sentence != (self.ids.index(ids) if ids in self.ids else -1)  # (N,)
+        kept[self.at] = False
+        layers = zip(self.layers[-len(reference) :], reference, strict=True)
+        return np.stack([one.cosines(one.states, one.lengths, target)[kept] for one, target in layers])
 
     def typical(self) -> Floats:
         """Bands (L + 1, 3) of [CLS] where no text is asked: each end the median over the S sentences' own."""
         each = []
         for place, ids in zip(self.at, self.ids, strict=True):
-            rows = zip(self.spreads, self.states, strict=True)
-            own = [spread.mean + states[place] * spread.deviation for spread, states in rows]
-            each.append(bands(self.cosines(own, ids)).plain)
+            own = [one.mean + one.states[place] * one.deviation for one in self.layers]
+            each.append(bands(self.others(own, ids)).plain)
         return np.median(each, axis=0).astype(np.float32)
-
-
-def _cosines(spread: Spread, states: Numbers, lengths: Numbers, reference: Numbers) -> Numbers:
-    """Cosines (N, 3) of ``reference`` (D,) to standardised states (N, D), by one product with them."""
-    views = [spread.seen(centring, reference.astype(np.float64)) for centring in CENTRINGS]
-    plain, centred, standardised = views
-    targets = np.stack([plain * spread.deviation, centred * spread.deviation, standardised], axis=1)  # (D, 3)
-    product = states.astype(np.float32, copy=False) @ targets.astype(np.float32)
-    scale = lengths * [np.linalg.norm(view) for view in views]
-    shift = np.array([float(spread.mean @ plain), 0, 0])  # the mean has been subtracted from the states
-    cosine: Numbers = (product + shift) / np.where(scale > 0, scale, np.inf)
-    return cosine.clip(-1, 1)
 
 
 def bands(others: Numbers) -> ByCentring:
@@ -129,38 +148,20 @@ def bands(others: Numbers) -> ByCentring:
 
     The ends lie as far out as single precision errs, so that what is equal to them is not beyond.
     """
-    ends = np.add(np.quantile(others, QUANTILES, axis=1).transpose(2, 1, 0), [-NOISE, 0, NOISE])
-    return ByCentring(*ends.astype(np.float32))
+    return _by_centring(np.quantile(others, QUANTILES, axis=1).swapaxes(0, 1) + ENDS)
 
 
-def areas(own: Mapping[Centring, Floats], others: Numbers) -> ByCentring:
-    """How often one of ``own`` (L + 1, T) is above one of ``others`` (L + 1, M, 3): (L + 1,) in [0, 1].
+def _by_centring(values: Numbers) -> ByCentring:
+    """Numbers (..., 3) in single precision."""
+    return ByCentring(*np.moveaxis(values, -1, 0).astype(np.float32))
 
-    That is the area under the ROC curve, or Mann-Whitney's U over T x M: what is equal, but for how far
-    single precision errs, counts half. NaN where T is 0.
+
+def _area(own: Numbers, others: Numbers) -> float:
+    """How often one of ``own`` (T,) is above one of ``others`` (M,): the area under the ROC curve, in [0, 1].
+
+    That is Mann-Whitney's U over T x M: what is equal, but for how far single precision errs, counts half.
+    NaN where T is 0.
     """
-    found = np.full((len(others), len(CENTRINGS)), np.nan, dtype=np.float32)
-    for layer, column in np.ndindex(found.shape):
-        values, among = own[CENTRINGS[column]][layer], np.sort(others[layer, :, column])
-        if len(values):
-            below = [np.searchsorted(among, values + err).mean() for err in (-NOISE, NOISE)]
-            found[layer, column] = sum(below) / (2 * len(among))
-    return ByCentring(*found.T)
-
-
-def cosine_by_layer(hidden: Sequence[Numbers], reference: Sequence[Numbers]) -> Floats:
-    """Cosine between hidden[l][t] and reference[l], in [-1, 1]: L + 1 times (T, D) and (D,) -> (L + 1, T).
-
-    Layers may differ in width. A vector of length zero has similarity 0. Computed in double precision.
-    """
-    layers = zip(hidden, reference, strict=True)
-    found: Floats = np.stack([_unit(states) @ _unit(target) for states, target in layers]).astype(np.float32)
-    return found.clip(-1.0, 1.0)
-
-
-def _unit(vectors: Numbers) -> Numbers:
-    """Vectors (..., D) at length 1, in double precision; those of length zero stay as they are."""
-    vectors = vectors.astype(np.float64, copy=False)
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    scaled: Numbers = vectors / np.where(lengths > 0, lengths, 1.0)
-    return scaled
+    among = np.sort(others)
+    below = [np.searchsorted(among, own + err) for err in (-NOISE, NOISE)]
+    return float(np.sum(below)) / (2 * len(own) * len(others)) if len(own) else np.nan

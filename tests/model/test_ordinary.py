@@ -17,7 +17,7 @@ from components.model.backbone import Backbone, alike, batch_states, measured
 from components.model.examine import forward
 from components.model.internals import repeatable
 from components.model.loading import load
-from components.model.ordinary import Spread, cosine_by_layer
+from components.model.ordinary import Layer
 from components.settings import ASSETS
 from components.types import Centring, Query
 from tests.families.cases import Family
@@ -115,7 +115,7 @@ def test_a_sentence_of_our_own_is_not_beside_itself(loaded: Callable[[str], Back
     backbone = loaded("bert-sentiment")
     passed = forward(backbone, SENTENCES[4], "")
     ids = passed.encoded.inputs["input_ids"][0].tolist()
-    found = backbone.ordinary.cosines([layer[0] for layer in passed.hidden], ids)
+    found = backbone.ordinary.others([layer[0] for layer in passed.hidden], ids)
     every = [len(states[0]) - 1 for states in by_hand(SPECS["bert-sentiment"].location)]
     assert found.shape[1] == sum(every) - every[4]
 
@@ -124,7 +124,8 @@ def test_half_precision_gives_nearly_the_same_and_typical_is_the_median_of_the_s
     loaded: Callable[[str], Backbone],
 ) -> None:
     whole, hidden = loaded("bert-sentiment").ordinary, by_hand(SPECS["bert-sentiment"].location)
-    half = replace(whole, states=tuple(states.astype(np.float16) for states in whole.states))
+    layers = (replace(one, states=one.states.astype(np.float16)) for one in whole.layers)
+    half = replace(whole, layers=tuple(layers))
     np.testing.assert_allclose(half.typical(), whole.typical(), atol=1e-3)
     for layer, found in enumerate(whole.typical()):
         own = [
@@ -166,9 +167,9 @@ def test_a_tokenizer_that_cannot_pad_gives_the_same(loaded: Callable[[str], Back
 
 def test_a_dimension_that_never_changes_is_not_divided_by_nothing() -> None:
     states = np.array([[1.0, 5.0, 0.1], [3.0, 5.0, 0.1], [5.0, 5.0, 0.1 + 1e-12]])
-    spread = Spread.of(states)
-    np.testing.assert_allclose(spread.deviation, [states[:, 0].std(), 1, 1])
-    assert np.isfinite(spread.seen("standardised", states)).all()
+    layer = Layer.of(states, np.float32)
+    np.testing.assert_allclose(layer.deviation, [states[:, 0].std(), 1, 1])
+    assert np.isfinite(layer.states).all()
 
 
 def test_a_model_that_fails_on_the_sentences_says_so(tmp_path: Path) -> None:
@@ -199,16 +200,13 @@ def test_sentences_together_have_the_states_that_each_has_alone_in_every_family(
         assert (np.diff(band, axis=1) >= 0).all()
 
 
-def test_known_angles() -> None:
-    hidden = np.array([[[1, 0], [0, 2], [3, 3], [-5, 0], [0, 0]], [[1, 0], [0, 1], [1, 0], [1, 0], [1, 0]]])
-    cosine = cosine_by_layer(hidden.astype(np.float32), hidden[:, 0])
-    assert cosine.dtype == np.float32
-    assert cosine[0].tolist() == pytest.approx([1, 0, np.sqrt(0.5), -1, 0])
-    assert cosine[1].tolist() == [1, 0, 1, 1, 1]
-    assert not cosine_by_layer(hidden, hidden[:, 4] * 0).any()  # nothing is like a vector of length zero
-
-
-def test_never_outside_minus_one_and_one() -> None:
-    hidden = np.random.default_rng(0).normal(size=(3, 200, 64)).astype(np.float32) * 1e4
-    for reference in (hidden[:, 0], -hidden[:, 0]):
-        assert np.abs(cosine_by_layer(hidden, reference)).max() <= 1
+def test_cosines_are_known_for_known_angles_and_never_outside_minus_one_and_one() -> None:
+    states = np.array([[1.0, 0], [0, 2], [3, 3], [-5, 0], [0, 0]])
+    layer = Layer.of(states, np.float32)
+    for given in (layer.seen(states), (layer.states, layer.lengths)):
+        found = layer.cosines(*given, states[0])
+        np.testing.assert_allclose(found[:, 0], [1, 0, np.sqrt(0.5), -1, 0], atol=1e-6)
+        assert not layer.cosines(*given, states[4])[:, 0].any()  # nothing is like a vector of length zero
+    wild = np.random.default_rng(0).normal(size=(200, 64)) * 1e4
+    layer = Layer.of(wild, np.float32)
+    assert np.abs([layer.cosines(*layer.seen(wild), one) for one in (wild[0], -wild[0])]).max() <= 1

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from components.errors import PoolscopeError
 from components.model.encoding import encode, lowering
-from components.model.examine import DECLARED, Examined, Similar, probabilities
+from components.model.examine import DECLARED, Examined, probabilities
+from components.model.ordinary import Similar
 from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
 from components.texts import Sentence
@@ -37,9 +38,9 @@ def analyse(examined: Examined) -> Analysis:
         backbone=examined.backbone.described,
         tokens=passed.tokens,
         layer=layer,
-        similarity=seen.plain,
-        centred=seen.centred,
-        standardised=seen.standardised,
+        similarity=seen.cosines.plain,
+        centred=seen.cosines.centred,
+        standardised=seen.cosines.standardised,
         ordinary=seen.ordinary,
         area=seen.area,
         pooled=outputs.vector[0].numpy(),

@@ -255,7 +255,7 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbon
     ``half``: the same model in half precision, which then computes the hidden states. What has no direction
     is left out.
     """
-    (plain, encoded), layers, keys = one, len(backbone.ordinary.spreads), _keys(declared)
+    (plain, encoded), layers, keys = one, len(backbone.ordinary.layers), _keys(declared)
     found: dict[Way, Tensor] = {}
     with repeatable(backbone.model):
         states = run_encoded(backbone, encoded, layers, Stopwatch()).states
