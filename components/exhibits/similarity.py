@@ -87,12 +87,6 @@ def ordinary_scale(name: str, say: Texts) -> Markup:
     return exhibit.scale_html(name, SCALE, (below, above))
 
 
-def _band_columns(view: View, say: Texts) -> dict[str, Column]:
-    """The ends and the median of the band that is shown, alike in all T rows."""
-    ends = zip(ENDS, view.band, strict=True)
-    return {say(f"table.ordinary_{end}"): [value] * len(view.labels) for end, value in ends}
-
-
 def largest_share(reads: Reads, name: Callable[[int], str], say: Texts) -> str:
     """Name the token that the logits are most sensitive to; "" where fewer than two have a slope.
 
@@ -146,7 +140,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     return Shown(
         heading=say("ordinary.heading" if view.others else "similarity.heading", **found),
         words=_words(view, say),
-        data=titled_frame(own, say, _band_columns(view, say)),
+        data=titled_frame(own, say),
         figure=_figure(view, say),
         legend=_legend(view, say) + _told(alone.words(view, say), area),
         about=naming.asked_line(analysis, say),
@@ -305,32 +299,20 @@ def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
 
 
 def _heatmap_words(view: View, say: Texts) -> str:
+    """How large it is, and how many cells are beyond what is ordinary at their layer."""
     layers, total = view.by_layer.shape
-    others = view.others
-    if not others:
-        return say("heatmap.description_one", layers=layers)
-    values = view.by_layer[:, others]
-    found: dict[str, object] = {}
-    for end, place in (("low", int(values.argmin())), ("high", int(values.argmax()))):
-        layer, column = divmod(place, len(others))
-        found |= {end: number(values[layer, column]), f"{end}_layer": layer}
-        found[f"{end}_token"] = view.labels[others[column]]
-    words = say("heatmap.description", layers=layers, total=total, **found)
-    far = departures(view.by_layer, view.bands)[:, others]
-    less, more = int((far < 0).sum()), int((far > 0).sum())
-    told = {"more": more, "less": less, "total": far.size, **beside_band(view, far.size, say)}
-    return say.together((words, say("ordinary.cells", **told)))
+    parts = [say("heatmap.description", layers=layers, total=total)]
+    if view.others:
+        far = departures(view.by_layer, view.bands)[:, view.others]
+        counts = {"more": int((far > 0).sum()), "less": int((far < 0).sum()), "total": far.size}
+        parts.append(say("ordinary.cells", **counts, **beside_band(view, far.size, say)))
+    return say.together(parts)
 
 
 def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     """T rows with a link that saves them as CSV."""
     view, reads = View.of(analysis, state), analysis.reads
     views, own = [replace(view, centring=one) for one in CENTRINGS], _columns(view, say)
-    bands = {
-        say("table.of", what=say(f"table.{one.centring}"), column=title): values
-        for one in views
-        for title, values in _band_columns(one, say).items()
-    }
     shares, flat = list(map(percent, reads.share)), flat_tokens(reads)
     read = {  # otherwise than they are saved
         "table.raw": list(map(visible, analysis.tokens.text)),
@@ -348,7 +330,7 @@ def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     ]
     told = say("ordinary.caption", ranges=say.listed(ranges), **beside_band(view, 0, say))
     caption = say.together((caption, told))
-    data = titled_frame(own, say, bands)
+    data = titled_frame(own, say)
     shown = titled_frame({**{key: list(map(str, values)) for key, values in own.items()}, **read}, say)
     return Shown(data=data, html=exhibit.saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))
 

@@ -92,17 +92,6 @@ def above(*values: float) -> Values:
     }
 
 
-def extremes() -> dict[str, object]:
-    """The highest and the lowest similarity of any layer and any token but [CLS]."""
-    values = SIMILAR.similarity[:, 1:]
-    found: dict[str, object] = {"layers": len(values), "total": 4}
-    for end, value in (("high", values.max()), ("low", values.min())):
-        ((layer, column),) = np.argwhere(values == value).tolist()
-        names = {end: f"{value:.2f}", f"{end}_layer": layer, f"{end}_token": ("not", "good", "[SEP]")[column]}
-        found |= names
-    return found
-
-
 def areas(say: Texts) -> dict[str, object]:
     """What is said of three layers, at which one token of ours is more and more often above one of others."""
     layers = [say("ordinary.area_layer", layer=layer, share=f"{50 + 20 * layer} %") for layer in range(3)]
@@ -151,7 +140,6 @@ ROWS = {
         {"total": 4, "most": "not", "most_value": "0.90", "least": "good", "least_value": "0.30"},
         told(SIMILARITY, ALONE),
     ),
-    "heatmap.description": Row(told(HEATMAP, SIMILAR), extremes(), told(HEATMAP, ALONE)),
     "verdict.reads_some": Row(SOME, counted(2, 1, 2), verdict(reading(WHOLE, *range(5)))),
     "verdict.reads_many": Row(verdict(reading(WHOLE, *range(6))), counted(6), NONE),
     "verdict.reads_but": Row(verdict(reading(WHOLE, *range(1, 12))), counted(11, 0), SOME),
