@@ -48,6 +48,32 @@ def test_the_first_bars_are_above_the_fold(real: Open, asked: dict[str, str]) ->
     assert text.evaluate("box => getComputedStyle(box).overflowY") == "auto"
 
 
+def test_a_whole_first_answer_stands_on_a_laptop_s_screen(real: Open) -> None:
+    visitor = real("light", 1366, 768)
+    expect(bars(visitor)).to_have_count(17)
+    for last in (bars(visitor).last, visitor.plot("similarity").locator(".textpoint").last):
+        assert bottom(last) <= 768
+    assert bottom(visitor.plot("outputs")) < 768
+
+
+def test_a_very_wide_screen_is_filled_and_its_plots_and_menus_know_where_the_mouse_is(real: Open) -> None:
+    visitor = real("dark", 3840, 2160)
+    expect(bars(visitor).first).to_be_visible()
+    boxes = [part.bounding_box() for part in (visitor.page.locator("#tabs"), bars(visitor).nth(6))]
+    (page, bar) = (box for box in boxes if box is not None)
+    assert page["width"] > 0.88 * 3840
+    assert bar["height"] > 25
+    visitor.page.mouse.move(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+    expect(visitor.plot("similarity").locator(".hoverlayer")).to_contain_text("token 6")
+    menu = visitor.page.locator("#backbone")
+    menu.locator("input").click()
+    given, offered = (menu.locator(part).bounding_box() for part in ("input", ".options"))
+    assert given is not None
+    assert offered is not None
+    assert [offered[side] for side in ("x", "width")] == pytest.approx([given["x"], given["width"]], abs=2)
+    assert 0 <= offered["y"] - given["y"] < 2 * given["height"]
+
+
 def test_on_a_phone_the_answer_comes_first_and_the_question_is_folded(real: Open) -> None:
     visitor = real("dark", 390, 844, "&lang=zh")
     expect(bars(visitor).first).to_be_visible()
