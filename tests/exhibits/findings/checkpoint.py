@@ -7,10 +7,10 @@ from components.analyses.padding import PaddingCase
 from components.analyses.passport import Passport, Sample, Unread
 from components.exhibits.report import passport_page
 from components.exhibits.serving import PADDED
-from components.texts import Texts
+from components.texts import Named, Texts
 from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.exhibits.showing import analysis, plain
-from tests.ui.fake_answers import fake_padding, fake_passport, made
+from tests.ui.fake_answers import DECLARED, fake_padding, fake_passport, made
 
 
 def padded(batch: dict[str, Any], other: dict[str, Any]) -> Told:
@@ -42,7 +42,20 @@ TWO = {"count": 2}
 CALM, MOVED = {"largest": 1e-6}, {"largest": 0.25, "cause": "attention"}
 PAD = {"largest": 0.5, "cause": "head", "reads_padding": True}
 FIRST, LAST, MIXED = passport((0, 4), (0, 5)), passport((3, 4), (4, 5)), passport((0, 4), (4, 5))
-READ, LOST = Unread("Latin", "abc", ""), Unread("Greek", "αβ", "αβ")
+READ, LOST, HALF = Unread("Latin", "abc", ""), Unread("Greek", "αβ", "αβ"), Unread("Greek", "αβ", "α")
+EVERY, UNREAD = (passport(samples=(Sample("x", "", ("a", "b"), reads),)) for reads in ((0, 1), ()))
+
+
+def declaring(pooling: str) -> Told:
+    """The same where its files declare another pooling than the two that its head's vector is."""
+    backbone = replace(analysis().backbone, declared=replace(DECLARED, poolings=(pooling,), steps=()))
+    return passport((0, 4), backbone=backbone)
+
+
+def scripts(say: Texts) -> dict[str, object]:
+    return {"scripts": Named("Greek").said(say)}
+
+
 ROWS = {
     "padding.safe": Row(padded(CALM, CALM), way("right", "1e-06"), padded(MOVED, CALM)),
     "padding.moves": Row(padded(MOVED, CALM), way("right", "0.25"), padded(CALM, MOVED)),
@@ -54,6 +67,23 @@ ROWS = {
     "passport.reads_first": Row(FIRST, TWO, MIXED),
     "passport.reads_last": Row(LAST, TWO, MIXED),
     "passport.reads_other": Row(MIXED, TWO, FIRST),
+    "passport.reads_every": Row(EVERY, {"count": 1}, FIRST),
+    "passport.reads_none": Row(UNREAD, {"count": 1}, EVERY),
+    "passport.token": Row(FIRST, {"token": "a"}, MIXED),
+    "passport.equal": Row(
+        FIRST, lambda say: {"poolings": say.listed(("cls", "first"))}, passport((0, 4), equal=())
+    ),
+    "passport.declares_same": Row(declaring("first"), {"what": "first"}, declaring("mean")),
+    "passport.declares_other": Row(declaring("mean"), {"what": "mean"}, declaring("first")),
+    "passport.says_safe": Row(passport(padding="safe"), {}, FIRST),
+    "passport.says_moves": Row(FIRST, {"largest": "0.25"}, passport(padding="reads_padding")),
+    "passport.says_reads_padding": Row(passport(padding="reads_padding"), {"largest": "0.25"}, FIRST),
+    "passport.says_alone": Row(passport(padding="alone", ways=()), {}, FIRST),
+    "passport.says_unmeasured": Row(passport(padding="unmeasured", ways=()), {}, FIRST),
+    "passport.trained": Row(passport(complete=True), {}, passport(complete=False)),
+    "passport.body_random": Row(passport(body_trained=False), {}, passport(body_trained=True)),
+    "passport.lost": Row(passport(scripts=(READ, LOST)), scripts, passport(scripts=(READ, HALF))),
+    "passport.lost_some": Row(passport(scripts=(READ, HALF)), scripts, passport(scripts=(READ, LOST))),
     "passport.head_random": Row(
         passport(head_trained=False), {"drawn": "16", "total": "18"}, passport(head_trained=True)
     ),

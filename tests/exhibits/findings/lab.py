@@ -61,6 +61,7 @@ def best(say: Texts) -> dict[str, object]:
     return {"best": name, "score": say("lab.column_macro_f1"), "chance": "0.48"}
 
 
+ALONE = ranked(ranking=USUAL.fit.ranking[:1])
 ROWS: dict[str, Row] = {
     "lab.best": Row(
         ranked(learned=LEARNED), lambda say: {**best(say), "accuracy": "90 %"}, ranked(0.54, learned=LEARNED)
@@ -88,5 +89,7 @@ ROWS: dict[str, Row] = {
     ),
     "lab.confused_alike": Row(confused((14, 1), (1, 14)), {"count": 1}, confused((13, 2), (1, 14))),
     "lab.no_confusion": Row(confused((15, 0), (0, 15)), {}, confused((14, 1), (0, 15))),
+    "lab.differences": Row(worse(1), {"count": 1, "total": 3, "level": 0.05}, ALONE),
+    "lab.alone": Row(ALONE, {}, worse(1)),
     "lab.misses_doubted": Row(doubted(True), {"count": 1, "total": 30, "doubted": 1}, doubted(False)),
 }

@@ -5,10 +5,20 @@ import tomllib
 import pytest
 
 from components.texts import ASSETS, languages, load_texts
-from tests.exhibits.findings import answer, checkpoint, comparison, evidence, head, importance, lab
+from tests.exhibits.findings import (
+    answer,
+    checkpoint,
+    comparison,
+    detective,
+    evidence,
+    head,
+    importance,
+    lab,
+    tokens,
+)
 from tests.exhibits.findings.row import Row, anything
 
-TABLES = (answer, checkpoint, comparison, evidence, head, importance, lab)
+TABLES = (answer, checkpoint, comparison, detective, evidence, head, importance, lab, tokens)
 ROWS: dict[str, Row] = {key: row for table in TABLES for key, row in table.ROWS.items()}
 
 
