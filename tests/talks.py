@@ -37,7 +37,8 @@ class Told:
 
 def slides_of(talk: str, language: str = "en") -> list[Told]:
     """The slides of a talk that ships."""
-    text = (ASSETS / "talks" / f"{language}.md").read_text(encoding="utf-8")
+    folder = talk if talk == "explain" else "talks"
+    text = (ASSETS / folder / f"{language}.md").read_text(encoding="utf-8")
     body = text.split(f"{{#{talk}}}\n")[1].split("\n# ")[0]
     return [_told(part.rstrip("\n") + "\n") for part in body.split("\n## ")[1:]]
 

@@ -6,13 +6,15 @@ import pytest
 from components.exhibits.averaging import Averages
 from components.exhibits.curves import CURVES_CENTRED
 from components.exhibits.evidence import against_base, gains, select, vectors
+from components.exhibits.hidden_states import stays
+from components.exhibits.importance import methods_of
 from components.exhibits.intervals import stepped
 from components.exhibits.view import CENTRED, View
 from components.inference.engine import Engine
 from components.menus import load_compared, load_examples
 from components.results import Row, read_results
 from components.settings import ASSETS
-from components.texts import languages
+from components.texts import languages, load_texts
 from components.types import Analysis, Declaration, Query
 from tests.measured import measured
 from tests.talks import Told, slides_of
@@ -66,7 +68,7 @@ def test_layer_by_layer_more_tokens_are_more_like_cls_than_is_ordinary(engine: E
     assert above[-1] > len(analysis.tokens.text) / 3 > above[0]
 
 
-@pytest.mark.parametrize("talk", ["cls", "pairs"])
+@pytest.mark.parametrize("talk", ["cls", "pairs", "explain"])
 @pytest.mark.parametrize("language", languages()[1:])
 def test_a_talk_is_the_same_in_every_language_but_for_its_words(talk: str, language: str) -> None:
     shapes = [
@@ -129,3 +131,23 @@ def test_wrong_poolings_follow_people_less_whatever_is_done_to_them() -> None:
     assert gains([steps["all-minilm-l6-v2", "mean", "whitened"]]) == (0, 1, 0)
     for mended in ("centred", "standardised", "whitened"):
         assert estimate("postprocessed", "cls", step=mended).value < mean.value
+
+
+def test_what_the_page_to_read_claims(engine: Engine) -> None:
+    claiming("Similar is not the same as important", "explain")
+    found = engine.ask("importance", Query("bert-sentiment", TEXT))
+    similarity, *_, erasure = methods_of(found, load_texts())
+    assert similarity.top != erasure.top
+    moved = claiming("moves into [CLS]", "explain")
+    texts = moved.one("compare_text"), moved.one("version_text")
+    trace = engine.ask("trace", Query(moved.one("backbones"), texts[0]), other=texts[1])
+    start, *_, end = stays(trace)
+    assert (start.first, start.most, trace.first.tokens.text[start.token]) == (0, True, "good")
+    assert (end.most, end.token, end.last) == (True, trace.first.tokens.cls, trace.first.layers)
+    claiming("the average is no better. Where it was not, it often is", "explain")
+    tuned = {(row.backbone, row.task) for row in measured(RESULTS, "head")}
+    better: dict[bool, list[bool]] = {True: [], False: []}
+    for row in measured(RESULTS, "probe", pooling="mean"):  # by McNemar's test against cls
+        better[(row.backbone, row.task) in tuned].append(row.p < 0.05 and row.better > row.worse)
+    assert sum(better[True]) == 0
+    assert sum(better[False]) > len(better[False]) / 2

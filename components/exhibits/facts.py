@@ -15,7 +15,7 @@ from components.analyses.padding import Padding, PaddingCase
 from components.exhibits import evidence as tables
 from components.exhibits import importance as matters
 from components.exhibits.averaging import Averages
-from components.exhibits.evidence import BASE, LEVEL, Evidence, against_base, corrected, ends, vectors
+from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, ends, vectors
 from components.exhibits.head import UNTRAINED, counted, parameters_of
 from components.exhibits.hidden_states import aim_at
 from components.exhibits.verdict import chosen_labels, output_text, ranked
@@ -310,7 +310,6 @@ def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Tex
     found = evidence.of("probe", key)
     accuracies = {row.pooling: row for row in found}
     others = against_base(vectors(found))
-    differ = sum(row.corrected < LEVEL for row in others)
     named = [f"{visible(one)} {_interval(accuracies[one], say)}" for one in poolings if one in accuracies]
     sides: dict[bool, list[str]] = {True: [], False: []}
     for row in others:
@@ -324,10 +323,6 @@ def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Tex
         "accuracies": listed(named, len(named), say),  # on each of the question's poolings, with its interval
         "better": better,  # those of them whose vectors are better than cls by more than chance
         "worse": worse,  # those that are worse
-        "base": BASE,  # the pooling that the other vectors are held against
-        "others": str(len(others)),  # how many these are
-        "differ": str(differ),  # how many of them differ from it
-        "differing": {0: "none", len(others): "all"}.get(differ, "some") if others else "alone",
         "level": str(LEVEL),  # the p below which a difference counts
         "confidence": CONFIDENCE,  # of every interval
         "own": (*own, say("questions.unmeasured"))[0],  # of the checkpoint's own head

@@ -17,7 +17,7 @@ from components.exhibits.talks import parse_talks, read_talks
 from components.exhibits.verdict import VERDICT
 from components.types import Query
 from components.ui.places import plot_value
-from components.ui.talk import Show, Talk, shows_of, speaker_html
+from components.ui.talk import Show, Talk, reader, shows_of, speaker_html
 from tests.exhibits.showing import plain
 from tests.serving import built
 from tests.ui.fake import XSS, FakeAnalyst
@@ -231,3 +231,23 @@ def test_a_question_stands_before_its_slide_alone(talk_of: MakeTalk) -> None:
     assert "<img" not in first
     assert "question" not in second
     assert ["Which?" in told for told in captions(talk)] == [True, False]  # and still where it is made
+
+
+def test_a_page_to_read_is_made_once_and_none_is_kept_without_an_answer(
+    whole: gr.Blocks, shows: dict[str, Show]
+) -> None:
+    places, controls = {name: show.place for name, show in shows.items()}, tuple(links_of(whole).controls)
+
+    def reading(*slides: str) -> Callable[[], tuple[str, ...]]:
+        return reader(parse_talks("".join(slides), controls, places)[0], shows, SAY)
+
+    read = reading(slide("reads", text="so <good>"), slide("heatmap"))
+    page = "".join(read())
+    assert read() is read()
+    assert [page.count(f'id="{name}"') for name in ("1", "2", "own", "screen-2-plot")] == [1, 1, 1, 1]
+    assert 'href="./?text=so+%3Cgood%3E&amp;lang=en"' in page
+    assert '<form action="./">' in page
+    refused = reading(slide("reads"), slide("reads", text=" "))
+    for _ in range(2):
+        with pytest.raises(PoolscopeError, match="word"):
+            refused()
