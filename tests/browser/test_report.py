@@ -17,9 +17,8 @@ from components.exhibits.report import Made, report
 from components.inference.engine import Engine
 from components.texts import load_texts
 from components.types import Query
-from components.ui.shell import build
 from tests.exhibits.answers import found
-from tests.serving import ROOT, built
+from tests.serving import ROOT
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
@@ -113,18 +112,3 @@ def test_a_comparison_and_a_hostile_fit_open_too(engine: Engine, offline: Callab
     sees_all(page, ("lab-ranking", "lab-curve", "lab-confusion"))
     expect(page.locator(".numbers tbody tr").first).to_be_visible()
     can_be_read(page)
-
-
-def test_the_page_to_read_needs_no_network_no_wide_screen_and_no_mouse(
-    engine: Engine, offline: Callable[[str, int], Page]
-) -> None:
-    page = offline("".join(built(lambda: build(engine)).readers["zh"]()), WIDTH)
-    screens = page.locator("section.screen")
-    assert screens.count() == 8
-    expect(page.locator(".plot .main-svg").first).to_be_visible()
-    can_be_read(page)
-    for place in range(1, 8):
-        page.locator(".on").nth(place - 1).focus()
-        page.keyboard.press("Enter")
-        expect(screens.nth(place - 1).locator("h2").first).to_be_in_viewport()
-    expect(page.locator("#own input[name=text]")).to_have_attribute("required", "")

@@ -270,3 +270,22 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(arrived: Vis
     expect(page.locator("#talk")).to_be_hidden()
     asked = parse_qs(urlsplit(page.url).query)
     assert asked == {"backbone": ["gpt2-sentiment"], "text": [LONG], "__theme": ["light"]}
+
+
+def test_who_is_new_reads_a_claim_a_screen_and_ends_on_the_own_sentence(visitor: Visitor) -> None:
+    page = visitor.page
+    visitor.in_a_window("light", 390, 844)
+    page.get_by_role("link", name="New here? Five minutes").click()
+    screens = page.locator("section.screen")
+    expect(screens).to_have_count(8, timeout=PATIENCE)
+    expect(page.locator(".plot .main-svg").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert visitor.violations() == []
+    for place in range(8):
+        page.locator(".on").nth(place).focus()
+        page.keyboard.press("Enter")
+        expect(screens.nth(place).locator("h2").first).to_be_in_viewport()
+    page.get_by_role("textbox").fill(LONG)
+    page.keyboard.press("Enter")
+    expect(visitor.verdict).to_contain_text("BertForSequenceClassification reads 1 of", timeout=PATIENCE)
+    assert visitor.faults == []
