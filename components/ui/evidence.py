@@ -16,7 +16,7 @@ from components.exhibits.panels import AVERAGES
 from components.exhibits.panels import EVIDENCE as PANEL
 from components.exhibits.view import visible
 from components.results import of
-from components.ui.places import LAST_AT_ONCE, NOTHING, Given, Updates, build_places, menu, on
+from components.ui.places import AT_ONCE, LAST_AT_ONCE, NOTHING, Given, Updates, build_places, menu, on
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
 
@@ -40,7 +40,7 @@ class EvidenceTab(Tab):
         tuned = set(of(self.results, "head")["backbone"])
         key = next((key for key in self.backbones if key not in tuned), self.backbones[0])
         self.first = select(self.results, self.tasks[0], (key,), self.titles)
-        build_places(AVERAGES, self.say, first=(self.first, {}))  # the same whatever is chosen
+        self.averages = build_places(AVERAGES, self.say)  # the same whatever is chosen
         with gr.Accordion(self.say("evidence.every"), open=False, elem_id="every-pooling") as self.fold:
             gr.HTML(Markup('<p class="lead">{}</p>').format(self.say("evidence.lead")))
             with gr.Row(elem_id="selection"):
@@ -51,13 +51,20 @@ class EvidenceTab(Tab):
                 offered = [(visible(self.titles.get(one, one)), one) for one in self.backbones]
                 label, size = self.say("evidence.backbones", most=len(MARKS)), {"scale": 3, "min_width": 300}
                 self.chosen = menu("evidence-backbones", label, offered, [key], **several, **size)
-            self.places = build_places(PANEL, self.say, first=(self.first, {}))
-        self.outputs: list[Any] = [self.fold, self.task, self.chosen, *self.places.parts]
+            self.places = build_places(PANEL, self.say)  # filled once somebody looks
+        self.outputs: list[Any] = [
+            self.fold,
+            self.task,
+            self.chosen,
+            *self.averages.parts,
+            *self.places.parts,
+        ]
         self.linked = [
             Linked(Control("evidence_task", OneOf(lambda: self.tasks), self.first.task), self.task),
             Linked(Control("evidence_backbones", SomeOf(lambda: self.backbones), (key,)), self.chosen),
         ]
-        chosen = [self.task.blur, self.chosen.input]  # a menu of one choice says "input" twice
+        chosen = [self.fold.expand, self.task.blur, self.chosen.input]  # one choice says "input" twice
+        on([around.select.select], self.begin, None, self.averages.parts, AT_ONCE)
         on(chosen, self.choose, {self.task, self.chosen}, [self.banner, *self.outputs], LAST_AT_ONCE)
 
     def answer_to(self, state: State) -> Evidence:
@@ -77,7 +84,12 @@ class EvidenceTab(Tab):
         """Show the evidence that a link chooses."""
         del given
         answer = self.answer_to(state) if chosen else None
-        return (self.fill(answer, state) if answer and answer.backbones else {}), []
+        begun = self.begin() if self.measured and state["tab"] == EVIDENCE.key else {}
+        return begun | (self.fill(answer, state) if answer and answer.backbones else {}), []
+
+    def begin(self) -> Updates:
+        """Show what stands above all choices, once somebody looks at the tab."""
+        return self.averages.show(self.first, {})
 
     def fill(self, answer: Evidence, state: State) -> Updates:
         """Choose what ``answer`` is about, and show it."""
@@ -86,7 +98,7 @@ class EvidenceTab(Tab):
             self.task: answer.task,
             self.chosen: list(answer.backbones),
         }
-        return {**chosen, **self.places.show(answer, state)}
+        return {**chosen, **self.begin(), **self.places.show(answer, state)}
 
     def choose(self, given: Given) -> Updates:
         """Draw what was chosen, in that order; without any backbone, those of the arrival.

@@ -52,9 +52,10 @@ def test_without_results_the_tab_says_how_to_make_them(bare: gr.Blocks) -> None:
     assert "python -m recipe" in "".join(html)
 
 
-def test_the_tab_is_filled_on_arrival_and_private(whole: gr.Blocks, tab: EvidenceTab) -> None:
-    choose = function_of(whole, "choose")
-    assert choose.api_visibility == "private"
-    drawn = tab.places.show(select(RESULTS, "sentiment", BACKBONES[:1], {}), {})
-    assert set(tab.places.parts) == set(drawn) <= set(choose.outputs)
-    assert all(part.value == value for part, value in drawn.items())
+def test_the_tab_is_empty_on_arrival_and_filled_in_private(whole: gr.Blocks, tab: EvidenceTab) -> None:
+    for name, places in (("begin", tab.averages), ("choose", tab.places)):
+        filling = function_of(whole, name)
+        assert filling.api_visibility == "private"
+        assert set(places.parts) <= set(filling.outputs)
+        assert not any(part.value for part in places.parts)
+    assert all(tab.begin().values())
