@@ -14,7 +14,7 @@ from markupsafe import Markup
 import components.texts
 from components.analyses.passport import tried
 from components.errors import PoolscopeError
-from components.exhibits.exhibit import heading_html
+from components.exhibits.exhibit import data_frame, heading_html, table_html
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.fitting import TABLE
 from components.inference.engine import Engine
@@ -138,7 +138,7 @@ def test_an_error_says_the_same_in_another_process(error: PoolscopeError) -> Non
 
 
 def test_what_fills_a_template_or_a_sentence_is_escaped_but_for_html() -> None:
-    html = render("table", caption="<&>", columns=[("a", True)], rows=[("<i>",), (Markup("<b>x</b>"),)])
+    html = table_html(data_frame([("a", ["<i>", Markup("<b>x</b>")])]), {0}, "<&>")
     assert "<caption>&lt;&amp;&gt;</caption>" in html
     assert '<td class="number">&lt;i&gt;</td>' in html
     assert '<td class="number"><b>x</b></td>' in html

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 import pandas as pd
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from components.errors import PoolscopeError
@@ -61,8 +61,9 @@ def to_csv(data: pd.DataFrame) -> str:
 def table_html(data: pd.DataFrame, numeric: Collection[int], caption: str) -> Markup:
     """An HTML table of a DataFrame of texts, not escaped; the columns ``numeric`` stand at the right."""
     columns = [(title, place in numeric) for place, title in enumerate(data.columns)]
-    rows = list(data.itertuples(index=False, name=None))
-    return render("table", caption=caption, columns=columns, rows=rows)
+    row = "".join('<td class="number">%s</td>' if number else "<td>%s</td>" for _, number in columns)
+    lines = ("<tr>" + row % tuple(map(escape, cells)) + "</tr>" for cells in data.itertuples(False, None))
+    return render("table", caption=caption, columns=columns, rows=Markup("".join(lines)))
 
 
 def csv_link(data: pd.DataFrame, file: str, label: str) -> Markup:

@@ -106,7 +106,7 @@ def largest_share(reads: Reads, name: Callable[[int], str], say: Texts) -> str:
 def share_text(reads: Reads, index: int, say: Texts) -> str:
     """The share of one token, and why it is nothing where the token is read all the same."""
     share = percent(reads.share[index])
-    if index in flat_tokens(reads):
+    if reads.positions[index] and not reads.share[index]:
         share = say("reads.share_flat", share=share)
     if reads.wins is None:
         return share
