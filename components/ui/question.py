@@ -187,15 +187,15 @@ class Download:
 
     def __init__(self, analyst: Analyst, say: Texts) -> None:
         self.analyst, self.say = analyst, say
-        with gr.Row(visible=False, elem_id="offer", elem_classes="card notice") as self.offer:
+        with gr.Row(elem_id="offer", elem_classes="card notice"):  # seen while it says something
             self.facts = gr.HTML("", elem_id="offer-facts")
             self.start = gr.Button(say("download.button_unsized"), variant="primary", elem_id="download")
-        with gr.Row(visible=False, elem_id="coming", elem_classes="card notice") as self.loading:
+        with gr.Row(elem_id="coming", elem_classes="card notice"):
             self.progress = gr.HTML("", elem_id="progress")
             self.cancel = gr.Button(say("download.cancel"), elem_id="cancel")
         self.offered, self.coming, self.arrived = gr.State(None), gr.State(None), gr.State(None)
-        self.outputs: list[Any] = [self.offered, self.offer, self.facts, self.start]
-        news = [*self.outputs, self.coming, self.arrived, self.loading, self.progress]
+        self.outputs: list[Any] = [self.offered, self.facts, self.start]
+        news = [*self.outputs, self.coming, self.arrived, self.progress]
         sent = {self.offered, self.coming}
         coming = on([self.start.click], self.bring, sent, news, {**hub_queue("download"), **PRIVATE})
         on([self.cancel.click], self.stop, sent, news, AT_ONCE)
@@ -210,7 +210,7 @@ class Download:
 
     def withdraw(self) -> Updates:
         """Offer nothing."""
-        return {self.offered: None, self.offer: gr.update(visible=False)}
+        return {self.offered: None, self.facts: ""}
 
     def announce(self, spec: BackboneSpec) -> Updates:
         """Say that a backbone can be asked from now on."""
@@ -221,8 +221,8 @@ class Download:
         spec: BackboneSpec | None = given[self.offered]
         if spec is None:
             return
-        begun = {self.offered: spec, self.coming: spec, self.loading: gr.update(visible=True)}
-        yield {**self.withdraw(), **begun, self.progress: self._progress(spec, None)}
+        begun = {self.offered: spec, self.coming: spec, self.progress: self._progress(spec, None)}
+        yield {**self.withdraw(), **begun}
         try:
             with closing(self.analyst.fetch(spec.key)) as steps:
                 for step in steps:
@@ -244,7 +244,7 @@ class Download:
         return {**self._idle(), **self._offer(offered, None, said if stopped else "")}
 
     def _idle(self) -> Updates:
-        return {self.coming: None, self.loading: gr.update(visible=False)}
+        return {self.coming: None, self.progress: ""}
 
     def _offer(self, spec: BackboneSpec, coming: BackboneSpec | None, said: str = "") -> Updates:
         say, title, aside = self.say, spec.said(self.say), ""
@@ -263,7 +263,6 @@ class Download:
         offer = render("offer", say, title=visible(title), facts=facts, aside=aside)
         return {
             self.offered: spec,
-            self.offer: gr.update(visible=True),
             self.facts: f"{offer}{said}",
             self.start: gr.update(value=button, visible=coming is None and self.analyst.online),
         }

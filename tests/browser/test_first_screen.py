@@ -91,8 +91,9 @@ def test_on_a_phone_the_answer_comes_first_and_the_question_is_folded(real: Open
     assert bottom(visitor.verdict.locator(".reads")) < top(fold)  # what is typed is answered in sight
     text.fill("a wonderful film")
     expect(visitor.ticks("similarity", "y").filter(has_text="wonderful")).to_have_count(1)
-    visitor.page.locator("#examples button").first.click()
+    visitor.page.locator("#examples button").first.press("Enter")
     expect(text).to_be_hidden()
+    assert visitor.page.evaluate("document.activeElement.closest('#asking')"), "the focus is nowhere"
     expect(visitor.ticks("similarity", "y").filter(has_text="acting")).to_have_count(1)
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
 

@@ -41,7 +41,7 @@ def test_the_verdict_alone_is_heard_and_the_question_can_be_skipped(visitor: Vis
     heard = page.locator("#classify [aria-live], #classify [role=status]").filter(visible=True)
     expect(heard).to_have_count(1)
     page.locator("#title .skip").press("Enter")
-    expect(visitor.verdict).to_be_focused()
+    expect(visitor.verdict.locator(".prose")).to_be_focused()
     page.route("**/queue/data*", lambda _: None)  # the answer stays away
     visitor.type("a wonderful film")
     pending = visitor.verdict.locator(".pending")

@@ -24,8 +24,8 @@ def page(laid_out: Page, analyst: Counting) -> Page:
 
 def rows(page: Page, updates: Updates) -> tuple[object, object]:
     """Whether an update shows or hides the offer, and what is on its way; None if it leaves them."""
-    download = page.tab.download
-    offer, loading = (updates.get(row, {}).get("visible") for row in (download.offer, download.loading))
+    parts = page.tab.download.facts, page.tab.download.progress
+    offer, loading = (bool(updates[part]) if part in updates else None for part in parts)
     return offer, loading
 
 
@@ -63,7 +63,7 @@ def test_a_download_says_how_far_it_is_and_ends_in_the_answer(page: Page, analys
     lines = [plain(update[download.progress]) for update in news if download.progress in update]
     assert lines[0].startswith("Downloading Far away · sentiment: asking the hub …")
     assert "54 MB of 268 MB (19 %)" in lines[2]
-    assert "268 MB of 268 MB (100 %)" in lines[-1]
+    assert "268 MB of 268 MB (100 %)" in lines[-2]
     assert page.values[download.coming] is None
     answer = page.arrive()
     assert analyst.asked[-1].backbone == "far"
@@ -93,7 +93,7 @@ def test_other_backbones_answer_while_one_is_coming(page: Page, analyst: Countin
     next(news)
     here = page.set(backbone="untrained")
     assert analyst.asked[-1].backbone == "untrained"
-    assert page.tab.download.loading not in here
+    assert page.tab.download.progress not in here
     other = page.set(backbone="broken")
     assert "Far away · sentiment is being downloaded" in words(page, other)
     assert other[page.tab.download.start]["visible"] is False
@@ -106,7 +106,7 @@ def test_other_backbones_answer_while_one_is_coming(page: Page, analyst: Countin
     assert page.arrive()[page.tab.download.start]["visible"] is True
     assert analyst.asked[-1].backbone == "untrained"
     page.set(backbone="first")
-    assert page.tab.download.offer not in page.tab.download.stop(page.values)
+    assert page.tab.download.facts not in page.tab.download.stop(page.values)
 
 
 def test_a_failure_is_said_and_the_offer_is_back(page: Page, analyst: Counting) -> None:

@@ -81,9 +81,7 @@ const copy = async () => {
     status.textContent = status.dataset.copied;
     setTimeout(() => { status.textContent = ""; }, SAID);
   } catch { // a frame may forbid it
-    field.hidden = false;
-    field.value = link();
-    field.select();
+    Object.assign(field, { hidden: false, value: link() }).select();
     status.textContent = status.dataset.select;
   }
 };
@@ -91,8 +89,7 @@ const copy = async () => {
 const bring = async (path, download) => {
   status.textContent = "";
   const page = location.origin + location.pathname;
-  const visitor = window.__gradio_session_hash__; // gradio's name of them
-  const body = JSON.stringify({ query: String(state), page, session_hash: visitor });
+  const body = JSON.stringify({ query: String(state), page, session_hash: window.__gradio_session_hash__ });
   try {
     const answer = await fetch(path, { method: "POST", body });
     if (answer.ok) {

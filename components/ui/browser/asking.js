@@ -15,8 +15,7 @@ document.addEventListener("keydown", (event) => {
 // A click on a row of the heat map chooses that layer.
 document.addEventListener("poolscope:picked", ({ detail: { name, y } }) => {
   if (name !== "heatmap") return;
-  const slider = document.querySelector("#layer input[type=range]");
-  slider.value = y;
+  const slider = Object.assign(document.querySelector("#layer input[type=range]"), { value: y });
   slider.dispatchEvent(new Event("input", { bubbles: true }));
 });
 
@@ -27,7 +26,6 @@ const fold = (open) => {
   asking.toggleAttribute("data-open", open); // which gradio leaves alone, unlike classes
   button.setAttribute("aria-expanded", String(open));
   if (open) document.querySelector("#verdict").scrollIntoView(); // which then answers above what is typed
-  else button.focus();
 };
 button.addEventListener("click", () => fold(!asking.hasAttribute("data-open")));
 asking.addEventListener("click", ({ target }) => { if (target.closest("#examples button")) fold(false); });
@@ -49,5 +47,11 @@ document.addEventListener("blur", (event) => {
 document.addEventListener("focus", (event) => { if (/^(Tab|choice)$/.test(by) && isMenu(event)) event.stopPropagation(); }, true);
 
 // The verdict is heard when it changes, and the link that skips the question leads there.
-document.querySelector("#verdict").tabIndex = -1;
-Object.assign(document.querySelector("#verdict .prose"), { ariaLive: "polite", ariaAtomic: "true" });
+Object.assign(document.querySelector("#verdict .prose"), { tabIndex: -1, ariaLive: "polite", ariaAtomic: "true" });
+// What has the focus may go away: the nearest around it that stays takes it.
+document.addEventListener("focusout", ({ target, relatedTarget }) => {
+  if (relatedTarget || (target.checkVisibility() && !target.disabled)) return;
+  let near = target.parentElement;
+  while (near?.checkVisibility() === false) near = near.parentElement;
+  if (near) Object.assign(near, { tabIndex: -1 }).focus({ preventScroll: true });
+});

@@ -30,9 +30,7 @@ zone.addEventListener("click", (event) => { // a fit that is cancelled is a fail
   const button = event.target.closest("#lab-start, #lab-cancel");
   if (button) zone.dataset.cancelled = button.id === "lab-cancel";
 }, true);
-zone.addEventListener("dragover", (event) => {
-  if (holdsFile(event)) event.preventDefault(); // a browser would open the file
-}, true);
+zone.addEventListener("dragover", (event) => { if (holdsFile(event)) event.preventDefault(); }, true); // not to open it
 zone.addEventListener("drop", (event) => {
   if (!holdsFile(event)) return;
   event.preventDefault();

@@ -1,5 +1,4 @@
 // Says when something else is set than what is shown was asked.
-
 const note = element.querySelector("[role=status]");
 const status = document.getElementById("compare-status");
 const shown = document.getElementById("compared");
@@ -22,7 +21,4 @@ new MutationObserver(() => {
   }
   compare();
 }).observe(status, { childList: true, subtree: true });
-document.addEventListener("poolscope:set", ({ detail }) => {
-  set = detail;
-  compare();
-});
+document.addEventListener("poolscope:set", ({ detail }) => { set = detail; compare(); });

@@ -2,7 +2,7 @@
 const links = element.querySelector("#languages");
 document.documentElement.lang = links.querySelector("[aria-current]").lang;
 
-element.querySelector(".skip").onclick = (event) => { event.preventDefault(); document.querySelector("#verdict").focus(); };
+element.querySelector(".skip").onclick = (event) => { event.preventDefault(); document.querySelector("#verdict .prose").focus(); };
 
 // Another language keeps everything else that stands in the address.
 links.addEventListener("click", (event) => {
