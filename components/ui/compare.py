@@ -70,11 +70,8 @@ class Compare(Tab):
             stale = on_page.browser("stale.js")
             on_page.scripted_html("compare-stale", stale, note)  # which the browser alone shows
         self.shown, self.calls = gr.State(None), gr.State(0)
-        titles = {spec.key: spec.said(say) for spec in self.analyst.poolings()}
-        renamed = tuple(spec.renamed(say) for spec in rows)
-        empty = Comparison(renamed, tuple(self.poolings.value), titles=titles)
         with gr.Column(elem_id="compared"):  # nothing is hidden: gradio does not always show that again
-            self.places = on_page.build_places(COMPARISON, say, self._build_trace, (empty, {}))
+            self.places = on_page.build_places(COMPARISON, say, self._build_trace)
         self.looks: dict[Control[Any], Any] = {**self.places.controls, TRACED: self.trace.backbone}
         self.linked = self._linked()
         self.outputs = [one.part for one in self.linked]  # the first visit then asks for the comparison
