@@ -123,7 +123,7 @@ def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
 
 
 NAMED = 4  # tokens that the sentence names; more are only counted
-LONGEST_ROW = 18  # tokens; of a longer text the row has both ends and what is read, and counts the others
+WHOLE_ROW, CUT_ROW = 24, 18  # tokens; a row of more is cut to its ends and what is read, the others counted
 WINNERS = 3  # tokens whose dimensions are counted by name
 
 
@@ -191,9 +191,10 @@ def _row(view: View, say: Texts) -> Iterator[tuple[str, str]]:
     """
     reads, segments = view.analysis.reads.positions, view.analysis.tokens.segment
     total, read = len(reads), indices(reads)
-    sights = np.array([0, total - 1, *(read if len(read) <= LONGEST_ROW // 2 else ())])
+    sights = np.array([0, total - 1, *(read if len(read) <= CUT_ROW // 2 else ())])
     far = np.abs(np.arange(total)[:, None] - sights).min(axis=1)
-    seen, last = sorted(np.argsort(far, kind="stable")[:LONGEST_ROW].tolist()), -1
+    most, last = total if total <= WHOLE_ROW else CUT_ROW, -1
+    seen = sorted(np.argsort(far, kind="stable")[:most].tolist())
     for index in seen:
         if hidden := index - last - 1:
             lit = int(reads[last + 1 : index].sum())

@@ -73,6 +73,7 @@ def test_the_row_of_tokens_lights_what_is_read_and_ends_at_the_answer() -> None:
     ]
     assert picture(saying(analysis("emotions"), 0.9, 0.1, 0.6, 0.2))[1] == ["joy 90 %", "trust 60 %"]
     assert picture(analysis("untrained"))[1] == ["Untrained head: these outputs are random."]
+    assert len(picture(analysis(text="word " * 22))[0]) == 24  # whole: so few are not counted
     (none,) = picture(saying(analysis("emotions"), 0.4, 0.1, 0.5, 0.2))[1]
     assert none.startswith("It says none of its 4 labels")
     assert 'dir="rtl"' in VERDICT.show(analysis(text="سلام دنيا و همه"), {}, SAY).html
