@@ -10,7 +10,7 @@ from components.exhibits import draw
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, titled_frame
-from components.exhibits.view import CENTRINGS, HOW, TEXT, View, number, percent, shorten, visible
+from components.exhibits.view import CENTRINGS, HOW, TEXT, View, percent, shorten, visible
 from components.texts import Texts
 from components.types import Centring, Floats
 
@@ -72,12 +72,6 @@ def curves_of(comparison: Comparison, centring: Centring) -> list[Curve]:
     return found
 
 
-def means(view: View) -> Floats:
-    """Mean similarity of all tokens but [CLS]: (L + 1,) in [-1, 1]."""
-    mean: Floats = view.by_layer[:, view.others].mean(axis=1)
-    return mean
-
-
 def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> draw.Figure:
     """Lines over the relative depth, with their names below; a dotted one where chance is."""
     frame = draw.layout(
@@ -113,7 +107,6 @@ def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
         "away.depth": np.concatenate([_depth(view.areas) for _, view in lines["plain"]]),
     }
     for centring, key in zip(CENTRINGS, ("", "_centred", "_standardised"), strict=True):
-        columns[f"away.mean{key}"] = np.concatenate([means(view) for _, view in lines[centring]])
         columns[f"away.area{key}"] = np.concatenate([view.areas for _, view in lines[centring]])
     return titled_frame(columns, say)
 
@@ -121,7 +114,6 @@ def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
 def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> draw.Trace:
     (name, view), (colour, symbol, _) = line, mark
     said = {"backbone": name, "last": view.analysis.layers}
-    rows = zip(map(percent, view.areas), map(number, means(view)), view.bands.tolist(), strict=True)
     return draw.Trace(
         type="scatter",
         mode="lines+markers",
@@ -132,16 +124,8 @@ def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> dr
         marker={"color": colour, "symbol": symbol, "size": 9},
         cliponaxis=False,
         customdata=[
-            say.html(
-                "compare.curves_hover",
-                **said,
-                layer=layer,
-                area=area,
-                mean=mean,
-                low=number(low),
-                high=number(high),
-            )
-            for layer, (area, mean, (low, _median, high)) in enumerate(rows)
+            say.html("compare.curves_hover", **said, layer=layer, area=percent(area))
+            for layer, area in enumerate(view.areas)
         ],
         hovertemplate="%{customdata}<extra></extra>",
     )

@@ -23,8 +23,7 @@ KEYS = ("ordinary.below", "ordinary.name", "ordinary.above")  # of what the colo
 AREAS = 7  # layers of which a line tells the area
 PALE = 0.5  # of a bar that is not above the band
 BEYOND = 0.05  # of tokens of other sentences lie above the band, and as many below it
-OUTSIDE = 0.05  # where the colours of what is not ordinary begin, on a scale from 0 to 1
-GREY = 0.02  # how far the grey of what is ordinary reaches
+OUTSIDE = 0.2  # where the colours of what is not ordinary begin, on a scale from 0 to 1
 TOP = 54  # pixels
 ROOM = 0.16  # of the axis, for a number beside a bar
 SHARE = 52  # pixels, for a share after it
@@ -32,12 +31,11 @@ STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
 NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
 NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
 FAINT = "rgba(128, 128, 128, 0.2)"  # that grey: what stands out does so in the light and in the dark theme
-SCALE = [  # the two-way scale with a step on both sides of what is ordinary
-    *(stop for stop in draw.DIVERGING if float(str(stop[0])) < 0.5),
-    [0.5 - GREY, draw.diverging(-0.2)],
-    *([0.5 + side, FAINT] for side in (-GREY, GREY)),
-    [0.5 + GREY, draw.diverging(0.2)],
-    *(stop for stop in draw.DIVERGING if float(str(stop[0])) > 0.5),
+SCALE = [  # the two-way scale, grey where it is ordinary
+    *draw.DIVERGING[:2],
+    *([0.5 - OUTSIDE / 2, colour] for colour in (draw.diverging(-OUTSIDE), FAINT)),
+    *([0.5 + OUTSIDE / 2, colour] for colour in (FAINT, draw.diverging(OUTSIDE))),
+    *draw.DIVERGING[3:],
 ]
 
 
@@ -71,14 +69,6 @@ def departures(by_layer: Floats, bands: Floats) -> Floats:
     less = ((low - by_layer) / np.maximum(low + 1, 1e-6)).clip(0, 1)
     shown: Floats = np.sign(more - less) * OUTSIDE + (1 - OUTSIDE) * (more - less)
     return shown.astype(np.float32)
-
-
-def shade(departure: float) -> str:
-    """The colour of what departs so far from what is ordinary, in [-1, 1], as the scale has it."""
-    if not departure:
-        return FAINT
-    strength = float(np.interp(abs(departure), (2 * GREY, 0.5, 1), (0.2, 0.5, 1)))
-    return draw.diverging(strength if departure > 0 else -strength)
 
 
 def ordinary_scale(name: str, say: Texts) -> Markup:

@@ -20,9 +20,9 @@ import pandas as pd
 
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
-from components.exhibits.draw import SEGMENT_KEYS, ink
+from components.exhibits.draw import SEGMENT_KEYS, diverging, ink
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, hint_html, titled_frame
-from components.exhibits.similarity import FAINT, departures, ordinary_scale, shade
+from components.exhibits.similarity import FAINT, departures, ordinary_scale
 from components.exhibits.view import HOW, View, number, shorten, visible, word, yes_or_no
 from components.markup import render
 from components.texts import Texts
@@ -335,7 +335,7 @@ def labels(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
 def beside(value: float, band: Floats) -> str:
     """The style of a similarity in [-1, 1] beside what is ordinary there: (1, 3) low, median and high."""
     departure = float(departures(np.array([[value]]), band)[0, 0])
-    return painted(shade(departure)) if departure else f"background:{FAINT}"
+    return painted(diverging(departure)) if departure else f"background:{FAINT}"
 
 
 def painted(colour: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,6 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
-from components.analyses.analyze import Compared
 from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
@@ -259,22 +258,22 @@ class Compare(Tab):
 
         A copy is there to be edited, and asks for nothing yet.
         """
+
+        def noted(told: str) -> Updates:
+            return {self.note: str(Markup('<p role="status">{}</p>').format(told)) if told else ""}
+
         made = edited(name, to_text(given[self.text]), to_text(given[self.pair]))
         if not made:
-            return self._noted(self.say("edit.no_pair" if name == "swap" else "edit.no_negation"))
-        place, noted = 0, {self.note: ""}
+            return noted(self.say("edit.no_pair" if name == "swap" else "edit.no_negation"))
+        place, told = 0, ""
         if len(made) > 1:
             try:
                 place, told = furthest(self.analyst, made, self._asking(given), self.say)
             except PoolscopeError as error:
-                return self._noted(visible(error.plainly(self.say)))
-            noted = self._noted(told)
+                return noted(visible(error.plainly(self.say)))
         text, pair = made[place][1]
         again = {} if name == "copy" else {self.calls: given[self.calls] + 1}
-        return {self.other: text, self.other_pair: pair, **noted, **again}
-
-    def _noted(self, told: str) -> Updates:
-        return {self.note: str(Markup('<p role="status">{}</p>').format(told))}
+        return {self.other: text, self.other_pair: pair, **noted(told), **again}
 
     def _asking(self, given: Given) -> dict[str, Any]:
         state = {one.control.key: given[one.part] for one in self.linked if one.part in self.inputs}
@@ -418,18 +417,14 @@ def furthest(
     PoolscopeError if it cannot be compared.
     """
     moved, told, total = [], [], 0
-    begun = asked(analyst, {**state, "version_text": "", "version_pair": ""}, say)
-    first = tuple(
-        answers(analyst, begun, state, (to_text(state["compare_text"]), to_text(state["compare_pair"])))
-    )
-    for name, texts in versions:
-        after = tuple(answers(analyst, begun, state, texts))
-        whole = replace(begun, compared=first, after=after, state="done").distinct
-        moved.append(sum(abs(one.moved or 0.0) for one in whole) / max(len(whole), 1))
-        counted = [one for one in whole if one.predicted and not one.swapped]
+    for name, (text, pair) in versions:
+        asking = {**state, "version_text": text, "version_pair": pair}
+        *_, whole = compared(analyst, asked(analyst, asking, say), asking)
+        moved.append(sum(abs(one.moved or 0.0) for one in whole.distinct))
+        counted = [one for one in whole.distinct if one.predicted and not one.swapped]
         total, flips = len(counted), sum(one.flips for one in counted)
         told.append(say("edit.tried_one" if name else "edit.tried_all", where=visible(name), count=flips))
-    return int(np.argmax(moved)), say("edit.tried", total=total, each=say.listed(told))
+    return int(np.argmax(moved)), say("edit.tried", total=total, each=say.listed(told)) if total else ""
 
 
 def load_negations() -> dict[str, Any]:
@@ -539,20 +534,15 @@ def _versions(state: State) -> list[Pair]:
     return [(text, pair), *second]
 
 
-def answers(analyst: Analyst, comparison: Comparison, state: State, texts: Pair) -> Generator[Compared]:
-    """Answer one version of what ``state`` compares, backbone by backbone."""
-    cells = [(spec.key, pooling) for spec in comparison.backbones for pooling in comparison.poolings]
-    return analyst.compare([query_of(state, texts, *cell) for cell in cells])
-
-
 def compared(analyst: Analyst, comparison: Comparison, state: State) -> Iterator[Comparison]:
     """Answer the ``comparison`` that ``state`` asks, after each backbone: of both versions, if there are two.
 
     Closing the iterator cancels the rest.
     """
+    cells = [(spec.key, pooling) for spec in comparison.backbones for pooling in comparison.poolings]
     with ExitStack() as stack:
         streams = [
-            stack.enter_context(closing(answers(analyst, comparison, state, texts)))
+            stack.enter_context(closing(analyst.compare([query_of(state, texts, *cell) for cell in cells])))
             for texts in _versions(state)
         ]
         for answer, *others in zip(*streams, strict=False):

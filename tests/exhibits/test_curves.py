@@ -8,7 +8,7 @@ import numpy as np
 from components.exhibits.comparison import Comparison
 from components.exhibits.curves import CURVES, curves_figure, curves_of
 from components.exhibits.exhibit import Shown, heading_html
-from components.exhibits.view import CENTRINGS, View, number, percent
+from components.exhibits.view import CENTRINGS, View, percent
 from tests.exhibits import answers
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.showing import SAY, analysis, checked, rows
@@ -20,19 +20,13 @@ def shown(given: Comparison, centring: str = "plain") -> Shown:
     return CURVES.show(given, {"compare_centred": centring}, SAY)
 
 
-def test_a_point_is_the_area_and_the_file_has_it_and_the_mean_of_all_but_cls_for_each_centring() -> None:
+def test_a_point_is_the_area_and_the_file_has_it_for_each_centring() -> None:
     keys = ("first", "last", "pair")
     given, expected = compared(keys, "not good at all"), []
     for key in keys:
         one = analysis(key, "not good at all", pooling="mean")
-        others = [index for index in range(len(one.tokens.text)) if index != one.tokens.cls]
-        found = [
-            values
-            for centring in CENTRINGS
-            for values in (one.cosines(centring)[:, others].mean(axis=1), one.area.of(centring))
-        ]
-        depths = np.linspace(0, 100, one.layers + 1)
-        expected += [(depth, *values) for depth, *values in zip(depths, *found, strict=True)]
+        depths, areas = np.linspace(0, 100, one.layers + 1), map(one.area.of, CENTRINGS)
+        expected += [(depth, *values) for depth, *values in zip(depths, *areas, strict=True)]
     _, *found = rows(shown(given))
     assert [row[0] for row in found[:3]] == [given.names["first"]] * 3
     assert [row[1] for row in found[-7:]] == [*"0123456"]
@@ -40,14 +34,10 @@ def test_a_point_is_the_area_and_the_file_has_it_and_the_mean_of_all_but_cls_for
     for place, centring in enumerate(CENTRINGS):
         drawn = checked(shown(given, centring).figure)
         values = [value for line in drawn.data for value in line.y]
-        np.testing.assert_allclose(values, [100 * row[2 * place + 2] for row in expected], atol=1e-2)
-        last, (mean, area) = drawn.data[0], expected[2][2 * place + 1 :][:2]
-        low, _, high = map(number, analysis("first").ordinary.of(centring)[2])
-        said = (
-            f"more like [CLS]: {percent(area)}<br>mean similarity {number(mean)}<br>ordinary {low} to {high}"
-        )
-        assert last.customdata[-1] == f"{last.name}<br>layer 2 of 2<br>{said}"
-        assert (last.x[0], last.x[-1]) == (0, 100)
+        np.testing.assert_allclose(values, [100 * row[place + 1] for row in expected], atol=1e-2)
+        last = drawn.data[0]
+        said = f"{last.name}<br>layer 2 of 2<br>more like [CLS]: {percent(expected[2][place + 1])}"
+        assert (last.x[0], last.x[-1], last.customdata[-1]) == (0, 100, said)
         assert [line.name for line in drawn.data] == [given.names[key] for key in keys]
 
 
