@@ -97,8 +97,10 @@ def test_everything_shipped_has_a_name_in_every_language(tag: str) -> None:
 
 
 def test_a_noun_and_a_verb_go_with_their_number() -> None:
-    told = [SAY("reads.flat", count=count) for count in (1, 2)]
-    assert [one.partition(" no slope")[0] for one in told] == ["1 of them has", "2 of them have"]
+    told = [SAY("compare.swaps", count=count, votes="") for count in (1, 2)]
+    assert [one.partition(" given")[0] for one in told] == [
+        f"Not counted: {heads}" for heads in ("1 head that is", "2 heads that are")
+    ]
     assert SAY.html("compare.say", count=1, label=Markup("<b>x</b>")) == "1 says <b>x</b>"
 
 

@@ -119,7 +119,7 @@ def test_swaps_are_marked_and_a_cell_opens_what_it_says(visitor: Visitor) -> Non
     visitor.page.locator("#compare-start").click()
     expect(cells(visitor, ".swap")).to_have_count(18)
     expect(visitor.page.locator("#compare-agreement")).to_contain_text("All 5 combinations say negative.")
-    expect(visitor.page.locator("#compare-agreement")).to_contain_text("Not counted: 18 swaps")
+    expect(visitor.page.locator("#compare-agreement")).to_contain_text("Not counted: 18 heads")
     assert visitor.violations() == []
     visitor.waits_for_the_server()  # who goes away before cuts an answer off
     said = cells(visitor, ".swap").first.locator(".label").inner_text()

@@ -115,8 +115,8 @@ def test_swaps_are_marked() -> None:
     shown, found = grid(SWAPS, {}, SAY), rows(SWAPS)
     kinds = [["told"], ["told", "swap"], ["told", "swap"], ["told"], ["told", "swap"], ["told", "odd"]]
     assert [one.split() for row in Table(shown.html).classes[1:] for one in row[1:]] == kinds
-    assert shown.html.count('<span class="unseen">; a swap: not the vector') == 3
-    assert shown.html.count("a swap: not the vector") == 6  # heard, and seen on hovering
+    assert shown.html.count('<span class="unseen">; another vector than this') == 3
+    assert shown.html.count("another vector than this") == 6  # heard, and seen on hovering
     assert [row["swap"] for row in found] == ["no", "yes", "yes", "no", "yes", "no"]
     assert [row["with the majority"] for row in found] == ["yes", "", "", "yes", "", "no"]
 
@@ -141,7 +141,7 @@ def test_what_every_answer_warns_of_is_said_once_with_their_backbones() -> None:
     assert plain(legend).count("trained on one text at a time") == 1
     assert "means little. (B0, B1)" in plain(legend)
     assert "[SEP] &lt;b&gt;" in legend
-    assert "A swap: this model's own code" not in legend
+    assert "Another vector than its own" not in legend
     assert "notices" not in grid(comparison([[NO, YES]]), {}, SAY).legend
     lost = replace(YES, warnings=(Sentence("warnings.unreadable", count=3, total=4, token="[UNK]"),))
     hovered = grid(comparison([[lost, YES]]), {}, SAY).html

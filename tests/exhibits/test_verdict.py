@@ -166,10 +166,10 @@ def hovers(given: Analysis) -> list[str]:
 
 def test_what_is_read_without_a_share_is_explained_wherever_it_stands() -> None:
     given = sharing([0.75, 0.0, 0.25, 0.0, 0.0], [0, 1, 2, 3])
-    silent = "0 % (no slope here: only a larger change moves the logits)"
+    silent = "0 % (a small change moves no logit, only a larger one)"
     assert hovers(given) == ["75 %", silent, "25 %", silent, "0 %"]  # the last one is not read
     assert re.findall(r">(\d+ %[^<]*)<", TABLE.show(given, {}, SAY).html) == [
-        *("75 %", "0 % (no slope)", "25 %", "0 % (no slope)", "0 %")
+        *("75 %", "0 % (larger changes only)", "25 %", "0 % (larger changes only)", "0 %")
     ]
     head = replace(anatomy(text="not very good"), analysis=given)
     assert token_parts(head, SAY)[1].lines[1].endswith(silent)

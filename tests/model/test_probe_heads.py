@@ -143,7 +143,7 @@ def test_an_analysis_by_a_probe_says_what_it_is(probed: Engine) -> None:
     assert (analysis.problem_type, analysis.head_trained, analysis.warnings) == ("single_label", True, ())
     assert analysis.predicted == (labels[int(analysis.logits.argmax())],)
     long = probed.ask("analyze", Query("bert", "good " * 50, pooling="mean", head="probe"))
-    assert ["24 are taken" in str(warning) for warning in long.warnings] == [True]
+    assert ["gets 24 of them" in str(warning) for warning in long.warnings] == [True]
 
 
 @pytest.mark.parametrize("case", TABLES["probes"])

@@ -100,7 +100,7 @@ def test_every_cell_is_what_its_combination_says_alone(page: ComparePage, head: 
                 assert cell.endswith(alone.said(SAY))
                 assert name == "absent"
                 continue
-            swap = "; a swap: not the vector that this model's own code gives its head"
+            swap = "; another vector than this model's own code gives its head"
             assert cell.count(swap) == alone.swapped == ("swap" in name.split())
             if alone.problem_type == "regression":
                 assert cell == number(alone.probabilities[0]) + swap * alone.swapped
@@ -216,7 +216,7 @@ def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for
 
 
 def test_every_combination_pools_the_layer_that_is_chosen(page: ComparePage) -> None:
-    for layer, named in ((-1, None), (-2, "last − 1"), (1, "1")):
+    for layer, named in ((-1, None), (-2, "1 below the last"), (1, "1")):
         page.set(pool_layer=layer, backbones=["first", "last"])
         page.ask()
         shown: Comparison = page.values[page.tab.shown]
