@@ -51,6 +51,11 @@ class Texts:
         """
         return self.entries.get(f"names.{key or original}", original)
 
+    def label(self, own: str) -> str:
+        """A checkpoint's label, behind its translation where there is one."""
+        name = self.name(own)
+        return own if name == own else self("list.beside", name=name, own=own)
+
     def listed(self, names: Iterable[str]) -> str:
         """Names in a row."""
         return self("list.comma").join(names)

@@ -87,7 +87,7 @@ def test_everything_shipped_has_a_name_in_every_language(tag: str) -> None:
     """But for a pooling, which is shown in English until somebody translates it."""
     engine = Engine(Settings())
     shipped = {text for spec in engine.backbones() for text in (spec.title, spec.note)}
-    shipped |= {text for task in engine.tasks() for text in (task.key, task.title)}
+    shipped |= {text for task in engine.tasks() for text in (task.key, task.title, *task.labels)}
     shipped |= {*tried()[1], TABLE, *(example.label for example in load_examples())}
     names = {key.removeprefix(NAMES) for key in load_texts(tag).entries if key.startswith(NAMES)}
     poolings = {name for name in names if name.startswith("pooling.")}

@@ -66,5 +66,5 @@ def keys(view: View, say: Texts) -> dict[str, bool]:
 
 
 def _name(view: View, labels: tuple[int, ...], say: Texts) -> str:
-    names = (shorten(visible(view.analysis.labels[one]), 40) for one in labels)
+    names = (shorten(visible(say.label(view.analysis.labels[one])), 40) for one in labels)
     return say.listed(names) if labels else say("alone.none")

@@ -45,13 +45,13 @@ def cases(measures: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
 def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     """Facts of one head."""
     analysis = anatomy.analysis
-    outputs = [_output(analysis, index) for index in ranked(analysis)]
+    outputs = [_output(analysis, index, say) for index in ranked(analysis)]
     cosines = [round(float(value), 2) for value in analysis.similarity[:, analysis.tokens.cls]]
     first, last = cosines[0], cosines[-1]
     return {
         "backbone": visible(analysis.backbone.said(say)),  # its title in the menu
         "architecture": visible(analysis.backbone.architecture),  # its class
-        "says": listed(_chosen(analysis), NAMED, say),  # the labels that it chose, with their probabilities
+        "says": listed(_chosen(analysis, say), NAMED, say),  # the labels that it chose, with probabilities
         "outputs": listed(outputs, NAMED, say),  # its likeliest labels with theirs, chosen or not
         "trained": _yes(not analysis.random),
         "cosines": ARROW.join(map(number, cosines)),  # of [CLS] and the reference, from layer 0 to the last
@@ -69,7 +69,7 @@ def against_facts(anatomy: Anatomy, other: Anatomy, say: Texts) -> dict[str, str
     one, two = anatomy.analysis, other.analysis
     agree = one.predicted == two.predicted
     if one.problem_type == "regression":  # no label is chosen: the values as they are shown
-        agree = _chosen(one) == _chosen(two)
+        agree = _chosen(one, say) == _chosen(two, say)
     against = {f"against_{name}": fact for name, fact in head_facts(other, say).items()}
     return {**against, "agree": "untrained" if one.random else _yes(agree)}
 
@@ -158,12 +158,12 @@ def _reading(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     }
 
 
-def _chosen(analysis: Analysis) -> list[str]:
-    return [_output(analysis, index) for index in chosen_labels(analysis)]
+def _chosen(analysis: Analysis, say: Texts) -> list[str]:
+    return [_output(analysis, index, say) for index in chosen_labels(analysis)]
 
 
-def _output(analysis: Analysis, index: int) -> str:
-    return f"{shorten(visible(analysis.labels[index]), 40)} ({output_text(analysis, index)})"
+def _output(analysis: Analysis, index: int, say: Texts) -> str:
+    return f"{shorten(visible(say.label(analysis.labels[index])), 40)} ({output_text(analysis, index)})"
 
 
 def _order(anatomy: Anatomy, say: Texts) -> dict[str, str]:

@@ -60,7 +60,7 @@ def outputs_figure(analysis: Analysis, say: Texts) -> draw.Figure:
     """Horizontal bars of probabilities, or of raw values for regression; grey where the head is untrained."""
     order, name = ranked(analysis)[:SHOWN], _output_name(analysis, say)
     values, logits = analysis.probabilities[order].tolist(), analysis.logits[order].tolist()
-    labels = [visible(analysis.labels[index]) for index in order]
+    labels = [visible(say.label(analysis.labels[index])) for index in order]
     chosen = [] if analysis.random else chosen_labels(analysis)
     drawn = draw.bars(
         [round(value, 6) for value in values],
@@ -147,12 +147,12 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         unread=unread,
         rest=say(f"verdict.{rest}{'_lower' if analysis.lower else ''}", layer=analysis.pool_layer),
         named=NAMED,
-        only=shorten(visible(analysis.labels[0]), 40) if len(analysis.labels) == 1 else "",
+        only=shorten(visible(say.label(analysis.labels[0])), 40) if len(analysis.labels) == 1 else "",
         row=list(_row(view, say)),
         right_to_left=2 * sum(map(naming.right_to_left, view.labels)) > len(view.labels),
         chosen=[
-            (shorten(visible(analysis.labels[index]), 40), output_text(analysis, index), _colours(index))
-            for index in chosen_labels(analysis)
+            (shorten(visible(say.label(analysis.labels[one])), 40), output_text(analysis, one), _colours(one))
+            for one in chosen_labels(analysis)
         ],
         details=say.together(filter(None, details)),
         notices=[one for one in analysis.warnings if one is not analysis.unreadable],

@@ -117,7 +117,7 @@ def test_swaps_are_marked() -> None:
     assert [one.split() for row in Table(shown.html).classes[1:] for one in row[1:]] == kinds
     assert shown.html.count('<span class="unseen">; another vector than this') == 3
     assert shown.html.count("another vector than this") == 6  # heard, and seen on hovering
-    assert [row["swap"] for row in found] == ["no", "yes", "yes", "no", "yes", "no"]
+    assert [row["another vector"] for row in found] == ["no", "yes", "yes", "no", "yes", "no"]
     assert [row["with the majority"] for row in found] == ["yes", "", "", "yes", "", "no"]
 
 

@@ -66,7 +66,9 @@ def counted(read: int, *positions: int) -> Values:
 def answered(*answers: tuple[str, str]) -> Values:
     """Labels and what they are said with."""
     return lambda say: {
-        "answer": say.listed(say("verdict.answer", label=label, value=value) for label, value in answers)
+        "answer": say.listed(
+            say("verdict.answer", label=say.label(label), value=value) for label, value in answers
+        )
     }
 
 
@@ -118,13 +120,13 @@ def alone(*values: float) -> Told:
 SCORES = replace(analysis("score"), alone=np.array([[0.5], [-1.0], [2.0], [0.25]]))
 SPLIT, AGREED = alone(0.9, 0.2, 0.8, 0.7), alone(0.9, 0.6, 0.8, 0.7)
 ROWS = {
-    "alone.all": Row(AGREED, {"total": 4, "label": "negative"}, SPLIT),
+    "alone.all": Row(AGREED, lambda say: {"total": 4, "label": say.label("negative")}, SPLIT),
     "alone.some": Row(
         SPLIT,
         lambda say: {
             "total": 4,
             "answers": say.listed(
-                say("alone.count", count=count, label=label)
+                say("alone.count", count=count, label=say.label(label))
                 for count, label in ((3, "negative"), (1, "positive"))
             ),
         },
