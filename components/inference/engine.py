@@ -22,7 +22,7 @@ from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.fitting import MINE, Fit, Plan, Stage, Table
 from components.inference.jobs import Job, Runner, in_turns
-from components.model.catalogue import Configs, present, read_catalogue, read_tasks
+from components.model.catalogue import present, read_catalogue, read_tasks, refreshed
 from components.model.files import version
 from components.model.hub import Hub
 from components.model.pooling import POOLINGS
@@ -39,9 +39,9 @@ class Desk:
     """Takes queries about the backbones of a catalogue, and has ``runner`` answer them; threads may ask."""
 
     def __init__(self, settings: Settings, runner: Runner) -> None:
-        self._settings, self._runner, self._configs = settings, runner, Configs()
+        self._settings, self._runner = settings, runner
         self.takes_ids = settings.sources == "any"  # of the hub, besides keys: the owner decides
-        every = read_catalogue(settings.catalogue, self._configs)
+        every = read_catalogue(settings.catalogue)
         listed = [spec for spec in every if spec.source != "hub" or settings.sources != "bundled"]
         self._specs = MappingProxyType({spec.key: spec for spec in listed})
         self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
@@ -50,7 +50,7 @@ class Desk:
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
         """Every backbone of the catalogue, in its order, as far as the owner allows its source."""
-        return tuple(map(self._configs.refreshed, self._specs.values()))
+        return tuple(map(refreshed, self._specs.values()))
 
     @property
     def online(self) -> bool:
@@ -62,7 +62,7 @@ class Desk:
         listed = self._listed(given)
         if listed is None and not self.takes_ids:
             choice("backbone", given, tuple(self._specs))
-        return self._configs.refreshed(listed or self._hub.find(given))
+        return refreshed(listed or self._hub.find(given))
 
     def fetch(self, key: str) -> Generator[Progress]:
         """Bring a backbone of the hub onto this machine; see `Analyst.fetch`."""
@@ -183,7 +183,7 @@ class Desk:
         known = self._specs.get(key) or self._hub.known(key)
         if known is None:  # forgotten since it was found
             raise PoolscopeError("backbone", key, "errors.forgotten")
-        return self._configs.refreshed(known)
+        return refreshed(known)
 
 
 class Engine(Desk):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -69,33 +70,21 @@ class Entry(BaseModel):
         return self
 
 
-class Configs:
-    """Contents of each checkpoint's config.json, and what its modules.json declares.
-
-    Files are read once, and again only when they were written anew. Several threads may ask.
-    """
-
-    def __init__(self) -> None:
-        self._stated: dict[Path, tuple[Version, Mapping[str, Any]]] = {}
-
-    def refreshed(self, spec: BackboneSpec) -> BackboneSpec:
-        """``spec`` with what its files say of it now; not available where they are not all here."""
-        found = files.folder(spec)
-        try:
-            return replace(spec, **(self._of(found) if found else GONE))
-        except FileNotFoundError:  # deleted a moment ago
-            return replace(spec, **GONE)
-
-    def _of(self, found: Path) -> Mapping[str, Any]:
-        stats = [file.stat() for file in (files.body(found) / files.CONFIG, *files.declaring_files(found))]
-        version = tuple((now.st_mtime_ns, now.st_size, now.st_ino) for now in stats)
-        known = self._stated.get(found)
-        if known is None or known[0] != version:
-            known = self._stated[found] = version, _stated(found)
-        return known[1]
+def refreshed(spec: BackboneSpec) -> BackboneSpec:
+    """``spec`` with what its files say of it now; not available where they are not all here."""
+    found = files.folder(spec)
+    if found is None:
+        return replace(spec, **GONE)
+    try:
+        named = (files.body(found) / files.CONFIG, *files.declaring_files(found))
+        now = tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in map(Path.stat, named))
+        return replace(spec, **stated(found, now))
+    except FileNotFoundError:  # deleted a moment ago
+        return replace(spec, **GONE)
 
 
-def _stated(found: Path) -> dict[str, Any]:
+@lru_cache(1024)  # read once, and again only when one was written anew
+def stated(found: Path, _version: Version) -> Mapping[str, Any]:
     """The fields of a spec that a checkpoint's own JSON files fill, as far as these make sense."""
     config = files.read_object(files.body(found) / files.CONFIG)
     classes, names = config.get("architectures"), config.get("id2label")
@@ -116,19 +105,15 @@ def _stated(found: Path) -> dict[str, Any]:
     }
 
 
-def read_catalogue(file: Path, configs: Configs | None = None) -> tuple[BackboneSpec, ...]:
-    """The backbones that ``file`` lists, in its order; PoolscopeError names the entry that is wrong.
-
-    ``configs``: for whoever will ask again for what the checkpoints' own files say.
-    """
+def read_catalogue(file: Path) -> tuple[BackboneSpec, ...]:
+    """The backbones that ``file`` lists, in its order; PoolscopeError names the entry that is wrong."""
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise PoolscopeError("catalogue", str(file), "errors.toml", reason=str(error)) from error
     if not entries:
         raise PoolscopeError("catalogue", str(file), "errors.empty")
-    configs = configs or Configs()
-    return tuple(configs.refreshed(_spec(key, entry, file)) for key, entry in entries.items())
+    return tuple(refreshed(_spec(key, entry, file)) for key, entry in entries.items())
 
 
 def read_tasks(file: Path) -> tuple[TaskSpec, ...]:

@@ -20,6 +20,7 @@ from components.errors import PoolscopeError
 from components.inference.engine import Engine, InProcess
 from components.inference.jobs import Job
 from components.inference.payload import pack
+from components.model.catalogue import stated
 from components.model.files import folder
 from components.settings import Settings
 from components.types import Analysis, Query
@@ -111,6 +112,7 @@ def test_a_config_is_read_once_however_many_queries_come(monkeypatch: pytest.Mon
         return whole(file)
 
     monkeypatch.setattr(Path, "read_bytes", counting)
+    stated.cache_clear()
     engine = Engine(Settings())
     for text in ("good", "bad", "good"):
         engine.ask("analyze", Query("bert-sentiment", text))

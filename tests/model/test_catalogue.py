@@ -11,7 +11,7 @@ import pytest
 from huggingface_hub import constants
 
 from components.errors import PoolscopeError
-from components.model.catalogue import Configs, read_catalogue
+from components.model.catalogue import read_catalogue, refreshed
 from components.model.files import folder as folder_of
 from components.model.files import is_complete
 from components.model.hub import Hub
@@ -51,7 +51,6 @@ def test_a_folder_and_a_hub_entry(tmp_path: Path, cache: Path) -> None:
     assert (hub.source, hub.location, hub.revision) == ("hub", "org/name", COMMIT)
     assert (hub.texts, hub.licence, hub.size, hub.available) == (None, "apache-2.0", 268_000_000, False)
     assert (local.licence, local.size) == ("", None)
-    refreshed = Configs().refreshed
     whole = {"config.json": json.dumps(CONFIG), "model.safetensors": "", "tokenizer.json": "{}"}
     for name, text in whole.items():  # it is there when all of its files are
         assert not refreshed(hub).available
@@ -77,7 +76,7 @@ def test_a_hub_entry_is_there_when_a_package_carries_it(
             assert folder_of(spec) == (None if folder is cache else cache)
             (folder / name).write_text("{}")
     (package / "config.json").write_text('{"architectures": ["BertModel"]}')
-    known = Configs().refreshed(spec)
+    known = refreshed(spec)
     assert (known.available, known.architecture) == (True, "BertModel")
     assert folder_of(spec) == package
     assert list(Hub(0, bool).fetch(spec)) == []  # nothing is downloaded
@@ -106,14 +105,14 @@ def test_a_config_of_nonsense_is_read_as_far_as_it_goes(
 
 
 def test_a_config_that_was_written_anew_is_read_again(tmp_path: Path) -> None:
-    file, configs = tmp_path / "config.json", Configs()
-    (spec,) = read_catalogue(written(tmp_path, PLAIN), configs)
+    file = tmp_path / "config.json"
+    (spec,) = read_catalogue(written(tmp_path, PLAIN))
     assert not spec.available
     for name in ("One", "Another"):
         file.write_text(json.dumps({"architectures": [name]}))
-        assert configs.refreshed(spec).architecture == name
+        assert refreshed(spec).architecture == name
     file.unlink()
-    assert configs.refreshed(spec) == spec
+    assert refreshed(spec) == spec
 
 
 LARGE = json.dumps({"architectures": ["A"], "more": "x" * 4_000_000})
