@@ -190,11 +190,6 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     from components.analyses.measuring.padding import audit
     from components.model.examine import examine
 
-    declared: Declaration | Sentence | None
-    try:
-        declared = None if backbone.declared is None else backbone.declared.says
-    except files.RefusalError as error:
-        declared = error.sentence
     texts, scripts = tried()
     asked = (Query(backbone.spec.key, *pair) for pair in texts)
     seen, failed = _measured(partial(examine, backbone), asked, "passport.fails")
@@ -206,7 +201,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     anatomy, equal = dissect((alone or seen)[-1]), [_equal(each) for each in alone]
     reads = [each.passed.states.reads.positions[0].nonzero()[:, 0].tolist() for each in seen]
     return Passport(
-        backbone=replace(backbone.described, declared=declared),
+        backbone=replace(backbone.described, declared=_declared(backbone)),
         fingerprint=fingerprint(backbone.spec),
         parameters=sum(weight.numel() for weight in backbone.model.parameters()),
         layers=len(backbone.ordinary.layers) - 1,
@@ -229,6 +224,13 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
         failed=(*failed, *unpadded),
     )
+
+
+def _declared(backbone: Backbone) -> Declaration | Sentence | None:
+    try:
+        return None if backbone.declared is None else backbone.declared.says
+    except files.RefusalError as error:
+        return error.sentence
 
 
 def _measured(
