@@ -29,7 +29,6 @@ Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its 
 Widget = gr.Slider | gr.Checkbox | gr.Radio | gr.Dropdown  # what the card of an exhibit may hold
 OFFERED = {"choices", "info", "maximum", "visible"}  # what no visitor changes of a menu or a slider
 NOTHING: Updates = gr.skip()  # leaves every component as it is
-EMPTY = Shown()
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 AT_ONCE: dict[str, Any] = {"queue": False, **PRIVATE}  # for what no model is asked about
@@ -154,12 +153,8 @@ def build_places(
     panel: Panel[Any, Any],
     say: Texts,
     beside: Callable[[], object] | None = None,
-    first: tuple[Any, State] | None = None,
 ) -> Places:
-    """Lay a panel out; what ``beside`` builds stands in the last column of the first row.
-
-    ``first``: a subject and a state that it shows from the beginning.
-    """
+    """Lay a panel out; what ``beside`` builds stands in the last column of the first row."""
     made: list[Place] = []
     controls: dict[Control[Any], Widget] = {}
 
@@ -172,8 +167,7 @@ def build_places(
             with gr.Row(elem_id=f"{name}-look") if len(own) > 1 else nullcontext():
                 controls.update({control: build_control(control, say) for control in own})
 
-        shown = exhibit.shown(*first, say) if first else EMPTY
-        made.append(build_place(exhibit, name, say, shown, look if own else None, name if bare else None))
+        made.append(build_place(exhibit, name, say, look if own else None, name if bare else None))
 
     headed = [exhibit for exhibit in panel.exhibits if exhibit.with_summary]
     if panel.summary is not None and len(headed) != 1:  # it belongs to all of them, and stands above
@@ -208,7 +202,6 @@ def build_place(
     exhibit: Exhibit[Any],
     name: str,
     say: Texts,
-    shown: Shown = EMPTY,
     controls: Callable[[], object] | None = None,
     element: str | None = None,
 ) -> Place:
@@ -216,16 +209,15 @@ def build_place(
 
     ``controls`` builds its own, under its heading; ``element`` is the id of the HTML where that stands bare.
     """
-    above, below = str(heading_html(shown, name, say)), f"{shown.html}{shown.legend}"
     apart, plot, style = exhibit.plotted or controls is not None, None, "part" if exhibit.codes else None
-    ends = gr.HTML(above if apart else above + below, elem_id=element, elem_classes=style)
+    ends = gr.HTML("", elem_id=element, elem_classes=style)
     if controls is not None:
         controls()
     if exhibit.plotted:  # in a box of its own, which scrolls where the plot is larger
         with gr.Column(elem_id=f"{name}-plot", elem_classes="plot"):
             more: Any = {"js_on_load": "drawPlot(element, props, watch)", "apply_default_css": False}
-            plot = gr.HTML(plot_value(shown.figure), html_template="<div></div>", **more)
-    rest = gr.HTML(below, elem_classes="part") if apart else None
+            plot = gr.HTML("", html_template="<div></div>", **more)
+    rest = gr.HTML("", elem_classes="part") if apart else None
     codes: list[gr.Code] = []
     for key in exhibit.codes:
         more = {"language": "python", "interactive": False, "wrap_lines": True}
