@@ -110,7 +110,7 @@ def test_a_checkpoint_declares_one_vector_and_its_classifier_reads_another(engin
 
 
 def test_the_average_often_beats_cls_but_where_that_was_fine_tuned_for_the_task() -> None:
-    claiming("Fine-tuned for the task, [CLS] is no worse than the average", "cls")
+    claiming("Fine-tuned for the task, [CLS] is not shown to be worse than the average", "cls")
     averages = Averages(select(RESULTS, "sentiment", (), {}))
     assert averages.facts()["averaging"] == "tuning"
     assert gains(averages.of(False))[0] > len(averages.of(False)) / 2
