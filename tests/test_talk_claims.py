@@ -123,7 +123,7 @@ def test_wrong_poolings_follow_people_less_whatever_is_done_to_them() -> None:
     cosines = against_base(vectors(evidence.rhos("all-minilm-l6-v2")))
     (mean,) = (row for row in cosines if "mean" in row.poolings)
     assert gains([mean]) == (1, 0, 0)
-    one = claiming("Whitening helps [CLS] in both, and harms the mean of the one trained for it")
+    one = claiming("Whitening helps [CLS], and harms the mean that it was trained for")
     steps = {(row.backbone, row.pooling, row.step): row for row in stepped(evidence)}
     for backbone in one.all("evidence_backbones"):
         vector = estimate("cosine", "cls", backbone).vector
