@@ -27,8 +27,8 @@ class Origin:
     each. ``falls``: (W,) by how much the output's probability falls (regression: its value) when ``eraser``
     takes the place of all tokens of the word.
 
-    Shares of the change of the logits from the text to the one without its ``word``, each (L + 1, ...), or
-    None where that does not matter: ``shares`` (T,) of one hidden state after so many layers (0: the
+    Shares of the change of the logits from the text to the one without its ``word``, each (L + 1, ...), of no
+    layer where that does not matter: ``shares`` (T,) of one hidden state after so many layers (0: the
     embeddings), set to that of the other text, ``in_word`` of those of all tokens of the word together, and
     ``in_read`` of those of all tokens that the head reads.
     """
@@ -38,9 +38,9 @@ class Origin:
     words: tuple[tuple[int, ...], ...]
     falls: Floats
     eraser: str
-    shares: Floats | None = None
-    in_word: Floats | None = None
-    in_read: Floats | None = None
+    shares: Floats
+    in_word: Floats
+    in_read: Floats
 
     @property
     def word(self) -> int | None:

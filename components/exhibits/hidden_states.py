@@ -1,12 +1,12 @@
 """Hidden states one by one: what the head says of each, and the change that each brings to another text."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.lens import Lens
@@ -15,7 +15,16 @@ from components.exhibits import draw, exhibit
 from components.exhibits import view as naming
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, titled_frame, unanswered
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    hint_html,
+    scale_html,
+    strong_html,
+    titled_frame,
+    unanswered,
+)
+from components.exhibits.origin import MOST, Holder, share_map, share_text, stays, story, token_name
 from components.exhibits.verdict import ranked
 from components.exhibits.view import LABEL, View, labels_of, number, percent, shorten, visible, word
 from components.texts import Sentence, Texts
@@ -256,14 +265,19 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
     shades, (layers, total) = draw.RANDOM if first.random else draw.DIVERGING, given.shares.shape
     heading, words = say("trace.heading_random"), say("trace.description", layers=layers, total=total)
     told = ""
-    if not first.random:
-        heading, words = _trace_heading(given, say), say.together((words, trace_sentence(given, say, str)))
-        told = f'<p class="story">{trace_sentence(given, say, exhibit.strong_html)}</p>'
+    if mine and not first.random:
+        sentence, since = trace_story(given, say), settled(given)
+        told, words = f'<p class="story">{sentence}</p>', say.together((words, sentence.striptags()))
+        token = "" if since is None else token_name(view.names, first.reads.indices[0], say)
+        key = "" if since is None else "_from" if since else "_start"
+        heading = say(f"trace.heading{key}", layer=since, token=token)
+    shares = np.full((layers, len(view.labels)), np.nan)
+    shares[:, mine] = given.shares
     return Shown(
         heading=heading,
         words=words,
         data=titled_frame(tokens, say, columns),
-        figure=_trace_figure(given, view, say),
+        figure=share_map(view, shares, say),
         above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades, ends)}",
         about=say("trace.about", asked=naming.asked_line(first, say), text=other),
         scale=scale,
@@ -271,85 +285,31 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
     )
 
 
-def _trace_figure(given: Patched, view: View, say: Texts) -> draw.Figure:
-    """L + 1 rows by T columns, those of tokens without a counterpart empty; what is read is framed."""
-    shape, mine = (given.first.layers + 1, len(view.labels)), given.pairs[:, 0]
-    shares, texts = np.full(shape, np.nan), np.full(shape, "", dtype=object)
-    shares[:, mine] = given.shares
-    texts[:, mine] = [[share_text(float(share)) for share in row] for row in given.shares]
-    return draw.heat_map(
-        view,
-        shares,
-        say("trace.hover", token="%{x}", layer="%{y}", value="%{text}"),
-        say,
-        draw.read_frame(given.first),
-        text=texts.tolist(),
-        colorscale=draw.RANDOM if given.first.random else draw.DIVERGING,
-        colorbar={"tickvals": [-1, 0, 1], "ticktext": [share_text(share) for share in (-1, 0, 1)]},
-        hoverongaps=False,
-    )
+def settled(given: Patched) -> int | None:
+    """Find the layer from which on the one token that is read carries most of the change, if it does."""
+    claims = trace_claims(given)
+    if "read" not in claims or stays(claims)[-1].holder != "read":  # it has no counterpart, or not most of it
+        return None
+    since = max(stays(claims)[-1].first, int(np.flatnonzero(claims["read"] <= MOST).max(initial=-1)) + 1)
+    return since if since <= given.first.pool_layer else None
 
 
-MOST = 0.5  # of the change: who carries no more, or is not the only one, does not carry most of it
-WORD = 24  # characters of a token in a sentence
+def trace_story(given: Patched, say: Texts) -> Markup:
+    """Say where the change is, from the embeddings up."""
+    read, tokens = given.first.reads.indices, named(given)
+    names: dict[Holder, Markup] = {
+        "read" if read == [place] else place: strong_html(token_name(tokens, place, say))
+        for place in given.pairs[:, 0].tolist()
+    }
+    backbone = strong_html(visible(given.first.backbone.said(say)))
+    return say.html("trace.story", backbone=backbone, story=story(trace_claims(given), names, say))
 
 
-class Stay(NamedTuple):
-    """Layers one after the other in which the same ``token`` carries more of the change than any other.
-
-    ``most``: whether it carries most of it. ``shares``: of the change, for each layer from ``first`` on.
-    """
-
-    token: int
-    most: bool
-    first: int
-    last: int
-    shares: tuple[float, ...]
-
-
-def stays(given: Patched) -> list[Stay]:
-    """Stays of the change, from the embeddings up to the layer that is pooled."""
-    rows, found = given.shares[: given.first.pool_layer + 1], []
-    peaks = [(int(row.argmax()), int((row > MOST).sum()) == 1, float(row.max())) for row in rows]
-    for (pair, most), group in groupby(enumerate(peaks), lambda one: one[1][:2]):
-        layers, shares = zip(*((layer, peak[2]) for layer, peak in group), strict=True)
-        found.append(Stay(int(given.pairs[pair, 0]), most, layers[0], layers[-1], shares))
-    return found
-
-
-def _trace_heading(given: Patched, say: Texts) -> str:
-    """Say from which layer on the one token that is read carries most of the change."""
-    last, read = stays(given)[-1], naming.indices(given.first.reads.positions)
-    if not last.most or read != [last.token]:  # or it has no counterpart
-        return say("trace.heading")
-    key = "trace.heading_start" if last.first == 0 else "trace.heading_from"
-    return say(key, layer=last.first, token=token_name(given, last.token, say))
-
-
-def trace_sentence(given: Patched, say: Texts, mark: Callable[[str], str]) -> str:
-    """Say where the change is, from the embeddings up; ``mark`` makes what stands out of a token."""
-    parts = []
-    for token, most, first, last, shares in stays(given):
-        where = say("trace.between", first=first, last=last)
-        if first == 0:
-            where = say("trace.from_start", last=last) if last else say("trace.at_start")
-        elif first == last:
-            where = say("trace.after", layer=first)
-        low, high = share_text(min(shares)), share_text(max(shares))
-        share = low if low == high else say("trace.shares", low=low, high=high)
-        name = mark(token_name(given, token, say))
-        parts.append(say("trace.in" if most else "trace.spread", token=name, where=where, shares=share))
-    told = say("list.semicolon").join(parts)
-    return say("trace.story", backbone=mark(visible(given.first.backbone.said(say))), parts=told)
-
-
-def token_name(given: Patched, token: int, say: Texts) -> str:
-    """A token of the first version in a sentence, not escaped; which one, where several are called so."""
-    names = named(given)
-    name = shorten(word(names[token]), WORD)
-    if names.count(names[token]) == 1:
-        return name
-    return say("trace.nth", token=name, place=names[: token + 1].count(names[token]))
+def trace_claims(given: Patched) -> Mapping[Holder, Floats]:
+    """The share of every token that has a counterpart, up to the layer that is pooled."""
+    read, up = given.first.reads.indices, slice(given.first.pool_layer + 1)
+    places = ("read" if read == [place] else place for place in given.pairs[:, 0].tolist())
+    return dict(zip(places, given.shares[up].T, strict=True))
 
 
 def named(given: Patched) -> tuple[str, ...]:
@@ -360,11 +320,6 @@ def named(given: Patched) -> tuple[str, ...]:
         if own[mine] != others[theirs]:
             names[mine] = f"{own[mine]} → {word(others[theirs])}"
     return tuple(names)
-
-
-def share_text(share: float) -> str:
-    """A share of a change in percent, which may be less than none of it or more than all."""
-    return f"{number(100 * share, 0)} %"
 
 
 LENS = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)

@@ -24,7 +24,7 @@ from components.exhibits.evidence import (
 )
 from components.exhibits.facts import ARROW
 from components.exhibits.head import counted, short
-from components.exhibits.hidden_states import stays, trace_sentence
+from components.exhibits.hidden_states import settled, trace_story
 from components.exhibits.panels import Answered
 from components.exhibits.question import Question
 from components.exhibits.view import number, percent, visible
@@ -127,10 +127,10 @@ def carried(put: Put) -> Facts:
     """Say which tokens carry the change to another text, layer by layer, and whether it ends in [CLS]."""
     asked = put.question.query(put.backbone, put.question.pooling)
     found: Patched = put.analyst.ask("trace", asked, other=put.question.texts[0])
-    last = stays(found)[-1]
-    gathers = "yes" if last.first > 0 and last.most and last.token == found.first.tokens.cls else "no"
+    since, cls = settled(found), found.first.tokens.cls
+    gathers = "yes" if since and found.first.reads.indices == [cls] else "no"
     return {
-        "story": trace_sentence(found, put.say, str),  # where the change is, from the embeddings up
+        "story": trace_story(found, put.say).striptags(),  # where the change is, from the embeddings up
         "gathers": "random" if found.first.random else gathers,
     }
 

@@ -13,6 +13,7 @@ from typing import Any
 from components.analyses.anatomy import Anatomy
 from components.analyses.detect import Detected
 from components.analyses.importance import Importance
+from components.analyses.origin import Origin
 from components.analyses.padding import Padding
 from components.analyst import Analyst
 from components.exhibits.averaging import AVERAGING
@@ -29,6 +30,7 @@ from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced
 from components.exhibits.importance import AGREES, ATTENTION, BARS, IMPORTANT, LOOKS, integrates
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
+from components.exhibits.origin import WHENCE
 from components.exhibits.serving import PADDED, VECTOR
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.verdict import HOW_TO_READ, OUTPUTS, VERDICT
@@ -61,6 +63,11 @@ class Answered:
         return or_why(partial(importance_of, self.analyst, self.analysis, self.state))
 
     @cached_property
+    def origin(self) -> Origin | Sentence:
+        """The word that matters most, and where its difference is, or why that cannot be had."""
+        return or_why(partial(self.analyst.ask, "origin", asked_of(self.analysis.query)))
+
+    @cached_property
     def padding(self) -> Padding | Sentence:
         """Changes by padding of the checkpoint's own answer to the text, or why they were not measured."""
         asked = self.analysis.query
@@ -90,6 +97,7 @@ TOKENS: Panel[Answered, Analysis] = Panel(
     rows=((SIMILARITY, OUTPUTS), (HEATMAP,), (TABLE,)),
     controls=(LAYER, CENTRED),
 )
+ORIGIN: Panel[Answered, Any] = Panel("origin", "origin.heading_many", attrgetter("origin"), rows=((WHENCE,),))
 HEAD: Panel[Answered, Anatomy] = Panel(
     "head",
     "view.head",

@@ -21,24 +21,36 @@ from cachetools import LRUCache, cached
 from components.analyses.anatomy import Anatomy
 from components.analyses.importance import Importance
 from components.analyses.lens import Lens, Looked
+from components.analyses.origin import Origin
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits import panels
 from components.exhibits.control import Control, State, Value
 from components.exhibits.exhibit import Panel, Shown, heading_html, hint_html, or_why
 from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of, integrates
+from components.exhibits.origin import WHENCE
 from components.exhibits.verdict import mistake
-from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, shorten, visible
+from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, light, shorten, visible
 from components.markup import render
 from components.texts import Sentence, Texts
 from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import AT_ONCE, LAST_AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Place, Updates, on
+from components.ui.places import (
+    AT_ONCE,
+    LAST_AT_ONCE,
+    LAST_OF_MODEL,
+    NOTHING,
+    Given,
+    Place,
+    Updates,
+    on,
+)
 
 # Fires ``select`` when the value of an empty component changes that is in sight.
 WATCH = """watch("value", () => requestAnimationFrame(() => {
         if (element.parentElement.checkVisibility()) trigger("select");
     }))"""
+PASSES = 1.6  # of a text, about, for each of its tokens, until it is known where an answer comes from
 KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
 PANEL = "panel"  # the key of the control that says which view of the answer is open
 
@@ -121,6 +133,92 @@ def awaited_label(state: State) -> Any:
     """Offer the label of ``state`` while there is no answer: the next one is looked at so."""
     chosen = LABEL.of(state)
     return gr.update(choices=[("", ""), (visible(chosen), chosen)], value=chosen)
+
+
+class Whence(NamedTuple):
+    """Where the answer to a question comes from, or why that cannot be said."""
+
+    query: Query
+    found: Origin | Sentence
+
+
+class OriginCard:
+    """The card that says where the answer comes from: asked after it where that is quick, else with a click.
+
+    ``stored`` holds what came last, of whichever answer; what is drawn is of the one that is ``shown`` then.
+    ``watch`` fires after an answer if the card is in sight.
+    """
+
+    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
+        self.analyst, self.shown, self.say, self.stored = analyst, shown, say, gr.State(None)
+        with gr.Column(elem_id="origin", elem_classes="card"):
+            self.place = on_page.build_place(WHENCE, "origin", say, controls=self._asking)
+        self.parts: list[Any] = [self.button, *self.place.parts]
+
+    def _asking(self) -> None:
+        self.button = gr.Button(self.say("origin.button"), visible=False, size="sm", elem_id="origin-ask")
+
+    def build_watch(self) -> None:
+        """Lay out what is not seen, below all that stands beside the card."""
+        self.watch = gr.HTML("", html_template="", js_on_load=WATCH, apply_default_css=False)
+
+    def connect(self, tab: Any) -> None:
+        """Ask after each answer and when the ``tab`` is opened; a click is given up with the next answer."""
+        sent, how = (
+            {self.shown, self.stored},
+            {**LAST_OF_MODEL, **on_page.PRIVATE, "concurrency_id": "origin"},
+        )
+        followed = on([tab.select, self.watch.select], self.follow_origin, sent, self.stored, how)
+        asked = on([self.button.click], self.ask_origin, sent, [self.stored, self.button], how)
+        for coming in (followed, asked):
+            coming.then(self.draw, inputs=sent, outputs=self.parts, **AT_ONCE)
+        self.shown.change(None, cancels=[asked], api_visibility="private")
+
+    def offer(self, key: str, analysis: Analysis, before: View | None) -> Updates:
+        """Prepare for the answer ``key`` after another; a button says how long it takes, if long."""
+        forward, quick = analysis.milliseconds.get("forward", 0.0), light(analysis)
+        takes = max(1, round(PASSES * len(analysis.tokens.text) * forward / 1000))
+        line = self.say("origin.ask", seconds=takes)
+        if before is not None and panels.asked_of(before.analysis.query) == panels.asked_of(analysis.query):
+            return {self.button: gr.update(value=line, interactive=True)}
+        lead = self.say("origin.coming" if quick else "origin.lead")
+        shown = Shown(self.say("origin.heading_many"), above=hint_html(lead))
+        button = gr.update(value=line, visible=not quick, interactive=True)
+        return {self.watch: key, self.button: button, **self.place.show(shown, self.say)}
+
+    def follow_origin(self, given: Given) -> Updates:
+        """Ask where it is quick."""
+        shown: View | None = given[self.shown]
+        if shown is None or not light(shown.analysis):
+            return NOTHING
+        *_, last = self.ask_origin(given)
+        return last
+
+    def ask_origin(self, given: Given) -> Iterator[Updates]:
+        """Ask where the last answer comes from, unless that is known."""
+        shown, stored = given[self.shown], given[self.stored]
+        query = panels.asked_of(shown.analysis.query) if shown else None
+        if query is None or (stored and stored.query == query):
+            yield NOTHING
+            return
+        yield {self.button: gr.update(value=self.say("origin.coming"), interactive=False)}
+        found: Any = None
+        try:
+            with closing(self.analyst.ask_in_parts("origin", query)) as steps:
+                for found in steps:
+                    if isinstance(found, Progress):
+                        yield NOTHING  # here it can be given up
+        except PoolscopeError as error:
+            found = error.sentence
+        yield {self.stored: Whence(query, found)}
+
+    def draw(self, given: Given) -> Updates:
+        """Show what came, if it is of the answer that is shown by now."""
+        shown, stored = given[self.shown], given[self.stored]
+        if not (shown and stored) or stored.query != panels.asked_of(shown.analysis.query):
+            return NOTHING
+        drawn = WHENCE.shown(stored.found, {}, self.say)
+        return {self.button: gr.update(visible=False), **self.place.show(drawn, self.say)}
 
 
 class HeadView:
@@ -348,7 +446,7 @@ class Answer:
         with gr.Column(visible=False, elem_id="answer") as self.area, gr.Tabs(elem_id="views") as self.views:
             name = token_view.key
             with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
-                self.panels = summary, on_page.build_places(token_view, say, self._beside)
+                self.panels = summary, on_page.build_places(token_view, say, partial(self._beside, analyst))
             self.head = HeadView(analyst, self.shown, say)
             self.importance = ImportanceView(analyst, self.shown, say)
             self.plain = [self._plain_view(panel, analyst) for panel in panels.views()]
@@ -360,18 +458,25 @@ class Answer:
         self.lasting = {**self.looks, LABEL: self.importance.controls[LABEL]}
         self.set: Mapping[Control[Any], Any] = {**self.looks, **self.importance.controls}
         self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
-        self.filled = {self.opened, *(view.stored for view in self.asked)}  # and which of them is open
+        self.filled = {
+            self.opened,
+            *(view.stored for view in self.asked),
+        }  # and which of them is open
         fixed = [self.shown, self.opened, self.answered, self.area, self.layer, self.reference]
         filled = [part for panel in self.panels for part in panel.parts]
         views = [*self.head.parts, *self.importance.parts, *self.detective.found.parts]
         views += [part for view in self.plain for part in view.parts]
         self.all: list[Any] = [*fixed, *filled, *(view.watch for view in self.asked), *views]
+        self.all += [self.origin.watch, *self.origin.parts]
 
-    def _beside(self) -> None:  # the layers and tokens to choose from come with each answer
+    def _beside(self, analyst: Analyst) -> None:
+        self.origin = OriginCard(analyst, self.shown, self.say)
+        # The layers and tokens to choose from come with each answer.
         with gr.Column(elem_id="view", elem_classes="card"):
             self.layer = gr.Slider(0, 1, 1, step=1, label=self.say(LAYER.label), buttons=[], elem_id="layer")
             self.reference = on_page.menu("reference", self.say("view.reference"), [("cls", "cls")], "cls")
             self.centred = on_page.build_control(CENTRED, self.say)
+        self.origin.build_watch()
 
     def _plain_view(self, panel: Panel[Any, Any], analyst: Analyst) -> AskedView:
         def below() -> None:
@@ -384,6 +489,7 @@ class Answer:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
         for tab in self.tabs:
             on([tab.select], partial(lambda key: key, tab.id), None, self.opened, AT_ONCE)
+        self.origin.connect(self.tabs[0])
         self.head.connect(self.importance.controls[LABEL])
         for view in self.plain:
             view.connect(view.fill, view.parts)
@@ -412,6 +518,7 @@ class Answer:
         for one in self.plain:
             updates |= one.empty(before)
         updates |= {**self.importance.empty(before), **dict.fromkeys(self.detective.found.parts, "")}
+        updates |= self.origin.offer(key, view.analysis, old)
         if opened == panels.HEAD.key:
             return updates | self.head.show(answered.anatomy, state)
         return updates | self.head.empty(view.analysis, state, before)

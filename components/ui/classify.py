@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
-from components.exhibits.panels import HEAD, IMPORTANCE, READING, Answered, views
+from components.exhibits.panels import HEAD, IMPORTANCE, ORIGIN, READING, Answered, views
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, visible
 from components.fitting import MINE
 from components.markup import render
@@ -53,8 +53,9 @@ class Classify(Tab):
         asking = [*question.inputs, question.place, question.more, *download.outputs]
         self.outputs: list[Any] = [*own, *asking, *answer.all]
         self.waits = [answer.verdict]
-        # The verdict, tokens, the head, what matters, what is plain; and how to read them, for the report.
-        self.panels = [*(places.panel for places in answer.panels), HEAD, IMPORTANCE, *views(), READING]
+        # The verdict, tokens, where it comes from, the head, what is asked; how to read them, for the report.
+        answered = [places.panel for places in answer.panels]
+        self.panels = [*answered, ORIGIN, HEAD, IMPORTANCE, *views(), READING]
         self._connect()
 
     def _linked(self) -> list[Linked]:

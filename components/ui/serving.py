@@ -34,7 +34,7 @@ from components.ui.public.response_cache import ResponseCache
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware
 
-ASKING = ("model", "compare", "talk", "fit")  # concurrency ids of what has a checkpoint run
+ASKING = ("model", "origin", "compare", "talk", "fit")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
 AT_ONCE = 4  # calls that need no analyst, at the same time: each takes the page's own processor
 UNLIMITED = 80  # at work in a line without a limit of its own

@@ -121,6 +121,7 @@ DRAWN: dict[str, Callable[[Any], bool]] = {  # of which answers there is a figur
     **dict.fromkeys(("lens", "depth"), lambda anatomy: isinstance(anatomy.lens, Lens)),
     "attention": lambda given: given.attention is not None,
     "trace": lambda given: isinstance(given, Patched),
+    "origin": lambda given: len(given.shares) > 0 and not given.analysis.random,
 }
 
 

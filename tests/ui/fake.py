@@ -178,9 +178,9 @@ class FakeAnalyst:
         return made_up(first, **options)
 
     def ask_in_parts(self, name: str, query: Query, **options: Any) -> Generator[Any]:
-        if name == "trace":
+        if name in ("trace", "origin"):
             found = self.ask(name, query, **options)
-            yield Progress(1, len(found.shares))
+            yield from (Progress(1, len(found.shares)),) if len(found.shares) else ()
             yield found
             return
         yield self.ask(name, query, **options, integrated=False)

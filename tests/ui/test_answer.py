@@ -29,7 +29,7 @@ class Looked(Counting):
     looked: list[tuple[object, ...]] = field(default_factory=list)
 
     def ask(self, name: str, query: Query, **options: Any) -> Any:
-        if name in ("padding", "importance"):
+        if name in ("padding", "importance", "origin"):
             self.looked.append((query, *options.values()))
             if "refused" in query.text:
                 raise PoolscopeError("backbone", query.backbone, "errors.died")
@@ -67,6 +67,28 @@ def audited(page: Page) -> str:
     padding, *_ = page.tab.answer.plain
     updates = page.take(padding.fill(page.values))
     return "" if updates is NOTHING else plain(updates[padding.first])
+
+
+def test_where_it_comes_from_is_asked_after_a_quick_answer_and_else_with_a_click(page: Page) -> None:
+    card, answer, text = page.tab.answer.origin, page.tab.answer, "good " * 1500
+    page.values[card.stored] = None
+    page.take(card.follow_origin(page.values))
+    assert "masked ([MASK])" in plain(card.draw(page.values)[card.place.below])
+    assert card.watch not in page.set(reference="pooled")  # which changes nothing there
+    assert list(card.ask_origin(page.values)) == [NOTHING]
+    offered = page.set(text=text)
+    assert offered[card.button]["visible"]
+    assert offered[card.place.plot] == ""
+    assert card.follow_origin(page.values) is NOTHING
+    assert card.draw(page.values) is NOTHING  # what is stored is of another answer
+    for updates in card.ask_origin(page.values):
+        page.take(updates)
+    assert card.draw(page.values)[card.button]["visible"] is False
+    page.set(text="refused")
+    page.take(card.follow_origin(page.values))
+    assert SAY("errors.died") in plain(card.draw(page.values)[card.place.above])
+    page.values[answer.shown] = None
+    assert card.follow_origin(page.values) is card.draw(page.values) is NOTHING
 
 
 def detected(page: Page, vector: object, prefix: object = "") -> str:

@@ -38,7 +38,10 @@ def seek(examined: Examined) -> Origin:
         logits = torch.cat([logits for _, logits in without(examined, rows)])
         after = probabilities(logits, examined.outputs.problem_type)[:, label]
     name = str(backbone.tokenizer.convert_ids_to_tokens(eraser))
-    return Origin(answer, label, words, answer.probabilities[label] - after, name)
+    none = np.empty((0, ids.shape[1]), dtype=np.float32)
+    return Origin(
+        answer, label, words, answer.probabilities[label] - after, name, none, none[:, 0], none[:, 0]
+    )
 
 
 @torch.no_grad()

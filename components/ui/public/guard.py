@@ -56,6 +56,8 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
     "fit_table": Cost(characters=50),
     "read_table": Cost(characters=100_000),
     "trace_versions": analyses()["trace"].cost,
+    "ask_origin": Cost(40),  # of a text whose length is not sent: half of what the longest takes
+    "follow_origin": Cost(3),  # with every answer, where it is quick: a third of what it takes
 }
 
 PIECE = 32_768  # bytes of a body that are handed on at a time

@@ -92,11 +92,6 @@ ROWS = {
         {"token": "[CLS]", "layer": 2},
         traced([0, 0, 1, 0], [0.9, 0, 0, 0], [0.9, 0.9, 0, 0]),
     ),
-    "trace.spread": Row(
-        traced([0.4, 0.5, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]),
-        lambda say: {"where": say("trace.at_start"), "token": "not", "shares": "50 %"},
-        traced([1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]),
-    ),
     "head.all_checkpoint": Row(told(SENTENCE, TRAINED), {}, told(SENTENCE, UNTRAINED)),
     "head.all_probe": Row(told(SENTENCE, anatomy(head="probe")), {}, told(SENTENCE, TRAINED)),
     "head.new": Row(

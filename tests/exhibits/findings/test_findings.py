@@ -14,11 +14,12 @@ from tests.exhibits.findings import (
     head,
     importance,
     lab,
+    origin,
     tokens,
 )
 from tests.exhibits.findings.row import Row, anything
 
-TABLES = (answer, checkpoint, comparison, detective, evidence, head, importance, lab, tokens)
+TABLES = (answer, checkpoint, comparison, detective, evidence, head, importance, lab, origin, tokens)
 ROWS: dict[str, Row] = {key: row for table in TABLES for key, row in table.ROWS.items()}
 
 

@@ -1,0 +1,238 @@
+"""Where an answer comes from, in words and as a map: what each hidden state brings of a change along."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from components.analyses.origin import Origin
+from components.exhibits import draw
+from components.exhibits import view as naming
+from components.exhibits.control import State
+from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html, titled_frame, unanswered
+from components.exhibits.view import View, labels_of, number, percent, shorten, visible, word
+from components.texts import Sentence, Texts
+from components.types import Floats
+
+MOST = 0.5  # of the change: who carries no more, or is not the only one, does not carry most of it
+SEEN = 0.2  # from which on a share is written into its cell, and what is read is said to have it
+WHOLE = 0.995, 1.05  # a share between them is all of it
+LONG = 6  # stays that a sentence tells one by one
+NAME = 24  # characters of a token in a sentence
+ROW, LEFT = 24, 58  # pixels of a map that stands beside others
+
+Holder = str | int  # "word", "read", the place of a token, "spread", "shared", "moves_about"
+
+
+class Stay(NamedTuple):
+    """Layers one after the other in which the same ``holder`` has the change.
+
+    "spread": nobody has more than half of it; "shared": several have, each alone; "moves_about": not one
+    and the same. ``shares``: of the change, for each layer from ``first`` on; none where nobody has it.
+    """
+
+    holder: Holder
+    first: int
+    last: int
+    shares: tuple[float, ...] = ()
+
+
+def stays(claims: Mapping[Holder, Floats]) -> list[Stay]:
+    """Stays of a change, from the embeddings up, of the share that each has of it at each layer."""
+    layers, found = range(len(next(iter(claims.values()), ()))), list[Stay]()
+    holders = [_holder({who: float(shares[layer]) for who, shares in claims.items()}) for layer in layers]
+    for holder, group in groupby(layers, holders.__getitem__):
+        run = list(group)
+        found.append(Stay(holder, run[0], run[-1], tuple(claims[holder][run]) if holder in claims else ()))
+    return found
+
+
+def _holder(claims: Mapping[Holder, float]) -> Holder:
+    """Who alone has more than half; else what is read, where it has the largest part, and one to be seen."""
+    holding = [who for who, share in claims.items() if share > MOST]
+    if holding:
+        return holding[0] if len(holding) == 1 else "shared"
+    largest = max(claims, key=lambda who: claims[who])
+    return largest if largest == "read" and claims[largest] >= SEEN else "spread"
+
+
+def story(claims: Mapping[Holder, Floats], names: Mapping[Holder, Markup], say: Texts) -> Markup:
+    """Say where the change is, from the embeddings up; of many stays those in the middle are summed up."""
+    told = stays(claims)
+    if len(told) > LONG:
+        told = [*told[:2], Stay("moves_about", told[2].first, told[-3].last), *told[-2:]]
+    return say.html(
+        "origin.story", parts=Markup(say("origin.then")).join(_told(one, names, say) for one in told)
+    )
+
+
+def _told(stay: Stay, names: Mapping[Holder, Markup], say: Texts) -> Markup:
+    holder, first, last, shares = stay
+    where = say("trace.between" if first else "trace.from_start", first=first, last=last)
+    if first == last:
+        where = say("trace.after" if first else "trace.at_start", layer=first)
+    found = {"token": names.get(holder, ""), "where": where, "first": first, "last": last}
+    if not shares:
+        return say.html(f"origin.{holder}", **found)
+    parts = list(map(share_text, shares))
+    if holder == "word" and first == 0:
+        return say.html("origin.sits" if last else "origin.sits_start", share=parts[-1], **found)
+    if holder == "read" and first:
+        much = [
+            say("origin.wholly") if WHOLE[0] <= share <= WHOLE[1] else say("origin.by", share=part)
+            for share, part in zip(shares, parts, strict=True)
+        ]
+        return say.html(
+            "origin.read" if len(set(much)) == 1 else "origin.rises", low=much[0], high=much[-1], **found
+        )
+    low, high = share_text(min(shares)), share_text(max(shares))
+    share = low if low == high else say("trace.shares", low=low, high=high)
+    return say.html("origin.in", share=share, **found)
+
+
+def token_name(names: Sequence[str], token: int, say: Texts) -> str:
+    """A token in a sentence, not escaped; which one, where several are called so."""
+    name = shorten(word(names[token]), NAME)
+    if names.count(names[token]) == 1:
+        return name
+    return say("trace.nth", token=name, place=names[: token + 1].count(names[token]))
+
+
+def share_text(share: float) -> str:
+    """A share of a change in percent, which may be less than none of it or more than all."""
+    return f"{number(100 * share, 0)} %"
+
+
+def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
+    """L + 1 rows by T columns of shares, NaN where there is none; what is read is framed."""
+    texts = [["" if np.isnan(one) else share_text(float(one)) for one in row] for row in shares]
+    written = np.where(shares >= SEEN, np.char.replace(np.array(texts), " ", ""), "")
+    random = view.analysis.random
+    return draw.heat_map(
+        view,
+        shares,
+        say("trace.hover", token="%{x}", layer="%{y}", value="%{customdata}"),
+        say,
+        draw.read_frame(view.analysis),
+        customdata=texts,
+        text=written.tolist(),
+        texttemplate="%{text}",
+        textfont={"size": 9},
+        colorscale=draw.RANDOM if random else draw.DIVERGING,
+        colorbar={"tickvals": [-1, 0, 1], "ticktext": [share_text(share) for share in (-1, 0, 1)]},
+        hoverongaps=False,
+    )
+
+
+def origin(given: Origin | Sentence, _: State, say: Texts) -> Shown:
+    """The word that matters most, where its difference is, and a map of that; or that no word matters."""
+    if isinstance(given, Sentence):
+        return unanswered("origin.heading_many", given, say)
+    analysis, labels = given.analysis, labels_of(given.analysis)
+    read = naming.indices(analysis.reads.positions)
+    heading = say("origin.heading_many")
+    if len(read) == 1:
+        heading = say("origin.heading", token=token_name(labels, read[0], say))
+    told, drawn = _words_said(given, say), not analysis.random and len(given.shares) > 0
+    if drawn:
+        told = Markup(say.together((told, story(_claims(given), _names(given, labels, say), say))))
+    paragraph = Markup('<p class="story">{}</p>').format(told)
+    shown = Shown(heading=heading, words=told.striptags(), above=paragraph)
+    return _drawn(shown, given, say) if drawn else shown
+
+
+def _drawn(shown: Shown, given: Origin, say: Texts) -> Shown:
+    view = View(given.analysis, given.analysis.layers)
+    falls = np.full(len(view.labels), np.nan)
+    for tokens, fall in zip(given.words, given.falls, strict=True):
+        falls[list(tokens)] = fall
+    titles = ("table.index", "table.token", "origin.fall")
+    own = dict[str, Any](zip(titles, (range(len(view.labels)), view.labels, falls), strict=True))
+    figure = share_map(view, given.shares, say)
+    axis = {**figure.layout["yaxis"], "ticktext": list(map(str, range(len(given.shares))))}
+    height = figure.layout["height"] - len(given.shares) * (draw.ROW - ROW)
+    margin = {**figure.layout["margin"], "l": LEFT}
+    layout = {**figure.layout, "height": height, "margin": margin, "yaxis": axis}
+    chosen = strong_html(_surface(given, given.word or 0))
+    hints = [say.html("origin.hint", word=chosen, eraser=visible(given.eraser))]
+    if given.analysis.lower:
+        hints.append(say.html("trace.pooled", layer=given.analysis.pool_layer))
+    return replace(
+        shown,
+        data=titled_frame(
+            own, say, {say("away.layer", layer=at): row for at, row in enumerate(given.shares)}
+        ),
+        figure=draw.Figure(figure.data, layout),
+        about=naming.asked_line(given.analysis, say),
+        legend=hint_html(Markup(say.together(hints))),
+        scale=say("trace.colour"),
+        least_width=draw.least_width(view) - draw.LEFT + LEFT,
+    )
+
+
+def _claims(given: Origin) -> Mapping[Holder, Floats]:
+    """The share of the word, of what is read where that is none of it, and of every other token."""
+    up, read = slice(given.analysis.pool_layer + 1), set(given.analysis.reads.indices)
+    claims: dict[Holder, Floats] = {"word": given.in_word[up]}
+    taken = set(given.words[given.word or 0])
+    if read and not read & taken:
+        claims["read"], taken = given.in_read[up], taken | read
+    others = (place for place in range(given.shares.shape[1]) if place not in taken)
+    return claims | {place: given.shares[up, place] for place in others}
+
+
+def _names(given: Origin, labels: Sequence[str], say: Texts) -> Mapping[Holder, Markup]:
+    read = given.analysis.reads.indices
+    tokens: dict[Holder, str] = {place: token_name(labels, place, say) for place in range(len(labels))}
+    many = say("origin.read_tokens", count=len(read))
+    named = {"word": _surface(given, given.word or 0), "read": tokens[read[0]] if len(read) == 1 else many}
+    return {who: strong_html(name) for who, name in (tokens | named).items()}
+
+
+def _words_said(given: Origin, say: Texts) -> Markup:
+    """Say which word matters most and by how much, or that none does."""
+    analysis, raw = given.analysis, given.analysis.problem_type == "regression"
+    if analysis.random or given.word is None:
+        return say.html("origin.random" if analysis.random else "origin.no_word")
+    values = (given.before, given.after if raw else min(max(given.after, 0.0), 1.0))
+    before, after = (strong_html(number(one) if raw else percent(one)) for one in values)
+    found = {"label": strong_html(visible(analysis.labels[given.label])), "before": before, "after": after}
+    if not given.matters:
+        key = "none_moves" if raw else "none" if given.after < given.before else "none_falls"
+        return say.html(f"origin.{key}", **found)
+    unread = not analysis.reads.positions[list(given.words[given.word])].any()
+    more = say("origin.unread") if unread else ""
+    return say.html("origin.moves" if raw else "origin.falls", word=_placed(given, say), unread=more, **found)
+
+
+def _surface(given: Origin, index: int) -> str:
+    """A word as it stands in the text, not escaped; by its tokens where their places are not known."""
+    tokens, query = given.analysis.tokens, given.analysis.query
+    first, last = given.words[index][0], given.words[index][-1]
+    start, end = int(tokens.span[first][0]), int(tokens.span[last][1])
+    text = (query.text, query.text_pair)[max(int(tokens.segment[first]), 0)][start:end].strip()
+    return shorten(visible(text or "".join(tokens.text[place] for place in given.words[index])), NAME)
+
+
+def _placed(given: Origin, say: Texts) -> Markup:
+    """The word that matters most, told apart from others that are written alike."""
+    segment, chosen = given.analysis.tokens.segment, given.word or 0
+    every = [_surface(given, index) for index in range(len(given.words))]
+    alike = [index for index, one in enumerate(every) if one.casefold() == every[chosen].casefold()]
+
+    def following(index: int) -> str:
+        ends = index + 1 == len(every) or segment[given.words[index][0]] != segment[given.words[index + 1][0]]
+        return "" if ends else every[index + 1]
+
+    token, then = strong_html(every[chosen]), following(chosen)
+    if len(alike) == 1:
+        return token
+    if then and [following(index).casefold() for index in alike].count(then.casefold()) == 1:
+        return say.html("origin.before", word=token, next=Markup("<em>{}</em>").format(then))
+    return say.html("trace.nth", token=token, place=alike.index(chosen) + 1)
+
+
+WHENCE: Exhibit[Any] = Exhibit("origin", origin, plotted=True)
