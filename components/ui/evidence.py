@@ -63,7 +63,8 @@ class EvidenceTab(Tab):
             Linked(Control("evidence_task", OneOf(lambda: self.tasks), self.first.task), self.task),
             Linked(Control("evidence_backbones", SomeOf(lambda: self.backbones), (key,)), self.chosen),
         ]
-        chosen = [self.fold.expand, self.task.blur, self.chosen.input]  # one choice says "input" twice
+        chosen = [self.task.blur, self.chosen.input]  # a menu of one choice says "input" twice
+        on([self.fold.expand], self.unfold, {self.task, self.chosen}, self.outputs, LAST_AT_ONCE)
         on([around.select.select], self.begin, None, self.averages.parts, AT_ONCE)
         on(chosen, self.choose, {self.task, self.chosen}, [self.banner, *self.outputs], LAST_AT_ONCE)
 
@@ -99,6 +100,10 @@ class EvidenceTab(Tab):
             self.chosen: list(answer.backbones),
         }
         return {**chosen, **self.begin(), **self.places.show(answer, state)}
+
+    def unfold(self, given: Given) -> Updates:
+        """Draw what is chosen; a banner stays, which may have opened the fold itself."""
+        return {part: update for part, update in self.choose(given).items() if part is not self.banner}
 
     def choose(self, given: Given) -> Updates:
         """Draw what was chosen, in that order; without any backbone, those of the arrival.

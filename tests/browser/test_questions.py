@@ -25,6 +25,14 @@ def test_one_click_measures_says_and_leads_there(visitor: Visitor) -> None:
     visitor.page.locator("#question-write button").click()  # the last card
     last = visitor.page.locator('#asked [data-question="write"] .said')
     expect(last).to_be_in_viewport(timeout=PATIENCE)
+    visitor.page.get_by_role("tab", name="Questions").click()
+    visitor.page.locator("#question-position button").click()
+    kept = visitor.page.locator('#asked [data-question="position"] .said')
+    expect(kept).to_be_visible(timeout=PATIENCE)
+    expect(visitor.page.locator("#evidence-numbers")).to_be_attached(timeout=PATIENCE)  # the fold has opened
+    visitor.waits_for_the_server()
+    expect(kept).to_be_visible()
+    visitor.page.get_by_role("tab", name="Classify").click()
     visitor.choose("pooling", "mean · average of all tokens")
     expect(visitor.verdict).to_contain_text("given the mean vector", timeout=PATIENCE)
     expect(banner).to_have_count(0)  # it spoke of another question
