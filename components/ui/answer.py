@@ -536,7 +536,10 @@ class Answer:
     def refuse(self, error: PoolscopeError) -> Updates:
         """Say why a query cannot be answered, and leave no half-drawn screen."""
         verdict = str(mistake(error, self.say))
-        return {self.shown: None, self.verdict: verdict, self.area: gr.update(visible=False)}
+        return {
+            **{self.shown: None, self.origin.watch: ""},  # the same answer may come next
+            **{self.verdict: verdict, self.area: gr.update(visible=False)},
+        }
 
     def look(self, state: State) -> Updates:
         """Set how the answer is looked at, but for what it brings with it, to what ``state`` says."""
