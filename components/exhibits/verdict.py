@@ -56,6 +56,20 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
 OUTPUTS = Exhibit("outputs", outputs, plotted=True, width=2)
 
 
+def output_bars(analysis: Analysis, say: Texts) -> list[tuple[str, str, float, str]]:
+    """Each output as it is read: its label, its value, its share of a whole bar, and the colour of that."""
+    chosen, shares = chosen_labels(analysis), analysis.probabilities.clip(0.0, 1.0)
+    return [
+        (
+            visible(say.label(analysis.labels[one])),
+            output_text(analysis, one),
+            float(shares[one]),
+            draw.label_colour(one) if one in chosen else draw.OTHER,
+        )
+        for one in ranked(analysis)[:SHOWN]
+    ]
+
+
 def outputs_figure(analysis: Analysis, say: Texts) -> draw.Figure:
     """Horizontal bars of probabilities, or of raw values for regression; grey where the head is untrained."""
     order, name = ranked(analysis)[:SHOWN], _output_name(analysis, say)

@@ -90,5 +90,6 @@ def completed(chunk: bytes) -> Iterator[str]:
 
 # The page in the browser: <base href="./"> makes the browser fetch the page anew for each plot's clip once
 # the address has changed, and draw nothing meanwhile; and a plot's script, 1.3 MB, is asked for too late.
+APP = b"<gradio-app"  # where the page is put, in its HTML
 REMOVE_BASE = "<script>document.querySelector('base').remove()</script>"
 PLOTLY = next((Path(gr.__file__).parent / "templates" / "frontend" / "assets").glob("PlotlyPlot-*.js")).name

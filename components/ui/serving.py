@@ -1,5 +1,6 @@
 """The server: gradio mounted in FastAPI, with every limit that the owner has set around it."""
 
+import logging
 import os
 import socket
 import threading
@@ -16,17 +17,19 @@ from typing import Any
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
+from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.admission import Admission, Line, half
+from components.errors import PoolscopeError
 from components.settings import Settings
 from components.texts import ASSETS, ENGLISH
 from components.ui import gradio_internals as internals
 from components.ui import places
 from components.ui.public import answering
-from components.ui.public.guard import PAGES, PLAIN, GuardMiddleware
+from components.ui.public.guard import PLAIN, GuardMiddleware
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS, EXPLAIN, Endpoints, endpoints_of, page_path
@@ -43,6 +46,7 @@ BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none
 HEAD = Path(__file__).with_name("head.html")  # the mark of what is read: a served one is fetched again
 STYLES = ASSETS / "answers.css", ASSETS / "theme.css"
+logger = logging.getLogger(__name__)
 STRONGER = ".gradio-container.gradio-container .contain"  # than gradio's own rules
 
 
@@ -81,7 +85,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
         gr.mount_gradio_app(app, page, "/", **page_options())
     internals.share_configurations(page)
     internals.answer_in_json(page)
-    guarded = monitored(_guarded(queue, site, settings, endpoints), monitor, ready, settings.metrics)
+    cached = _cached(queue, site, f".{sheet}", ready)
+    guarded = monitored(_guarded(cached, site, settings, endpoints), monitor, ready, settings.metrics)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
@@ -130,12 +135,33 @@ def _name(function: Callable[..., Any]) -> str:
     return getattr(getattr(function, "func", function), "__name__", type(function).__name__)
 
 
+def _cached(app: ASGIApp, site: Site, sheet: str, ready: Callable[[], bool]) -> ASGIApp:
+    """Keep what is the same for every visitor: pages as soon as their first answer can stand in them."""
+    first: dict[str, bytes] = {}
+
+    def answer() -> None:
+        while not ready():
+            time.sleep(0.1)  # nobody tells
+        for tag, links in site.links.items():
+            try:
+                html = links.first_answer(sheet)
+            except PoolscopeError as error:  # the page says it, too
+                logger.info("no first answer: %s", error)
+                html = Markup()
+            first[page_path(tag)] = html.encode()
+
+    def finish(path: str, body: bytes) -> bytes:
+        return body.replace(internals.APP, first.get(path, b"") + internals.APP, 1)
+
+    threading.Thread(target=answer, daemon=True).start()
+    same = internals.PATHS["same_for_all"]
+    return ResponseCache(app, lambda path: path in first or bool(same.fullmatch(path)), finish=finish)
+
+
 def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints) -> ASGIApp:
     """Put the guard around the app, and what answers before it comes to gradio."""
-    same = internals.PATHS["same_for_all"]
-    cached = ResponseCache(app, lambda path: path in PAGES or bool(same.fullmatch(path)))
     extent = site.links[ENGLISH].extent  # the same in each language
-    guard = GuardMiddleware(cached, endpoints, settings, extent)
+    guard = GuardMiddleware(app, endpoints, settings, extent)
     return RoomMiddleware(guard, Room(site.scripts)) if settings.room and site.scripts else guard
 
 

@@ -14,14 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from markupsafe import Markup
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, State, from_link, written
 from components.exhibits.draw import Figure
 from components.exhibits.exhibit import EXPORT
+from components.exhibits.panels import ANSWER
 from components.exhibits.report import Made, passport_page, report
 from components.exhibits.talks import Script, read_talks
+from components.exhibits.verdict import VERDICT, output_bars
 from components.exhibits.view import visible
 from components.markup import render
 from components.results import Table, read_results, table
@@ -166,6 +169,30 @@ class Links:
         said = [visible(fault.said(self.say)) for fault in faults]
         notice = render("faults", self.say, faults=said) if said else ""
         return {**updates, **selected(chosen, state), self.banner: f"{updates[self.banner]}{notice}"}
+
+    def first_answer(self, sheet: str) -> Markup:
+        """Answer the first question as HTML that waits for no script, in the styles of ``sheet``.
+
+        PoolscopeError where it has no answer.
+        """
+        say, state, first = self.say, self._state(""), next(iter(self.tabs.values()))
+        analysis = ANSWER.subject(first.answer_to(state))
+        query = analysis.query
+        asked = {
+            "text": query.text,
+            "pair": query.text_pair or say("question.pair_hint"),
+            "backbone": analysis.backbone.said(say),
+            "pooling": query.pooling,
+        }
+        return render(
+            "arrival",
+            say,
+            sheet=sheet,
+            asked={say(f"question.{key}"): visible(value) for key, value in asked.items()},
+            verdict=Markup(VERDICT.show(analysis, state, say).html),
+            outputs=output_bars(analysis, say),
+            script=Markup(browser("arrival.js")),
+        )
 
     def report(self, query: str, page: str) -> tuple[str, ...]:
         """Show what the link ``query`` of the page at ``page`` shows, as one document in pieces.

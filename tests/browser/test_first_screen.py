@@ -54,6 +54,18 @@ def test_a_whole_first_answer_stands_on_a_laptop_s_screen(real: Open) -> None:
     for last in (bars(visitor).last, visitor.plot("similarity").locator(".textpoint").last):
         assert bottom(last) <= 768
     assert bottom(visitor.plot("outputs")) < 768
+    expect(visitor.page.locator("#arrival")).to_have_count(0)  # the page shows its own answer
+    reads, place = visitor.verdict.locator(".reads").inner_text(), top(visitor.verdict)
+    assert visitor.page.context.browser is not None
+    still = visitor.page.context.browser.new_page(
+        java_script_enabled=False, viewport={"width": 1366, "height": 768}
+    )
+    still.goto(visitor.origin)
+    first = still.locator("#arrival")  # the same stands in the HTML, without a script
+    expect(first.locator(".reads")).to_have_text(reads)
+    expect(first.locator("li")).to_have_text(["negative96 %", "positive4 %"])
+    assert top(first.locator(".verdict")) == pytest.approx(place, abs=3)
+    still.close()
 
 
 def test_a_very_wide_screen_is_filled_and_its_plots_and_menus_know_where_the_mouse_is(real: Open) -> None:

@@ -180,6 +180,12 @@ def test_the_page_has_the_base_that_is_removed_from_it() -> None:
     )
 
 
+def test_the_page_has_the_place_of_the_first_answer() -> None:
+    assert (FRONTEND / "index.html").read_bytes().count(gradio_internals.APP) == 1, (
+        "gradio's page is put elsewhere: the first answer no longer stands before it"
+    )
+
+
 # What scripts and styles look for; what is on the page on arrival is looked for in tests/browser.
 SELECTORS = tomllib.loads(
     Path(gradio_internals.__file__).with_name("gradio_selectors.toml").read_text("utf-8")

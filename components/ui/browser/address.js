@@ -68,6 +68,7 @@ window.poolscope = {
   },
   followed: (...values) => {
     followed = arriving = true;
+    document.getElementById("arrival")?.remove(); // the page has its own answer
     window.poolscope.set(...values);
   },
 };

@@ -100,7 +100,6 @@ window.drawPlot = (element, props, watch) => {
   }).observe(box);
 };
 
-// Draws the plots of an exhibit whose figures stand in it.
-window.drawPlots = (element) => {
-  for (const box of element.querySelectorAll(".plot")) drawPlot(box, { value: box.lastElementChild.textContent }, () => {});
-};
+window.drawPlots = (element) => element.querySelectorAll(".plot").forEach((box) => { // with their figures in them
+  window.drawPlot(box, { value: box.lastElementChild.textContent }, () => {});
+});

@@ -34,11 +34,18 @@ class ResponseCache:
     """ASGI middleware that answers GET requests of ``kept`` paths without their query, from memory.
 
     Only successful responses are kept, at most ``max_bytes`` of their bodies; the least recently used leaves
-    first. Requests for the same that come at once wait for one answer.
+    first. Requests for the same that come at once wait for one answer. ``finish`` gives the body that is sent
+    in place of the one at a path.
     """
 
-    def __init__(self, app: ASGIApp, kept: Callable[[str], bool], max_bytes: int = MAX_BYTES) -> None:
-        self._app, self._kept = app, kept
+    def __init__(
+        self,
+        app: ASGIApp,
+        kept: Callable[[str], bool],
+        max_bytes: int = MAX_BYTES,
+        finish: Callable[[str, bytes], bytes] = lambda _, body: body,
+    ) -> None:
+        self._app, self._kept, self._finish = app, kept, finish
         self._stored: LRUCache[Key, Response] = LRUCache(max_bytes, getsizeof=lambda one: len(one.body))
         self._making: dict[Key, asyncio.Task[Response]] = {}
 
@@ -76,7 +83,7 @@ class ResponseCache:
         try:
             await self._app({**scope, "query_string": b"", "headers": headers}, receive, send)
             start = next(message for message in sent if message["type"] == "http.response.start")
-            body = b"".join(message.get("body", b"") for message in sent)
+            body = self._finish(key[0], b"".join(message.get("body", b"") for message in sent))
             response = await asyncio.to_thread(_compressed, key, start, body)
             if response.status_code == 200 and len(response.body) <= self._stored.maxsize:
                 self._stored[key] = response
