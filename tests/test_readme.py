@@ -24,7 +24,8 @@ from components.exhibits.control import to_link
 from components.exhibits.evidence import against_base, gains, select, vectors
 from components.exhibits.exhibit import Panel
 from components.exhibits.intervals import profiles
-from components.exhibits.questions import Answers, read_questions
+from components.exhibits.question import read_questions
+from components.exhibits.questions import Answers
 from components.inference.engine import Engine
 from components.model.pooling import pooling
 from components.results import each, of, read_results, table

@@ -6,7 +6,7 @@ import pytest
 from components.exhibits.averaging import Averages
 from components.exhibits.curves import CURVES_CENTRED
 from components.exhibits.evidence import against_base, gains, select, vectors
-from components.exhibits.hidden_states import stays
+from components.exhibits.hidden_states import stays, trace_claims
 from components.exhibits.importance import methods_of
 from components.exhibits.intervals import stepped
 from components.exhibits.view import CENTRED, View
@@ -141,9 +141,10 @@ def test_what_the_page_to_read_claims(engine: Engine) -> None:
     moved = claiming("moves into [CLS]", "explain")
     texts = moved.one("compare_text"), moved.one("version_text")
     trace = engine.ask("trace", Query(moved.one("backbones"), texts[0]), other=texts[1])
-    start, *_, end = stays(trace)
-    assert (start.first, start.most, trace.first.tokens.text[start.token]) == (0, True, "good")
-    assert (end.most, end.token, end.last) == (True, trace.first.tokens.cls, trace.first.layers)
+    start, *_, end = stays(trace_claims(trace))
+    changed = int(np.flatnonzero(np.array(trace.first.tokens.text) == "good")[0])
+    assert (start.first, start.holder) == (0, changed)
+    assert (end.holder, end.last) == ("read", trace.first.layers)
     claiming("the average is no better. Where it was not, it often is", "explain")
     tuned = {(row.backbone, row.task) for row in measured(RESULTS, "head")}
     better: dict[bool, list[bool]] = {True: [], False: []}

@@ -79,7 +79,7 @@ def test_dropping_a_not_is_one_click_and_so_is_going_back(visitor: Visitor, tmp_
     expect(page.locator("#compare-moves .nearness thead del")).to_have_text("not")
     page.locator("#trace-start").click()
     expect(visitor.plot("trace").locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#trace .story")).to_contain_text("BERT mini · sentiment: the change is ")
+    expect(page.locator("#trace .story")).to_contain_text("BERT mini · sentiment: The difference ")
     expect(page.locator("#trace .hint")).to_contain_text("left alone: not")
     page.locator("#compare-numbers > button").click()
     link = page.locator("#compare-numbers").get_by_role("link", name="Download as CSV")
