@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from components.analyses.registry import Cost, Examined, Run, analysis, step
+from components.analyses.registry import Cost, Run, analysis, measured
 from components.texts import Sentence
 from components.types import Analysis, Floats, Progress, as_json, plain
 
@@ -105,20 +105,7 @@ def rho_with_erasure(name: str, values: Floats, erasure: Floats, analysis: Analy
     return spearman(values[own], erasure[own])
 
 
-@step
-def weighed(examined: Examined, label: str) -> Importance:
-    """All but integrated gradients, which take longest."""
-    from components.analyses.measuring.importance import weigh
-
-    return weigh(examined, label)
-
-
-@step
-def integral(examined: Examined, label: str, start: int, seconds: float) -> Integral:
-    """Integrated gradients from step ``start`` on, those that are begun within so many ``seconds``."""
-    from components.analyses.measuring.importance import integrate
-
-    return integrate(examined, label, start, seconds)
+WEIGH, INTEGRATE = measured("importance", "weigh"), measured("importance", "integrate")
 
 
 @analysis("backbone text text_pair label pooling head task", Cost(26))
@@ -130,16 +117,15 @@ def importance(
     Similarity to [CLS], attention from [CLS] (layer by layer, the mean over heads) and rolled out,
     gradient x input, integrated gradients (with their convergence ``delta``), and ``erasure``: by how
     much the label's probability falls when ``eraser`` takes the token's place. ``agreement``: Spearman's
-    rho of each with erasure, over the text's own tokens, but for the one that similarity is to. A refusal
-    is a message that says why.
+    rho of each with erasure, over the text's own tokens, but for the one that similarity is to.
     """
-    found: Importance = run(weighed, label=label)
+    found: Importance = run(WEIGH, label=label)
     yield found
     parts: list[Integral] = []
     start = 0 if integrated else STEPS
     while start < STEPS:
         yield Progress(start, STEPS)
-        parts.append(run(integral, label=label, start=start, seconds=seconds))
+        parts.append(run(INTEGRATE, label=label, start=start, seconds=seconds))
         start = parts[-1].stop
     if parts:
         yield found.with_integral(parts)

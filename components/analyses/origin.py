@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from components.analyses.registry import Cost, Examined, Run, analysis, step
+from components.analyses.registry import Cost, Run, analysis, measured
 from components.types import Analysis, Floats, Progress, Query, Tokens, as_json
 
 MATTERS = 0.1  # of the probability, or of a regression's value: a word that moves it by less does not matter
@@ -64,10 +64,6 @@ class Origin:
         far, raw = self.before - self.after, self.analysis.problem_type == "regression"
         return abs(far) >= MATTERS * abs(self.before) > 0 if raw else far >= MATTERS
 
-    def with_shares(self, every: Floats) -> Origin:
-        """Add the shares: (L + 1, T + 2), those of the word and of what is read together last."""
-        return replace(self, shares=every[:, :-2], in_word=every[:, -2], in_read=every[:, -1])
-
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
         return as_json(
@@ -101,20 +97,7 @@ def words_of(tokens: Tokens, query: Query) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, words))
 
 
-@step
-def sought(examined: Examined) -> Origin:
-    """The word that matters most, of which nothing else is known."""
-    from components.analyses.measuring.origin import seek
-
-    return seek(examined)
-
-
-@step
-def carried(examined: Examined, word: tuple[int, ...], start: int, seconds: float) -> Floats:
-    """Shares from layer ``start`` on, of the layers that are begun within so many ``seconds``."""
-    from components.analyses.measuring.origin import carry
-
-    return carry(examined, word, start, seconds)
+SEEK, CARRY = measured("origin", "seek"), measured("origin", "carry")
 
 
 @analysis("backbone text text_pair pooling head task pool_layer", Cost(characters=6))
@@ -125,12 +108,15 @@ def origin(run: Run, seconds: float) -> Generator[Progress | Origin]:
     ``words``: the places of its tokens; ``word``: the place of the one that matters most. Where that
     ``matters``, one hidden state at a time is set to that of the text without it, and all above runs on:
     ``shares[l][t]``, of the change of the logits; ``in_word`` and ``in_read``: of all of the word, and of all
-    that the head reads, together. A request that cannot be answered comes back as a message that says why.
+    that the head reads, together.
     """
-    found: Origin = run(sought)
-    parts: list[Floats] = []
+    found: Origin = run(SEEK)
+    parts: list[Floats] = []  # each (n, T + 2): those of the word and of what is read together last
     while found.matters and (ended := sum(map(len, parts))) <= found.analysis.layers:
         if parts:
             yield Progress(ended, found.analysis.layers + 1)
-        parts.append(run(carried, word=found.words[found.word or 0], start=ended, seconds=seconds))
-    yield found.with_shares(np.concatenate(parts)) if parts else found
+        parts.append(run(CARRY, word=found.words[found.word or 0], begin=ended, seconds=seconds))
+    if parts:
+        every = np.concatenate(parts)
+        found = replace(found, shares=every[:, :-2], in_word=every[:, -2], in_read=every[:, -1])
+    yield found

@@ -145,6 +145,15 @@ def step(function: Callable[..., Any]) -> Step:
     return Step(function.__name__, function)
 
 
+def measured(file: str, name: str) -> Step:
+    """Register a function of an examined query as such a part, whose ``file`` is imported when it runs."""
+
+    def run(examined: Examined, **options: Any) -> Any:
+        return getattr(import_module(f"{__package__}.measuring.{file}"), name)(examined, **options)
+
+    return Step(name, run)
+
+
 @step
 def classifies(kind: str) -> bool:
     """Tell whether transformers classifies texts with this type of model; no checkpoint is loaded."""

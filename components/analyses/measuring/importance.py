@@ -97,21 +97,22 @@ def erased(examined: Examined, label: int, eraser: int) -> Floats:
     For a regression it is the raw value. NaN for tokens that the tokenizer added, where the model fails
     without one of them. The rows are run together, as many as memory is meant for.
     """
-    ids, kind = examined.kept.inputs["input_ids"], examined.outputs.problem_type
-    total, special = ids.shape[1], examined.encoded.tokens.special
-    rows = torch.where(torch.eye(total, dtype=torch.bool), eraser, ids)  # (T, T)
-    before = probabilities(examined.outputs.logits, kind)[0, label]
-    after = np.full(total, np.nan, dtype=np.float32)
-    if not special.all():
-        after[~special] = probabilities(_said(examined, rows[~special]), kind)[:, label]
-    if special.any():
-        with suppress(PoolscopeError):
-            after[special] = probabilities(_said(examined, rows[special]), kind)[:, label]
-    return np.asarray(before - after, dtype=np.float32)
+    ids, special = examined.kept.inputs["input_ids"], examined.encoded.tokens.special
+    rows = torch.where(torch.eye(len(special), dtype=torch.bool), eraser, ids)  # (T, T)
+    found = np.full(len(special), np.nan, dtype=np.float32)
+    found[~special] = falls(examined, label, rows[~special])
+    with suppress(PoolscopeError):
+        found[special] = falls(examined, label, rows[special])
+    return found
 
 
-def _said(examined: Examined, ids: Tensor) -> Tensor:
-    return torch.cat([logits for _, logits in without(examined, ids)])
+def falls(examined: Examined, label: int, ids: Tensor) -> Floats:
+    """Measure by how much output ``label`` falls where each of these ids (R, T) are the text's: (R,)."""
+    kind, after = examined.outputs.problem_type, np.empty(0, dtype=np.float32)
+    if len(ids):
+        after = probabilities(torch.cat([said for _, said in without(examined, ids)]), kind)[:, label]
+    found: Floats = probabilities(examined.outputs.logits, kind)[0, label] - after
+    return found
 
 
 def without(examined: Examined, ids: Tensor) -> Iterator[tuple[Pass, Tensor]]:

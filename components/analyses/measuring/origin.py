@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 from components.analyses.measuring.analyze import analyse
-from components.analyses.measuring.importance import eraser_of, without
+from components.analyses.measuring.importance import eraser_of, falls, without
 from components.analyses.measuring.trace import along, patched
 from components.analyses.origin import Origin, words_of
 from components.errors import PoolscopeError
-from components.model.examine import Examined, probabilities
+from components.model.examine import Examined
 from components.types import Floats
 
 LONGEST = 128  # tokens: what is run grows with their square
@@ -32,16 +32,11 @@ def seek(examined: Examined) -> Origin:
     if ids.shape[1] > LONGEST:
         raise PoolscopeError("text", examined.query.text, "errors.origin_long", most=LONGEST)
     eraser, label = eraser_of(backbone), int(np.argmax(answer.probabilities))
-    words, after = words_of(examined.encoded.tokens, examined.query), np.empty(0, dtype=np.float32)
-    if words:
-        rows = torch.cat([_masked(ids, word, eraser) for word in words])
-        logits = torch.cat([logits for _, logits in without(examined, rows)])
-        after = probabilities(logits, examined.outputs.problem_type)[:, label]
+    words = words_of(examined.encoded.tokens, examined.query)
+    rows = torch.cat([ids[:0], *(_masked(ids, word, eraser) for word in words)])
     name = str(backbone.tokenizer.convert_ids_to_tokens(eraser))
     none = np.empty((0, ids.shape[1]), dtype=np.float32)
-    return Origin(
-        answer, label, words, answer.probabilities[label] - after, name, none, none[:, 0], none[:, 0]
-    )
+    return Origin(answer, label, words, falls(examined, label, rows), name, none, none[:, 0], none[:, 0])
 
 
 @torch.no_grad()
