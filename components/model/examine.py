@@ -25,15 +25,7 @@ from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
 from components.model.reads import Head, Pooled, Reading
 from components.texts import Named, Sentence
-from components.types import (
-    SWAP,
-    SWAP_LAYER,
-    Floats,
-    ProblemType,
-    Query,
-    TaskSpec,
-    Tokens,
-)
+from components.types import SWAP, SWAP_LAYER, Floats, ProblemType, Query, TaskSpec, Tokens
 
 NATIVE, POOLER, DECLARED, CLS = "native", "pooler", "declared", "[CLS]"
 
@@ -109,8 +101,7 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
         given, width = vector.shape[1], states.hidden.shape[2]
         if given != width:
             raise PoolscopeError("pooling", query.pooling, "errors.width", given=given, width=width)
-        taken = pooled(method, states)
-        reading = Reading(swapped_head(own, taken), states.hidden, taken)
+        reading = Reading(swapped_head(own, pooled(method, states)), states.hidden)
         logits = reading.logits
     elif len(states.layers) < len(kept.hidden):  # its own vector, made of a lower layer
         reading = Reading(own, states.hidden)
@@ -322,7 +313,7 @@ def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
         probe = _probe(backbone, query, task, states, last)
         states = states if probe.query is None else replace(states, query=torch.from_numpy(probe.query))
         method = POOLINGS[query.pooling]
-        reading = Reading(probe_head(probe, method, states), states.hidden, pooled(method, states))
+        reading = Reading(probe_head(probe, method, states), states.hidden)
         # nothing to warn of: it was trained on this very vector, and on what just these weights give
         outputs = Outputs(method(states), reading.logits, reading, task.labels)
         return Examined(passed, query, states, probe, outputs, watch)

@@ -22,13 +22,10 @@ def _noised(hidden: Tensor, size: float) -> Tensor:
 
 
 class Reading:
-    """Reading of ``hidden`` (B, T, D) by ``head``; each part is measured when first asked for, and once.
+    """Reading of ``hidden`` (B, T, D) by ``head``; each part is measured when first asked for, and once."""
 
-    ``pooled``: all that the head takes of the hidden states, or None where it takes them themselves.
-    """
-
-    def __init__(self, head: Head, hidden: Tensor, pooled: Pooled | None = None) -> None:
-        self.head, self._hidden, self._pooled = head, hidden, pooled
+    def __init__(self, head: Head, hidden: Tensor) -> None:
+        self.head, self._hidden = head, hidden
 
     @property
     def logits(self) -> Tensor:
@@ -44,7 +41,7 @@ class Reading:
         compared bit by bit.
         """
         read = self._slopes > 0
-        if read.all() or self._takes_nothing_of(~read):
+        if read.all():
             return read
         noised = _noised(self._hidden, NOISE if read.any(dim=1).all() else LOUD)
         if not self._moved(noised, ~read, self.logits).any():
@@ -72,17 +69,6 @@ class Reading:
     @property
     def _slopes(self) -> Tensor:
         return self._measured[0]
-
-    def _takes_nothing_of(self, where: Tensor) -> bool:
-        """Tell whether the pooled vectors stay as they are, bit by bit, whatever stands ``where`` (B, T).
-
-        Then so do the logits, and the head need not be run to see it.
-        """
-        if self._pooled is None:
-            return False
-        changed = torch.where(where[:, :, None], _noised(self._hidden, NOISE), self._hidden)
-        with torch.no_grad():
-            return torch.equal(self._pooled(changed), self._pooled(self._hidden))
 
     def _moved(self, noised: Tensor, where: Tensor, before: Tensor) -> Tensor:
         """Tell whether the logits of each row (B,) differ with what is ``noised`` at ``where`` (B, T)."""
