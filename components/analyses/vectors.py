@@ -26,17 +26,15 @@ LONGEST = 400_000  # characters: so many numbers with 24 each
 TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
 LEVELS = 8  # of lists in lists; servers have up to six
 GROUP = re.compile(r"\[([^\[\]]*)\]")  # numbers of NumPy, torch and others, and of a cell of a table
-COUNTED = re.compile(r"^\s*\[\d+\]", re.MULTILINE)  # places before the lines that R prints
-LABEL = re.compile(r"^[^\d{}:=]*(?:\[\d*\]\s*)?[:=]\s*")  # the name of what follows
+LABEL = re.compile(r"^[^\d{}:=]*[:=]\s*")  # the name of what follows
 SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")  # NumPy's numbers in a list of Python's
 SERIES = re.compile(r"\s*(?:Name|Length|dtype): .*$")  # the last line that pandas prints
 PARTS = re.compile(r"[\s,;|(){}\"']+")  # between numbers
 SPACES = re.compile(r"(?:[\s;|(){}\"']|,(?=\s|$))+")  # between numbers with commas in them
-HEX = r"[-+]?0x[01](?:\.[\da-f]{1,13})?p[-+]?\d{1,3}"  # as C prints a number
-NUMBER = re.compile(rf"([-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf|infinity))f?|{HEX}", re.IGNORECASE)
+NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 COMMA = re.compile(r"([-+]?\d+),(\d+(?:e[-+]?\d+)?)", re.IGNORECASE)  # a number of a spreadsheet's
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-BYTES = re.compile(r"(?:\\x|0x|x')?((?:[\da-f]{8}){2,})'?", re.IGNORECASE)  # as databases print float32
+BYTES = re.compile(r"(?:\\x|0x)?((?:[\da-f]{8}){2,})", re.IGNORECASE)  # as databases print float32
 FLOAT = np.dtype("<f4")  # of base64, as OpenAI's endpoints write it
 FEW = 8  # numbers that are told beside a vector: its shape, scores, distances
 BESIDE = frozenset(("text", "text_pair", "texts", "shape", "indices", "tokens", "input_ids"))  # no vectors
@@ -119,13 +117,13 @@ def parsed(given: object) -> object:
             return read
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             read = ast.literal_eval(SCALAR.sub(r"\1", text))
-            return given if isinstance(read, set) else read  # a set is what C and Postgres write of a list
+            return given if isinstance(read, set) else read  # a set is what Postgres writes of a list
     return given
 
 
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
-    stripped = LABEL.sub("", SERIES.sub("", COUNTED.sub("", text.strip())).replace("\u2212", "-"))
+    stripped = LABEL.sub("", SERIES.sub("", text.strip()))
     if "..." in stripped or "\u2026" in stripped:
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
     groups = [group for group in GROUP.findall(stripped) if PARTS.search(group.strip())]
@@ -139,7 +137,7 @@ def _of_text(text: str) -> Sequence[float]:
     for left in (rows, rows[1:]):  # the first may name a column
         parts = [part for row in left for part in row]
         if parts and all(map(NUMBER.fullmatch, parts)):
-            return [_number(part) for part in parts]
+            return list(map(float, parts))
     return _of_bytes(text)
 
 
@@ -156,34 +154,25 @@ def _rows(text: str, between: re.Pattern[str]) -> list[list[str]]:
     return rows[1:] if len(columns) > 1 and rows[0] == columns else rows
 
 
-def _number(part: str) -> float:
-    match = NUMBER.fullmatch(part)
-    return float(match[1]) if match and match[1] else float.fromhex(part)
-
-
 def _of_bytes(text: str) -> Sequence[float]:
     """The float32 numbers, the lowest byte first, that a ``text`` of base64 or of hex digits stands for."""
     packed = "".join(text.split())
-    if digits := BYTES.fullmatch(packed):
-        return _floats(bytes.fromhex(digits[1]), text)
-    if not BASE64.fullmatch(packed) or packed != "".join(text.strip().splitlines()):
+    digits = BYTES.fullmatch(packed)
+    if not (digits or BASE64.fullmatch(packed)) or packed != "".join(text.strip().splitlines()):
         raise PoolscopeError(FIELD, text, "errors.vector")
     try:
-        return _floats(b64decode(packed, validate=True), text)
+        data = bytes.fromhex(digits[1]) if digits else b64decode(packed, validate=True)
     except binascii.Error as error:
         raise PoolscopeError(FIELD, text, "errors.vector") from error
-
-
-def _floats(data: bytes, given: object) -> list[float]:
     if len(data) % FLOAT.itemsize:
-        raise PoolscopeError(FIELD, given, "errors.vector_base64", count=len(data))
+        raise PoolscopeError(FIELD, text, "errors.vector_base64", count=len(data))
     return [float(number) for number in np.frombuffer(data, FLOAT)]
 
 
 def _of_json(given: object) -> Sequence[float]:
     """The numbers of the one vector in a JSON value."""
     if isinstance(given, bytes):  # as Redis keeps them
-        return _floats(given, given)
+        return _of_bytes(given.hex())
     found = list(_held(given, LEVELS))
     numbers = [one for one in found if not isinstance(one, str)] or found
     if len(long := [one for one in numbers if len(one) >= FEW]) == 1:
@@ -218,7 +207,7 @@ def _held(value: object, levels: int) -> Iterator[Any]:
             value = [one for key, one in value.items() if key not in BESIDE | SPARSE]
     if isinstance(value, list | tuple) and value:
         if all(isinstance(one, str) and NUMBER.fullmatch(one) for one in value):
-            value = [_number(one) for one in value]
+            value = [float(one) for one in value]
         if all(type(one) in (int, float) for one in value):
             yield value
         elif levels:

@@ -65,19 +65,12 @@ FORMS = {
     "a column with its index": pd.Series(LISTED).to_csv(),
     "a row with numbers of columns": pd.DataFrame([LISTED]).to_csv(index=False),
     "a row of a table": ",".join(f"dim_{place}" for place in range(128)) + "\n" + ",".join(map(str, LISTED)),
-    "an array of C": f"float v[] = {{{', '.join(f'{one!r}f' for one in LISTED)}}};",
-    "an array of R": "\n".join(
-        f"[{place + 1}] {' '.join(map(str, LISTED[place : place + 8]))}" for place in range(0, 128, 8)
-    ),
+    "Redis's bytes": repr(NUMBERS.astype("<f4").tobytes()),
+    "texts of numbers": json.dumps([str(one) for one in LISTED]),
     "an array of JavaScript": json.dumps({str(place): one for place, one in enumerate(LISTED)}),
     "transformers.js": json.dumps(
         {"dims": [1, 128], "data": dict(zip(map(str, range(128)), LISTED, strict=True))}
     ),
-    "Redis's bytes": repr(NUMBERS.astype("<f4").tobytes()),
-    "bytes of SQLite": f"X'{NUMBERS.astype('<f4').tobytes().hex().upper()}'",
-    "hex floats": " ".join(map(float.hex, LISTED)),
-    "texts of numbers": json.dumps([str(one) for one in LISTED]),
-    "a typographer's minus": " ".join(map(str, LISTED)).replace("-", "\u2212"),
 }
 
 
@@ -141,15 +134,7 @@ def test_vectors_with_their_texts(given: object, expected: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "allowed"),
-    [
-        ([ONE, {"vector": [1, 2]}], "'2 vectors' was given; each of several vectors needs its “text”"),
-        ([ONE, [1, 2]], "needs its “text”"),
-        ([ONE] * (TEXTS + 1), f"at most {TEXTS} are allowed"),
-        ([ONE, {"text": "b", "vector": [1, 2, 3]}], "these have 2, 3 numbers"),
-        ([ONE, {"text": "b"}], "the numbers of one vector"),
-        ([{"vector": [1, 2]}, {"vector": [3, 4]}], "or a list of objects with a “text” and a “vector” each"),
-    ],
+    ("given", "allowed"), [*CASES["several"], ([ONE] * (TEXTS + 1), f"at most {TEXTS} are allowed")]
 )
 def test_vectors_that_cannot_be_asked_about_together(given: object, allowed: str) -> None:
     for form in (given, json.dumps(given)):
