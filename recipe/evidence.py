@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import bootstrap, norm
+from scipy.stats import bootstrap, norm, rankdata
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
@@ -162,25 +162,6 @@ def estimate(right: NDArray[Any], seed: int) -> Row:
     return {"measured": len(values), "value": float(values.mean()), "low": low, "high": high}
 
 
-def mean_ranks(values: Numbers, counts: Ints) -> Numbers:
-    """The ranks (B, N) of N values in B samples that hold each as often as ``counts`` (B, N) say."""
-    order = values.argsort()
-    equal, group = np.unique(values, return_inverse=True)
-    often = np.add.reduceat(counts[:, order], np.searchsorted(values[order], equal), axis=1)
-    ranks: Numbers = (often.cumsum(axis=1) - (often - 1) / 2)[:, group]  # the mean of those of equal values
-    return ranks
-
-
-def rho(one: Numbers, other: Numbers, counts: Ints) -> Numbers:
-    """Spearman's rho (B,) of N pairs in B samples, as in `mean_ranks`: Pearson's of the ranks."""
-    ranks = (mean_ranks(values, counts) for values in (one, other))
-    total = counts.sum(axis=1, keepdims=True)
-    x, y = (found - (counts * found).sum(axis=1, keepdims=True) / total for found in ranks)
-    covariance, *variances = ((counts * a * b).sum(axis=1) for a, b in ((x, y), (x, x), (y, y)))
-    found: Numbers = covariance / np.sqrt(variances[0] * variances[1])
-    return found
-
-
 def sign_test(values: NDArray[Any], others: NDArray[Any]) -> Row:
     """The exact sign test of N pairs, two-sided: ties, and pairs with a NaN, count for neither.
 
@@ -203,9 +184,18 @@ def rhos_against(scores: Numbers, base: Numbers, others: Sequence[Numbers], seed
     which its two-sided p comes: a share of the resamples could not be smaller than one of them.
     """
     pairs = len(scores)
-    drawn = np.random.default_rng(seed).multinomial(pairs, np.full(pairs, 1 / pairs), RESAMPLES)
-    counts = np.vstack([np.ones(pairs, drawn.dtype), drawn])  # first as they are, each once
-    old, *new = (rho(scores, values, counts) for values in (base, *others))
+    counts = np.random.default_rng(seed).multinomial(pairs, np.full(pairs, 1 / pairs), RESAMPLES)
+    drawn = [np.repeat(np.arange(pairs), often) for often in counts]
+    samples = np.vstack([np.arange(pairs), *drawn])  # first as they are, each once
+
+    def ranked(values: Numbers) -> Numbers:
+        """Ranks (B, N) in every sample, centred: rho is the cosine of two."""
+        ranks = rankdata(values[samples], axis=1)
+        centred: Numbers = ranks - ranks.mean(axis=1, keepdims=True)
+        return centred
+
+    given = ranked(scores)
+    old, *new = (_cosines(given, ranked(values)) for values in (base, *others))
     rows: list[Row] = []
     for found in new:
         row, gains = Row(), found - old
