@@ -15,10 +15,7 @@ from components.types import Analysis, BackboneSpec, Query, as_json, rounded
 
 @analysis("backbone text text_pair pooling head layer reference task pool_layer mine", Cost())
 def analyze(examined: Examined) -> Analysis:
-    """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``.
-
-    A request that cannot be answered comes back as a message that says why.
-    """
+    """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``."""
     from components.analyses.measuring.anatomy import answered
 
     return answered(examined)

@@ -124,7 +124,7 @@ def anatomy(examined: Examined) -> Anatomy:
 
     ``weights`` says of each tensor whether it was read from the checkpoint, ``unused`` what of that is
     not loaded. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
-    ``module`` an nn.Module to train. What cannot be answered comes back as a message that says why.
+    ``module`` an nn.Module to train.
     """
     from components.analyses.measuring.anatomy import dissect
 

@@ -323,7 +323,7 @@ def detect(
 
     ``match`` is null where rounding and arithmetic do not explain what is left. ``ties`` give the very same
     vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. Of several
-    vectors the way is sought that gives all. A request without an answer comes back as a message.
+    vectors the way is sought that gives all.
     """
     from components.analyses.measuring.detect import found, tried
 

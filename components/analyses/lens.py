@@ -45,8 +45,7 @@ def lens(examined: Examined) -> Looked:
     """Point a head at every hidden state, in place of the vector that it takes: what it would say.
 
     ``logits[l][t]``: of hidden state t of layer l, from the embeddings (0) up; ``pooled[l]``: of what the
-    pooling makes of layer l. The norm between the last layer and the head is applied to every layer. A
-    request that cannot be answered comes back as a message that says why.
+    pooling makes of layer l. The norm between the last layer and the head is applied to every layer.
     """
     from components.analyses.measuring.analyze import analyse
     from components.analyses.measuring.anatomy import look

@@ -102,8 +102,7 @@ def padding(examined: Examined) -> Padding:
 
     ``verdict`` is of a batch, padded as the model's tokenizer pads: safe, moves, reads_padding, or alone
     where it cannot pad. ``cases`` says so of each side. ``pooled``: how far each pooling's vector moves
-    in a batch, in its own lengths. A request that cannot be answered comes back as a message that
-    says why.
+    in a batch, in its own lengths.
     """
     from components.analyses.measuring.padding import audit
 

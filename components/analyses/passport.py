@@ -184,7 +184,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     ``reads``: where its head reads. ``pooling``: which poolings give the vector that the head reads, and
     what the checkpoint declares. ``padding``: the worst of all texts. ``ordinary``: low, median and high
     cosine of [CLS] to unrelated tokens, layer by layer. ``weights`` of the head, by where they come from.
-    ``scripts``: characters that its tokenizer has no token for. A refusal says why.
+    ``scripts``: characters that its tokenizer has no token for.
     """
     from components.analyses.measuring.anatomy import dissect
     from components.analyses.measuring.padding import audit

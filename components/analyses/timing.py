@@ -72,15 +72,15 @@ def timing(backbone: Backbone, asked: Sequence[Asked]) -> Timed:
 
 def _rounds(measure: Callable[[Any], None], both: Sequence[Any]) -> Floats:
     """(R, 2) milliseconds of both, after a first time that is not counted."""
-    took: list[dict[int, float]] = []
+    took: list[Floats] = []
     for one in both:
         measure(one)
     until = time.perf_counter() + SECONDS
     while len(took) < LEAST or (len(took) < ROUNDS and time.perf_counter() < until):
-        turn = {}
+        turn = np.zeros(2, dtype=np.float32)
         for place in ((0, 1), (1, 0))[len(took) % 2]:
             begun = time.perf_counter()
             measure(both[place])
             turn[place] = 1000 * (time.perf_counter() - begun)
         took.append(turn)
-    return np.array([[turn[0], turn[1]] for turn in took], dtype=np.float32)
+    return np.stack(took)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from safetensors import SafetensorError
@@ -41,7 +41,7 @@ class Entry(BaseModel):
     title: str
     task: str
     note: str = ""
-    texts: int | None = None
+    texts: Literal[1, 2] | None = None
     path: str | None = None
     hub: str | None = None
     revision: str | None = None
@@ -65,8 +65,6 @@ class Entry(BaseModel):
             raise ValueError("size, package and preload are for hub entries")
         if self.package is not None and not self.package.isidentifier():
             raise ValueError("package is the name of a Python package, without dots")
-        if self.texts not in (None, 1, 2):
-            raise ValueError("texts is 1 or 2")
         return self
 
 

@@ -380,11 +380,9 @@ def _imports(wanted: Iterable[Import]) -> str:
     names: dict[str, list[str]] = {}
     for module, name in sorted(wanted):
         names.setdefault(module, []).append(name)
-    standard = [module for module in names if module.split(".")[0] in sys.stdlib_module_names]
-    parts = []
-    for modules in (standard, [module for module in names if module not in standard]):
-        whole = [f"import {module}" for module in modules if "" in names[module]]
-        taken = {module: ", ".join(filter(None, names[module])) for module in modules}
-        chosen = (f"from {module} import {one}" for module, one in taken.items() if one)
-        parts.append("\n".join([*whole, *chosen]))
-    return "\n\n".join(filter(None, parts))
+    whole = {f"import {module}": module for module in names if "" in names[module]}
+    taken = {module: ", ".join(filter(None, names[module])) for module in names}
+    lines = whole | {f"from {module} import {each}": module for module, each in taken.items() if each}
+    own = [line for line, module in lines.items() if module.split(".")[0] in sys.stdlib_module_names]
+    others = [line for line in lines if line not in own]
+    return "\n\n".join("\n".join(part) for part in (own, others) if part)

@@ -119,7 +119,8 @@ def _counted(examined: Examined, name: str, inputs: Inputs, mask: Tensor, first:
     if first is None:
         return None
     try:
-        return _run(examined, name, {MASK: mask, **inputs, POSITIONS: _positions(mask, first)})
+        positions = (mask.cumsum(dim=1) - 1).clamp(min=0) + first  # padding has the first
+        return _run(examined, name, {MASK: mask, **inputs, POSITIONS: positions})
     except PoolscopeError:  # such as of a model that lengthens its inputs, but not these
         return None
 
@@ -205,11 +206,6 @@ def _first_position(examined: Examined) -> int | None:
         if torch.allclose(logits, examined.kept.logits, rtol=MOVES, atol=0):
             return offset
     return None
-
-
-def _positions(mask: Tensor, offset: int) -> Tensor:
-    """The positions (B, S) of each row's own tokens, counted from ``offset``; padding has the first."""
-    return (mask.cumsum(dim=1) - 1).clamp(min=0) + offset
 
 
 def _states(examined: Examined, padded: Padded) -> States:

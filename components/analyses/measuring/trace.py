@@ -80,13 +80,16 @@ def patched(
     (R, T, D), or (R, 1, D) where a row has one. PoolscopeError as `trace` raises it.
     """
     start, until, logits = _start(first), time.monotonic() + seconds, list[Tensor]()
+    most = first.backbone.at_once(where.shape[1])
     for layer, other in enumerate(theirs[begin:], begin):
         if logits and time.monotonic() > until:
             break
         if layer >= len(first.states.layers):  # above the one that is pooled: nothing gets there
             logits.append(first.outputs.logits.expand(len(where), -1))
         else:
-            logits.append(_logits(first, layer, start, where, taken(other)))
+            parts = zip(torch.split(where, most), torch.split(taken(other), most), strict=True)
+            said_of = [said(first, *_patched(first, layer, start, *part)) for part in parts]
+            logits.append(torch.cat(said_of))
     return torch.stack(logits)
 
 
@@ -143,16 +146,6 @@ def _stand_for(examined: Examined) -> list[tuple[int, str]]:
         (int(segment), texts[segment][start:end] if segment >= 0 and start < end else name)
         for name, (start, end), segment in zip(tokens.text, tokens.span, tokens.segment, strict=True)
     ]
-
-
-def _logits(examined: Examined, layer: int, start: Start, where: Tensor, states: Tensor) -> Tensor:
-    """The logits (R, K) for R changes of the hidden states (T, D) after a layer.
-
-    Those at ``where`` (R, T) become ``states``: (R, T, D), or (R, 1, D) where a row has one.
-    """
-    most = examined.backbone.at_once(where.shape[1])
-    parts = zip(torch.split(where, most), torch.split(states, most), strict=True)
-    return torch.cat([said(examined, *_patched(examined, layer, start, *part)) for part in parts])
 
 
 def _patched(
