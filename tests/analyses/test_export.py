@@ -32,13 +32,6 @@ from tests.tiny import change, checkpoint
 TEXT = INPUTS[0][0]
 ODD = 'It\'s "{odd}" {{0}} \\n \\ \t\n\r\n """ 你好，世界! 👩\u200d👧 \u202eabc\u2028\x00 " + exit(3) + "'
 FAMILIES = tuple(key for key in KEYS if key.endswith("-sentiment"))
-HEADS = {  # the linear layers of each family's own head, as its code has them
-    "bert": ("bert.pooler.dense", "classifier"),
-    "distilbert": ("pre_classifier", "classifier"),
-    "roberta": ("classifier.dense", "classifier.out_proj"),
-    "xlnet": ("sequence_summary.summary", "logits_proj"),
-    "gpt2": ("score",),
-}
 ANYWHERE = [key for key in POOLINGS if key not in ("pooler", "declared")]  # for checkpoints of any kind
 SEEN = "the film is not good at all"
 POOLED = ("albert", "bart", "gpt_neox", "zamba2")
@@ -161,7 +154,7 @@ def test_a_module_with_the_own_weights_is_the_own_head(
     ours = runpy.run_path(str(folder / f"module {key}.py"))["Classifier"]().eval()
     plain = load_plain(SPECS[key].location)
     linear = [layer for layer in ours.head if isinstance(layer, torch.nn.Linear)]
-    for layer, path in zip(linear, HEADS[key.split("-")[0]], strict=True):
+    for layer, path in zip(linear, MORE["heads"][key.split("-")[0]], strict=True):
         layer.load_state_dict(plain.model.get_submodule(path).state_dict())
     batch = plain.tokenizer([TEXT, "not good"], padding=True, return_tensors="pt")
     assert not batch["attention_mask"].all()

@@ -34,7 +34,9 @@ from tests.tables import reviews
 from tests.vectors import features
 
 KEY = "bert-sentiment"
-HEADS = tomllib.loads(Path(__file__).with_name("heads.toml").read_text("utf-8"))
+HEADS, FITS = (
+    tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8")) for name in ("heads", "fits")
+)
 LONG = "a long film " * 300
 FOREIGN = "\u6211\u4eec\u5f88\u559c\u6b22"  # Chinese, which an English vocabulary lacks
 MIXED = f"a fine film and a fine plot {FOREIGN[:1]}"
@@ -208,17 +210,7 @@ def test_numbers_as_labels_have_a_rho_and_a_text_without_a_vector_costs_that_row
     assert rho.low < rho.value < rho.high <= 1
 
 
-@pytest.mark.parametrize(
-    ("labels", "plan", "field"),
-    [
-        ("a" * 40, {}, "label"),
-        ("a" * 38 + "b" * 2, {}, "label"),
-        ("ab" * 20, {"poolings": ("attention",)}, "poolings"),
-        ("ab" * 20, {"poolings": ("none",)}, "poolings"),
-        ("ab" * 20, {"folds": 11}, "folds"),
-        ("ab" * 20, {"seed": -1}, "seed"),
-    ],
-)
+@pytest.mark.parametrize(("labels", "plan", "field"), FITS["refused"])
 def test_what_cannot_be_fitted_is_said(engine: Engine, labels: str, plan: dict[str, Any], field: str) -> None:
     table = Table(tuple(f"text {index}" for index in range(40)), (), tuple(labels))
     with pytest.raises(PoolscopeError, match=f"^{field}: "):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -62,13 +63,7 @@ def test_a_head_that_averages_reads_every_token(tiny_family: Made) -> None:
     assert found.token == ""
 
 
-LACKING = {  # a tensor that is not there -> the sentence about its weights
-    "": "passport.trained",
-    "classifier.bias": "warnings.constant",
-    "bert.encoder.layer.0.output.dense.bias": "warnings.constant",
-    "bert.encoder.layer.0.output.dense.weight": "passport.body_random",
-    "classifier.weight": "passport.head_random",
-}
+LACKING = tomllib.loads(Path(__file__).with_name("lacking.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", LACKING)

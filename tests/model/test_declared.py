@@ -208,12 +208,6 @@ STEPS: dict[str, tuple[nn.Module, ...]] = {
     "wrong": (Pooling(WIDTH + 1, "mean"),),
     "spoilt": (Pooling(WIDTH, "mean"),),
 }
-REFUSALS = {
-    "narrow": f"gives 8 numbers and the own head takes {WIDTH}",
-    "wrong": f"states vectors of {WIDTH + 1} numbers",
-    "spoilt": r"cannot be read: its 1_Pooling/config\.json has no",
-    "plain": "declares no pooling",
-}
 
 
 @pytest.fixture(scope="module")
@@ -252,9 +246,9 @@ def test_an_answer_pools_as_encode_does_and_puts_that_before_the_head(
         assert analysis.swapped
 
 
-@pytest.mark.parametrize("key", REFUSALS)
+@pytest.mark.parametrize("key", TABLES["refusals"])
 def test_what_cannot_be_had_is_said_and_other_poolings_stay(declaring: Engine, key: str) -> None:
-    with pytest.raises(PoolscopeError, match=REFUSALS[key]):
+    with pytest.raises(PoolscopeError, match=TABLES["refusals"][key]):
         declaring.ask("analyze", Query(key, "good", pooling="declared"))
     assert declaring.ask("analyze", Query(key, "good", pooling="mean")).logits.shape == (2,)
 

@@ -20,22 +20,9 @@ from tests.families.cases import tiny_model
 from tests.plain import SPECS, load_plain
 from tests.tiny import change, checkpoint, tokenizer
 
-HOSTILE = (
-    "Ein Café, naïve — cafe\u0301",
-    "😀👩‍👩‍👧 🏳️‍🌈",
-    "مرحبا بالعالم",
-    "你好,世界",
-    "zero\u200bwidth\u200d\ufeff",
-    "nul\x00 bell\x07 tab\t",
-    "<script>alert(1)</script>",
-    "  spaces  before and after  ",
-    "\ufffd\ufffd",
-)
-
-
-CASES, PIECES = (
+CASES, PIECES, TEXTS = (
     tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
-    for name in ("encodings", "sentencepieces")
+    for name in ("encodings", "sentencepieces", "texts")
 )
 
 
@@ -54,15 +41,7 @@ def test_tokens_their_places_and_what_is_said(name: str) -> None:
     assert [str(said)[: len(start)] for said, start in zip(found.warnings, says, strict=True)] == says
 
 
-@pytest.mark.parametrize(
-    ("key", "text", "said"),
-    [
-        ("bert-sentiment", "这部电影很精彩，演员的表演也很好。", "17 of 19 tokens"),
-        ("xlnet-sentiment", "这部电影很精彩，演员的表演也很好。", "2 of 6 tokens"),  # one for a whole phrase
-        ("bert-sentiment", "the café scenes are naïve, and I loved every minute 😀", ""),
-        ("roberta-sentiment", "这部电影很精彩", ""),  # spelled in bytes: nothing is unknown
-    ],
-)
+@pytest.mark.parametrize(("key", "text", "said"), TEXTS["unreadable"])
 def test_which_bundled_models_cannot_read_a_text(engine: Engine, key: str, text: str, said: str) -> None:
     analysis = engine.ask("analyze", Query(key, text))
     assert (analysis.unreadable is not None) == bool(said)
@@ -70,18 +49,7 @@ def test_which_bundled_models_cannot_read_a_text(engine: Engine, key: str, text:
 
 
 @pytest.mark.parametrize("family", ["roberta", "gpt2", "bert", "xlnet"])
-@pytest.mark.parametrize(
-    ("text", "letters"),  # that are spelled in bytes, where these are most of a vocabulary's tokens
-    [
-        ("这部电影很精彩", 7),
-        ("этот фильм очень хороший", 21),
-        ("The film – “truly” great…", 0),
-        ("Le café était très agréable, à Noël", 0),
-        ("I loved every minute of it 😀", 0),
-        ("不 is Chinese for not", 0),
-        ("😀🔥👍", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "letters"), TEXTS["spelled"])
 def test_a_text_that_is_spelled_in_bytes_is_said(family: str, text: str, letters: int) -> None:
     plain = load_plain(SPECS[f"{family}-sentiment"].location).tokenizer
     said = [one for one in encode(plain, 128, text, "").warnings if one.key == "warnings.parts"]
@@ -109,7 +77,7 @@ def test_no_tokens_at_all() -> None:
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlnet"])
 def test_hostile_texts_are_tokenised_as_transformers_does(family: str) -> None:
     plain = load_plain(SPECS[f"{family}-sentiment"].location)
-    for text in HOSTILE:
+    for text in TEXTS["hostile"]:
         encoded = encode(plain.tokenizer, 128, text, text)
         expected = plain.tokenizer(text, text)
         assert encoded.inputs["input_ids"][0].tolist() == expected["input_ids"]

@@ -27,8 +27,7 @@ from tests.tiny import checkpoint
 
 SENTENCES: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text("utf-8"))["sentences"]
 PAIRS = [*zip(SENTENCES[:11], SENTENCES[11:22], strict=True), *((twice, twice) for twice in SENTENCES[22:])]
-FIRST = "The plot is not bad, but the acting is not good at all."
-SECOND = "A wonderful film, I loved every minute."
+COUNTED = tomllib.loads(Path(__file__).with_name("ordinary.toml").read_text("utf-8"))["counted"]
 LAST = ("xlnet", "gpt2")  # families whose token in the place of [CLS] is the last one
 KEYS = ("bert-sentiment", "xlnet-sentiment")
 WAYS: tuple[Centring, ...] = ("plain", "centred", "standardised")
@@ -82,14 +81,7 @@ def test_what_is_asked_is_compared_with_all_tokens_and_held_against_those_of_oth
         assert given.area.of(way)[layer] == pytest.approx(area, abs=2e-4), (way, layer)
 
 
-@pytest.mark.parametrize(
-    ("key", "text", "above", "area"),
-    [
-        ("bert-sentiment", FIRST, [0, 2, 3, 5, 8], [0.49, 0.67, 0.80, 0.93, 0.94]),
-        ("bert-sentiment", SECOND, [0, 6, 10, 10, 10], [0.45, 0.91, 0.99, 0.99, 1.00]),
-        ("gpt2-sentiment", SECOND, [1, 2, 3, 6], [0.44, 0.77, 0.92, 0.95]),
-    ],
-)
+@pytest.mark.parametrize(("key", "text", "above", "area"), COUNTED)
 def test_so_many_tokens_are_above_the_band_and_so_often_one_is_above_one_of_others(
     engine: Engine, key: str, text: str, above: list[int], area: list[float]
 ) -> None:

@@ -1,5 +1,6 @@
 """The steps of a head: nothing left out, in the order in which PyTorch ran them, each with its own result."""
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from components.model.tracing import Call, trace
 from tests.plain import SPECS
 from tests.tiny import checkpoint
 
-FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
+TABLES = tomllib.loads(Path(__file__).with_name("tracing.toml").read_text(encoding="utf-8"))
 
 
 def passed(backbone: Backbone, text: str, text_pair: str = "") -> Pass:
@@ -34,16 +35,10 @@ def shown(calls: tuple[Call, ...]) -> list[str]:
 def test_the_steps_are_those_of_the_libraries_code(loaded: Callable[[str], Backbone]) -> None:
     """As anybody can read them in transformers: functions that belong to no module stand among them."""
     found = {}
-    for family in FAMILIES:
+    for family in TABLES["steps"]:
         backbone = loaded(f"{family}-sentiment")
         found[family] = shown(traced(backbone, passed(backbone, "not good")))
-    assert found == {
-        "bert": ["getitem", "dense", "tanh", "dropout", "classifier"],
-        "distilbert": ["getitem", "pre_classifier", "relu", "dropout", "classifier"],
-        "roberta": ["getitem", "dropout", "dense", "tanh", "dropout", "out_proj"],
-        "xlnet": ["getitem", "summary", "tanh", "dropout", "logits_proj"],
-        "gpt2": ["score", "getitem"],
-    }
+    assert found == TABLES["steps"]
 
 
 def test_every_step_s_result_is_what_the_file_s_weights_give(loaded: Callable[[str], Backbone]) -> None:
@@ -76,15 +71,7 @@ def test_weights_are_named_where_they_are_used_and_only_dropout_does_nothing(
     assert [call.kind for call in calls if call.idle] == ["dropout", "dropout"]
 
 
-@pytest.mark.parametrize(
-    ("model_type", "size", "expected"),
-    [
-        ("bert", "bert", ["getitem", "dropout"]),
-        ("bart", "bart", ["getitem", "view", "getitem", "dropout", "dropout"]),
-        ("distilbert", "bert", ["getitem", "dropout"]),
-        ("gpt2", "gpt2", ["getitem"]),
-    ],
-)
+@pytest.mark.parametrize(("model_type", "size", "expected"), TABLES["moving"])
 def test_steps_that_change_no_number_are_told_from_those_that_do(
     tmp_path: Path, model_type: str, size: str, expected: list[str]
 ) -> None:

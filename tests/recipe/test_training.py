@@ -1,9 +1,11 @@
 """Tokenizers, losses, and the training loop: against the papers, transformers' own losses, and one word."""
 
 import random
+import tomllib
 from collections import Counter
 from copy import deepcopy
 from itertools import product
+from pathlib import Path
 
 import pytest
 import torch
@@ -17,20 +19,14 @@ from recipe.training import OBJECTIVES, Model, Tokenizer, correct, logits_of, sh
 from tests.recipe.conftest import BLAME, FAMILIES, PRAISE, THINGS
 
 TEXTS = ["the story is long and the cast is warm", "a dull chase , and a joke of the mill"]
-TEMPLATES = {  # as the papers have them: one text, and a pair
-    "bert": ["[CLS] a [SEP]", "[CLS] a [SEP] b [SEP]"],
-    "distilbert": ["[CLS] a [SEP]", "[CLS] a [SEP] b [SEP]"],
-    "roberta": ["<s> a </s>", "<s> a </s> </s> b </s>"],
-    "xlnet": ["▁a <sep> <cls>", "▁a <sep> ▁b <sep> <cls>"],
-    "gpt2": ["a", "a <|endoftext|> b"],
-}
+TABLES = tomllib.loads(Path(__file__).with_name("training.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_templates_segments_and_padding(family: str, tokenizers: dict[str, Tokenizer]) -> None:
     tokenizer = tokenizers[family]
     found = (tokenizer.convert_ids_to_tokens(tokenizer(*texts)["input_ids"]) for texts in ("a", "ab"))
-    assert [" ".join(tokens).replace("▁ ", "▁") for tokens in found] == TEMPLATES[family]
+    assert [" ".join(tokens).replace("▁ ", "▁") for tokens in found] == TABLES["templates"][family]
     batch = tokenizer(
         ["a", "the story is long"], ["b", "the cast is lazy"], padding=True, return_tensors="pt"
     )
@@ -103,21 +99,12 @@ def their_loss(name: str, model: Model, tokenizer: Tokenizer, inputs: BatchEncod
     return model(**given, labels=labels, **following).loss
 
 
-SELF_SUPERVISED = {  # a family for each loss
-    "masked words": "roberta",
-    "masked words and next sentence": "bert",
-    "distilled masked words": "bert",
-    "next words": "gpt2",
-    "permuted words": "xlnet",
-}
-
-
-@pytest.mark.parametrize("name", SELF_SUPERVISED)
+@pytest.mark.parametrize("name", TABLES["losses"])
 def test_a_loss_is_transformers_own(
     name: str, models: dict[str, Model], tokenizers: dict[str, Tokenizer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "mask_words", whole_mask)
-    family = SELF_SUPERVISED[name]
+    family = TABLES["losses"][name]
     model, tokenizer = deepcopy(models[family]).eval(), tokenizers[family]
     inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
     torch.manual_seed(5)
