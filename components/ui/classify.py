@@ -88,10 +88,10 @@ class Classify(Tab):
         question, answer, download = self.question, self.answer, self.download
         model = {**LAST_OF_MODEL, "show_progress_on": [answer.verdict]}
         menus = [question.pooling, question.pool_layer, question.head, question.task, answer.reference]
-        # With each choice a menu loses the focus once, and says "input" twice. The page chooses one, too.
-        chosen = [question.backbone.change, *(menu.blur for menu in menus)]
+        chosen = [menu.blur for menu in menus]  # once with each choice, where "input" is said twice
         typed = [question.text.submit, question.pair.submit, question.typing.input]
         on([*typed, *chosen], self.ask, self.inputs, self.outputs, model)
+        on([question.backbone.change], self.ask_another, self.inputs, self.outputs, model)
         on([download.arrived.change], self.arrive, self.needs, self.outputs, model)
         place: Any = {question.place, question.found}
         question.place.input(self.go_to, inputs=place, outputs=[question.place, question.backbone], **AT_ONCE)
@@ -171,6 +171,16 @@ class Classify(Tab):
             # a menu was left without a choice, or was late to hear what was given up for it
             return NOTHING if asked == query else self.question.fill(query, models, None, asked)
         return self._respond(query, given, models, asked)
+
+    def ask_another(self, given: Given) -> Updates:
+        """Answer with the backbone that was chosen, unless the page itself has chosen it with its answer.
+
+        The browser says so before the other menus have what the page has chosen in them.
+        """
+        shown, offered = given[self.answer.shown], given[self.download.offered]
+        if shown and offered is None and shown.analysis.backbone.key == given[self.question.backbone]:
+            return NOTHING
+        return self.ask(given)
 
     def pose(self, query: Query, given: Given) -> Updates:
         """Put ``query`` in the place of the question, and answer it."""

@@ -39,10 +39,15 @@ def test_one_click_measures_says_and_leads_there(visitor: Visitor) -> None:
 
 
 def test_five_heads_stand_side_by_side_or_on_a_phone_one_under_the_other(visitor: Visitor) -> None:
+    visitor.looks_at("tokens")
+    visitor.choose("reference", "the pooled vector")  # whose menu stands in another view than the answer
+    visitor.waits_for_the_server()
     opened(visitor)
     visitor.page.locator("#question-endings button").click()
     heads = visitor.page.locator("#asked .flows > li")
     expect(heads).to_have_count(5, timeout=PATIENCE)
+    visitor.waits_for_the_server()
+    expect(heads).to_have_count(5)  # what the page has chosen for the answer is no new question
 
     def boxes() -> list[Any]:
         return [box for head in heads.all() if (box := head.locator(".steps").bounding_box())]

@@ -89,6 +89,23 @@ def test_a_token_is_the_reference_only_for_its_own_tokens(page: Page, analyst: C
     assert [query.reference for query in analyst.asked] == ["cls", 2, 2, "cls"]
 
 
+def test_what_the_page_has_chosen_is_not_asked_again_with_what_other_menus_said_before(
+    page: Page, analyst: Counting
+) -> None:
+    """A browser says that the backbone is another one before the other menus are filled."""
+    answer, question, asked = page.tab.answer, page.tab.question, len(analyst.asked)
+    page.take(page.tab.pose(Query("first", "so good"), page.values))
+    late = {answer.reference: "pooled", question.pooling: "mean"}
+    assert page.tab.ask_another({**page.values, **late}) is NOTHING
+    assert len(analyst.asked) == asked + 1
+    page.set(backbone="far")  # which is offered, until the one before is chosen again
+    page.values[question.backbone] = "first"
+    assert page.take(page.tab.ask_another(page.values))[page.tab.download.facts] == ""
+    page.values[question.backbone] = "last"
+    page.take(page.tab.ask_another(page.values))
+    assert page.values[answer.shown].analysis.backbone.key == "last"
+
+
 def test_an_example_fills_the_question_and_is_answered(page: Page, analyst: Counting) -> None:
     index, example = next((n, one) for n, one in enumerate(load_examples()) if one.text_pair)
     question = page.tab.question

@@ -15,7 +15,7 @@ def test_model_events_share_one_queue_and_only_the_api_is_public(whole: gr.Block
     others = {"backbones", "find", "fetch", "poolings", "compare", "fit"}
     public = {fn.api_name for fn in functions if fn.api_visibility == "public"}
     assert public == {*others, *analyses()}
-    names = {"ask", "arrive", "try_example", "ask_importance", "trace_versions", *analyses()}
+    names = {"ask", "ask_another", "arrive", "try_example", "ask_importance", "trace_versions", *analyses()}
     asking = [fn for fn in functions if fn.name in names]
     assert len(asking) == len(names)
     assert {fn.concurrency_id for fn in asking} == {"model"}
