@@ -20,11 +20,11 @@ TEXT = "The plot is thin, but the actors are a delight."
 SAY = load_texts()
 FRAME = """() => {
     const one = document.activeElement;
-    const style = getComputedStyle(one);
-    const width = style.outlineStyle === "solid" ? parseFloat(style.outlineWidth) : 0;
+    const styles = [one, one.closest(".block") ?? one].map((framed) => getComputedStyle(framed));
+    const widths = styles.map((one) => (one.outlineStyle === "solid" ? parseFloat(one.outlineWidth) : 0));
     const name = one.innerText?.trim() || one.ariaLabel || one.id || one.tagName;
-    return [one === document.body ? "BODY" : name.slice(0, 40), width];
-}"""  # what has the focus, and how wide its frame is
+    return [one === document.body ? "BODY" : name.slice(0, 40), Math.max(...widths)];
+}"""  # what has the focus, and how wide the frame of that or of its box is
 SVG = "{http://www.w3.org/2000/svg}"
 
 

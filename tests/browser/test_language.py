@@ -66,7 +66,7 @@ def said_in_english(page: Page) -> list[str]:
 
 def sees_a_chinese_answer(visitor: Visitor) -> None:
     expect(visitor.verdict).to_contain_text("读取 17 个词元中的 1 个：[CLS]（第一个）。", timeout=PATIENCE)
-    expect(visitor.verdict).to_contain_text("它的输出是 negative（96 %）。")
+    expect(visitor.verdict).to_contain_text("它的输出是 负面 negative（96 %）。")
     expect(visitor.plot("similarity").locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
 
 
