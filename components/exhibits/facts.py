@@ -18,7 +18,7 @@ from components.exhibits.averaging import Averages
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, ends, vectors
 from components.exhibits.head import UNTRAINED, counted, parameters_of
 from components.exhibits.hidden_states import aim_at
-from components.exhibits.verdict import chosen_labels, output_text, ranked
+from components.exhibits.verdict import output_text, ranked
 from components.exhibits.view import indices, labels_of, listed, number, shorten, visible, word
 from components.results import Row
 from components.texts import ASSETS, Sentence, Texts
@@ -46,32 +46,16 @@ def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     """Facts of one head."""
     analysis = anatomy.analysis
     outputs = [_output(analysis, index, say) for index in ranked(analysis)]
-    cosines = [round(float(value), 2) for value in analysis.similarity[:, analysis.tokens.cls]]
-    first, last = cosines[0], cosines[-1]
     return {
         "backbone": visible(analysis.backbone.said(say)),  # its title in the menu
         "architecture": visible(analysis.backbone.architecture),  # its class
-        "says": listed(_chosen(analysis, say), NAMED, say),  # the labels that it chose, with probabilities
-        "outputs": listed(outputs, NAMED, say),  # its likeliest labels with theirs, chosen or not
+        "outputs": listed(outputs, NAMED, say),  # its likeliest labels with probabilities, chosen or not
         "trained": _yes(not analysis.random),
-        "cosines": ARROW.join(map(number, cosines)),  # of [CLS] and the reference, from layer 0 to the last
-        "cosine": number(last),  # the same, at the last layer
-        "course": "up" if last > first else "down" if last < first else "level",
         **_reading(anatomy, say),
         **_order(anatomy, say),
         **_origins(anatomy, say),
         **_lens(anatomy),
     }
-
-
-def against_facts(anatomy: Anatomy, other: Anatomy, say: Texts) -> dict[str, str]:
-    """Facts of the same head with another pooling, called against_..., and whether both agree."""
-    one, two = anatomy.analysis, other.analysis
-    agree = one.predicted == two.predicted
-    if one.problem_type == "regression":  # no label is chosen: the values as they are shown
-        agree = _chosen(one, say) == _chosen(two, say)
-    against = {f"against_{name}": fact for name, fact in head_facts(other, say).items()}
-    return {**against, "agree": "untrained" if one.random else _yes(agree)}
 
 
 def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
@@ -156,10 +140,6 @@ def _reading(anatomy: Anatomy, say: Texts) -> dict[str, str]:
         "cls": tokens[cls],  # the token in the place of [CLS]
         "reads": several if len(read) != 1 else "cls" if read == [cls] else "one",
     }
-
-
-def _chosen(analysis: Analysis, say: Texts) -> list[str]:
-    return [_output(analysis, index, say) for index in chosen_labels(analysis)]
 
 
 def _output(analysis: Analysis, index: int, say: Texts) -> str:

@@ -8,7 +8,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.linalg import norm
 
-from components.analyses.anatomy import Anatomy
 from components.analyses.timing import Timed
 from components.analyses.trace import Patched
 from components.analyst import Analyst
@@ -53,12 +52,6 @@ class Put:
         """The answer, with the head taken apart; PoolscopeError where there is none."""
         head = self.analyst.ask("anatomy", self.question.query(self.backbone, self.question.pooling))
         return Answered(self.analyst, head.analysis, {}, head)
-
-    @cached_property
-    def other(self) -> Anatomy:
-        """The same with the question's second pooling."""
-        asked = self.question.query(self.backbone, self.question.against)
-        return self.analyst.ask("anatomy", asked)  # type: ignore[no-any-return]  # an analysis gives its own
 
 
 def timing(put: Put) -> Facts:
@@ -192,7 +185,6 @@ STORED: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(  # run no model
 MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
     {
         "head": lambda put: facts.head_facts(put.shown.anatomy, put.say),
-        "against": lambda put: facts.against_facts(put.shown.anatomy, put.other, put.say),
         "importance": lambda put: facts.importance_facts(put.shown.importance, put.say),
         "padding": lambda put: facts.padding_facts(put.shown.padding, put.say),
         **{one.__name__: one for one in (timing, blind, nearness, probes, carried)},

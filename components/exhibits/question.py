@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from components.exhibits.facts import cases
 from components.texts import ASSETS, ENGLISH
-from components.types import Query, Reference
+from components.types import Query
 
 ELSE = "else"  # all values of a case that have no text of their own
 
@@ -44,7 +44,6 @@ class Question:
     texts: tuple[str, ...] = ()
     own: bool = False
     pooling: str = "native"
-    reference: Reference = "cls"
     against: str = ""
     task: str = ""
     poolings: tuple[str, ...] = ()
@@ -75,7 +74,7 @@ class Question:
 
     def query(self, backbone: str, pooling: str) -> Query:
         """Say what is asked of one backbone under one pooling."""
-        return Query(backbone, self.text, self.text_pair, pooling, reference=self.reference)
+        return Query(backbone, self.text, self.text_pair, pooling)
 
 
 def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ...]:

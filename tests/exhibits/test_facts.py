@@ -11,7 +11,6 @@ from components.analyses.anatomy import Anatomy, Declared, Step, Weight
 from components.analyses.importance import Importance
 from components.exhibits.evidence import select
 from components.exhibits.facts import (
-    against_facts,
     cases,
     head_facts,
     heads_facts,
@@ -43,14 +42,6 @@ def anatomy(key: str = "first", read: list[int] | None = None, **query: Any) -> 
 
 def with_analysis(whole: Anatomy, **others: Any) -> Anatomy:
     return replace(whole, analysis=replace(whole.analysis, **others))
-
-
-def along(start: float, end: float) -> Anatomy:
-    """A head beneath which the cosine of [CLS] goes from ``start`` to ``end``."""
-    whole = anatomy()
-    similarity = np.full_like(whole.analysis.similarity, 0.5)
-    similarity[[0, -1], whole.analysis.tokens.cls] = start, end
-    return with_analysis(whole, similarity=similarity)
 
 
 def seen_as(*pooled: float) -> Anatomy:
@@ -132,20 +123,8 @@ def test_weights_are_counted_by_where_they_come_from() -> None:
     assert (found["origin"], found["drawn"], found["set"]) == ("mixed", "some", "some")
 
 
-def test_the_pooling_compared_with_has_the_same_facts() -> None:
-    own, mean = anatomy(), anatomy(pooling="mean")
-    found = against_facts(own, mean, EN)
-    assert {f"against_{name}" for name in head_facts(own, EN)} <= found.keys()
-    assert (found["against_count"], found["against_says"]) == ("6", head_facts(mean, EN)["says"])
-    score, other = anatomy("score"), anatomy("score", pooling="mean")  # of a value, what is shown is compared
-    assert [against_facts(score, one, EN)["agree"] for one in (score, other)] == ["yes", "no"]
-
-
 def test_every_case_of_a_head_is_reached() -> None:
     own = anatomy()
-    turned = replace(
-        own.analysis, logits=-own.analysis.logits, probabilities=own.analysis.probabilities[::-1]
-    )
     in_order = tuple(Declared(path, 0, "x") for path in ("body.pooler.dense", "dropout", "classifier"))
     last_step = replace(own, steps=own.steps[-1:])
     heads = [
@@ -153,15 +132,12 @@ def test_every_case_of_a_head_is_reached() -> None:
         *(anatomy("untrained"), last_step, replace(own, declared=in_order)),
         *map(with_weights, ("checkpoint", "new")),
         *(with_weights("checkpoint", other) for other in ("new", "constant")),
-        *(along(*ends) for ends in ((0.1, 0.9), (0.9, 0.1), (0.301, 0.299))),
         *(seen_as(*pooled) for pooled in ((0.2, 0.3, 0.9), (0.2, 0.6, 0.9), (0.6, 0.7, 0.9))),
         *(unsure(), anatomy("score"), anatomy(head="probe", pooling="attention")),
     ]
-    pairs = [(own, own), (own, replace(own, analysis=turned)), (anatomy("untrained"),) * 2]
     several = [[own], [own, own], [own, anatomy("last")], [own, last_step], [only_token()] * 2]
     several += [[with_weights("checkpoint"), with_weights("new")], [with_weights("new")] * 2]
-    found = [head_facts(one, EN) for one in heads] + [against_facts(one, two, EN) for one, two in pairs]
-    reaches(found + [heads_facts(some, EN) for some in several], "head", "against")
+    reaches([*(head_facts(one, EN) for one in heads), *(heads_facts(some, EN) for some in several)], "head")
 
 
 def test_since_which_layer_the_head_says_so() -> None:

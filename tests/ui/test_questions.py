@@ -84,7 +84,7 @@ def test_a_click_shows_the_state_that_was_measured(
     assert updates[around.chosen]["selected"] == "classify"
     assert updates[classify.answer.views]["selected"] == question.view
     backbone, texts = question.backbones[0], (question.text, question.text_pair)
-    query = Query(backbone, *texts, question.pooling, reference=question.reference)
+    query = Query(backbone, *texts, question.pooling)
     assert updates[classify.answer.shown].analysis.query == query
     assert updates[classify.question.text] == question.text
     assert updates[classify.question.backbone]["value"] == backbone
@@ -129,7 +129,7 @@ def test_a_link_answers_its_question_and_every_one_whose_card_was_in_sight(
     around, card = shown.around, shown.cards["pooler"]
     for query, asked, answered in (
         ("question=pooler", "pooler", ["pooler"]),
-        ("tab=questions&question=average&answered=pooler", "average", ["pooler", "average"]),
+        ("tab=questions&question=attends&answered=pooler", "attends", ["pooler", "attends"]),
         ("tab=questions&answered=pooler", None, ["pooler"]),
     ):
         updates = followed(links_of(page), query)
@@ -140,7 +140,7 @@ def test_a_link_answers_its_question_and_every_one_whose_card_was_in_sight(
 
 
 def test_a_refused_question_changes_nothing_but_its_card(shown: QuestionsTab) -> None:
-    refused = replace(QUESTIONS[0], reference="nothing")
+    refused = replace(QUESTIONS[0], pooling="nothing")
     updates = asking(shown, questions=(refused,)).show_answer(refused.key)
     assert list(updates) == [shown.cards[refused.key]]
     assert 'role="alert"' in updates[shown.cards[refused.key]]
