@@ -75,10 +75,6 @@ class Answers:
         """The questions that can be answered: a backbone of theirs is here, or its results are."""
         return tuple(question for question in self.questions if self._backbones(question))
 
-    def takes_texts(self, key: str) -> bool:
-        """Tell whether a question is asked with what the visitor asks about."""
-        return any(question.own for question in self.questions if question.key == key)
-
     def answer(self, key: str, text: str = "", text_pair: str = "") -> Answer:
         """Measure the answer; a question that is refused is told why. KeyError if it is not available.
 

@@ -164,10 +164,8 @@ class OriginCard:
 
     def connect(self, tab: Any) -> None:
         """Ask after each answer and when the ``tab`` is opened; a click is given up with the next answer."""
-        sent, how = (
-            {self.shown, self.stored},
-            {**LAST_OF_MODEL, **on_page.PRIVATE, "concurrency_id": "origin"},
-        )
+        sent = {self.shown, self.stored}
+        how = {**LAST_OF_MODEL, **on_page.PRIVATE, "concurrency_id": "origin"}
         followed = on([tab.select, self.watch.select], self.follow_origin, sent, self.stored, how)
         asked = on([self.button.click], self.ask_origin, sent, [self.stored, self.button], how)
         for coming in (followed, asked):
@@ -458,10 +456,7 @@ class Answer:
         self.lasting = {**self.looks, LABEL: self.importance.controls[LABEL]}
         self.set: Mapping[Control[Any], Any] = {**self.looks, **self.importance.controls}
         self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
-        self.filled = {
-            self.opened,
-            *(view.stored for view in self.asked),
-        }  # and which of them is open
+        self.filled = {self.opened, *(view.stored for view in self.asked)}
         fixed = [self.shown, self.opened, self.answered, self.area, self.layer, self.reference]
         filled = [part for panel in self.panels for part in panel.parts]
         views = [*self.head.parts, *self.importance.parts, *self.detective.found.parts]

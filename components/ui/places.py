@@ -103,9 +103,9 @@ class Place:
         """All of it."""
         return [part for part in (self.above, self.plot, self.below, *self.codes) if part is not None]
 
-    def show(self, shown: Shown, say: Texts, summary: str = "") -> Updates:
-        """Put ``shown`` here; ``summary`` is HTML that goes before it, under its heading."""
-        above, below = f"{heading_html(shown, self.name, say)}{summary}", f"{shown.html}{shown.legend}"
+    def show(self, shown: Shown, say: Texts) -> Updates:
+        """Put ``shown`` here."""
+        above, below = str(heading_html(shown, self.name, say)), f"{shown.html}{shown.legend}"
         ends = {self.above: above, self.below: below} if self.below else {self.above: above + below}
         plot = {self.plot: plot_value(shown.figure)} if self.plot else {}
         codes = shown.codes or ("",) * len(self.codes)

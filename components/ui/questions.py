@@ -50,7 +50,7 @@ class QuestionsTab(Tab):
                     card = self.cards[one.key] = gr.HTML("")
                 button.click(
                     partial(self.show_answer, one.key),
-                    inputs=own if self.answers.takes_texts(one.key) else None,
+                    inputs=own if one.own else None,
                     outputs=[card, *self.elsewhere],
                     **OF_MODEL,
                     show_progress_on=[card],
