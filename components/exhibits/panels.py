@@ -20,7 +20,6 @@ from components.exhibits.averaging import AVERAGING
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.curves import CURVES
-from components.exhibits.edit import MOVES
 from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence
 from components.exhibits.exhibit import Panel, or_why
 from components.exhibits.flow import FLOW
@@ -149,7 +148,7 @@ COMPARISON: Panel[Comparison, Comparison] = Panel(
     "page.compare",
     lambda comparison: comparison,
     summary=AGREEMENT,
-    rows=((GRID,), (MOVES,), (WORDS,), (CURVES,), (COMPARISON_TABLE,)),
+    rows=((GRID,), (WORDS,), (CURVES,), (COMPARISON_TABLE,)),
 )
 TRACING: Panel[Comparison, Traced] = Panel(
     "tracing", "trace.heading", traced, rows=((TRACE,),), controls=(TRACED,)

@@ -70,13 +70,10 @@ def test_dropping_a_not_is_one_click_and_so_is_going_back(visitor: Visitor, tmp_
     page = visitor.page
     page.locator("#compare-edit-drop").click()
     expect(page.locator("#compare-status")).to_contain_text(BOTH, timeout=PATIENCE)
-    expect(page.locator("#edit-words-heading")).to_be_visible()
     box = page.locator("#compare-version-text textarea")
     expect(box).to_have_value("The acting is bad at all.")
     expect(cells(visitor, ".edit")).to_have_count(30)
     expect(page.locator("#compare-agreement")).to_contain_text("of 23 combinations")  # different vectors
-    expect(page.locator("#compare-moves .nearness tbody tr")).to_have_count(5)
-    expect(page.locator("#compare-moves .nearness thead del")).to_have_text("not")
     page.locator("#trace-start").click()
     expect(visitor.plot("trace").locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#trace .story")).to_contain_text("BERT mini · sentiment: The difference ")
@@ -90,7 +87,7 @@ def test_dropping_a_not_is_one_click_and_so_is_going_back(visitor: Visitor, tmp_
     with visitor.asks_no_model():
         page.locator("#compare-edit-clear").click()
         expect(page.locator("#compare-status")).to_contain_text(WHOLE)
-    for part in ("compare-moves", "trace", "compare-version-text"):
+    for part in ("trace", "compare-version-text"):
         expect(page.locator(f"#{part}")).to_be_hidden()
     expect(cells(visitor, ".edit")).to_have_count(0)
 

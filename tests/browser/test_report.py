@@ -104,7 +104,6 @@ def test_a_comparison_and_a_hostile_fit_open_too(engine: Engine, offline: Callab
     page = offline("".join(report([COMPARISON], given, {}, {"Text": TEXT}, made, SAY)), WIDTH)
     sees_all(page, ("curves",))
     expect(page.locator(".compare-grid td")).to_have_count(6)
-    expect(page.locator(".nearness")).to_have_count(1)
     page.locator(".words label", has_text="delight").hover()
     expect(page.locator(".words .pieces:visible")).to_contain_text("delight")
     can_be_read(page)

@@ -9,7 +9,7 @@ import numpy as np
 from components.analyses.analyze import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.texts import Sentence
-from components.types import Analysis, BackboneSpec, ProblemType, Query
+from components.types import SWAP, Analysis, BackboneSpec, ProblemType, Query
 from tests.exhibits.showing import analysis, plain
 
 
@@ -24,6 +24,15 @@ def answer(
     outputs = np.array(probabilities, dtype=np.float32)  # for logits, too: their size does not matter here
     kind = {"labels": labels, "problem_type": problem_type, "head_trained": trained}
     return replace(analysis(text=text), probabilities=outputs, logits=outputs, **kind)
+
+
+NO, YES, LESS = answer([0.9, 0.1]), answer([0.2, 0.8]), answer([0.6, 0.4])
+LOW, HIGH = (answer([one], ("score",), "regression") for one in (-0.5, 2.25))
+
+
+def swap(given: Analysis) -> Analysis:
+    """The same answer of an own head that was given another vector than its own."""
+    return replace(given, warnings=(Sentence(SWAP, own="[CLS]", pooling="p1"),))
 
 
 def comparison(

@@ -12,10 +12,9 @@ from components.exhibits.draw import LABELS, contrast, label_colour, rgb
 from components.exhibits.verdict import chosen_labels, outputs_figure
 from components.texts import load_texts
 from components.types import Analysis
-from tests.exhibits.compared import answer, comparison
+from tests.exhibits.compared import HIGH, LESS, LOW, NO, YES, answer, comparison
 from tests.exhibits.showing import checked
 
-NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
 BUSINESS = answer([0.1, 0.2, 0.7], ("world", "sports", "business"))
 JOYS = ("joy", "anger", "trust")
 JOYFUL = answer([0.75, 0.25, 0.625], JOYS, "multi_label")
@@ -59,11 +58,11 @@ def test_only_trained_heads_with_the_same_labels_are_held_against_each_other() -
     [
         (NO, YES, 0, -0.7, True, True),  # the label that was predicted
         (YES, YES, 1, 0.0, True, False),
-        (NO, answer([0.6, 0.4]), 0, -0.3, True, False),
+        (NO, LESS, 0, -0.3, True, False),
         (answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False), 0, -0.8, False, False),
         (JOYFUL, answer([0.625, 0.75, 0.625], JOYS, "multi_label"), 1, 0.5, True, True),  # what moved most
         (JOYFUL, answer([0.5625, 0.25, 0.625], JOYS, "multi_label"), 0, -0.1875, True, False),
-        (*(answer([one], ("a",), "regression") for one in (-0.5, 2.25)), 0, 2.75, False, False),
+        (LOW, HIGH, 0, 2.75, False, False),
         (NO, BUSINESS, None, None, False, False),
         ("no", NO, None, None, False, False),
         (NO, "too long", None, None, False, False),

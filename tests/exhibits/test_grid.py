@@ -15,16 +15,14 @@ from components.exhibits.grid import agreement, grid, numbers
 from components.texts import Sentence
 from components.types import SWAP, Analysis, Query
 from tests.exhibits.answers import compared
-from tests.exhibits.compared import Table, answer, comparison
-from tests.exhibits.showing import CASES, SAY, analysis, plain, records
+from tests.exhibits.compared import HIGH, LESS, LOW, NO, YES, Table, answer, comparison, swap
+from tests.exhibits.showing import CASES, SAY, plain, records
 from tests.ui.fake import FakeAnalyst
 
-NO, YES, LESS = answer([0.9, 0.1]), answer([0.2, 0.8]), answer([0.6, 0.4])
 OLD, NEW = answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False)
 TOPIC = answer([0.125, 0.25, 0.625], ("=x", "y", "@z"))
 JOYFUL = answer([0.75, 0.25, 0.5625], ("joy", "anger", "trust"), "multi_label")
 NONE = answer([0.1, 0.2], ("joy", "fear"), "multi_label")
-LOW, HIGH = (answer([one], ("score",), "regression") for one in (-0.5, 2.25))
 TITLES = [f"{name} · x" for name in "ABCDEF"]
 
 
@@ -35,11 +33,6 @@ def said(given: Comparison) -> str:
 def rows(given: Comparison) -> list[dict[str, str]]:
     """The rows of the file."""
     return records(numbers(given, {}, SAY))
-
-
-def swap(given: Analysis) -> Analysis:
-    """The same answer of an own head that was given another vector than its own."""
-    return replace(given, warnings=(Sentence(SWAP, own="[CLS]", pooling="p1"),))
 
 
 def vector(given: Analysis, number: int) -> Analysis:
@@ -168,23 +161,10 @@ def test_every_answer_has_a_link_that_asks_it_alone() -> None:
 
 NEGATED, PLAIN = "the plot is not good", "the plot is good"
 KEYS = ["first", "last", "untrained", "many", "emotions", "score"]
-EDITED = compared(KEYS, NEGATED, PLAIN, poolings=("cls", "mean", "pooler"))
-
-
-def test_every_cell_of_two_versions_is_marked_for_what_each_gets_alone() -> None:
-    table = Table(grid(EDITED, {}, SAY).html)
-    for key, row, classes in zip(KEYS, table.rows[1:], table.classes[1:], strict=True):
-        for pooling, cell, kind in zip(("cls", "mean"), row[1:3], classes[1:3], strict=True):
-            old, new = (analysis(key, text, pooling=pooling) for text in (NEGATED, PLAIN))
-            assert all(label in cell for label in (*old.predicted, *new.predicted))
-            flips = old.head_trained and set(old.predicted) != set(new.predicted)
-            expected = {"flip": flips, "untrained": not old.head_trained, "swap": pooling == "mean"}
-            assert {name: name in kind.split() for name in expected} == expected
-        assert classes[3] == "absent"
 
 
 def test_the_numbers_of_two_versions_are_those_of_both_analyses() -> None:
-    for row in rows(EDITED):
+    for row in rows(compared(KEYS, NEGATED, PLAIN, poolings=("cls", "mean", "pooler"))):
         asked = [Query(row["backbone"], text, pooling=row["pooling"]) for text in (NEGATED, PLAIN)]
         if row["pooling"] == "pooler":
             with pytest.raises(PoolscopeError, match=re.escape(row["why not"])):
@@ -210,8 +190,10 @@ def test_a_move_is_what_both_values_differ_by_as_they_are_read(
 
 
 def test_a_cell_of_two_versions_says_both_and_the_move_where_there_is_one() -> None:
-    found = comparison([[NO, OLD, NO, "no", LOW]], after=[[NO, NEW, TOPIC, NO, HIGH]])
+    found = comparison([[NO, OLD, NO, "no", LOW, NO]], after=[[NO, NEW, TOPIC, NO, HIGH, swap(YES)]])
     table = Table(grid(found, {}, SAY).html)
-    assert table.classes[1][1:] == ["edit told", "edit untrained", "edit told", "absent", "edit value"]
+    kinds = ["edit told", "edit untrained", "edit told", "absent", "edit value", "edit told flip swap"]
+    assert table.classes[1][1:] == kinds
+    assert all(part in table.rows[1][6] for part in ("negative", "90 %", "positive", "80 %", "−70 pp"))
     assert "pp" not in table.rows[1][2] + table.rows[1][3]
     assert table.rows[1][5] == "before: −0.50now: 2.25+2.75"

@@ -1,27 +1,13 @@
 """Findings of a comparison, of one version of a text or of two."""
 
-from dataclasses import replace
-
-from components.exhibits.edit import MOVES
 from components.exhibits.grid import AGREEMENT
-from components.texts import Sentence
-from components.types import SWAP, Analysis
-from tests.exhibits.compared import answer, comparison
+from components.types import Analysis
+from tests.exhibits.compared import HIGH, LESS, LOW, NO, YES, comparison, swap
 from tests.exhibits.findings.row import Row, Told, told
-from tests.exhibits.showing import reading
-
-NO, YES, LESS = answer([0.9, 0.1]), answer([0.2, 0.8]), answer([0.6, 0.4])
-LOW, HIGH = (answer([one], ("score",), "regression") for one in (-0.5, 2.25))
-SWAPPED = replace(YES, warnings=(Sentence(SWAP, own="[CLS]", pooling="p1"),))
 
 
 def said(*rows: list[Analysis], after: list[Analysis] | None = None) -> Told:
     return told(AGREEMENT, comparison(list(rows), after=[after] if after else ()))
-
-
-def moved(before: int, after: int) -> Told:
-    """Two versions, of which the head reads the token at these places."""
-    return told(MOVES, comparison([[reading(NO, before)]], after=[[reading(NO, after)]]))
 
 
 def turned(*pairs: tuple[Analysis, Analysis]) -> Told:
@@ -70,7 +56,7 @@ ROWS = {
         said([LOW]),
     ),
     "compare.swaps": Row(
-        said([NO, SWAPPED]),
+        said([NO, swap(YES)]),
         lambda say: {"count": 1, "votes": say("compare.say", count=1, label="positive")},
         said([NO, YES]),
     ),
@@ -99,6 +85,5 @@ ROWS = {
         },
         turned(STAYS, STAYS),
     ),
-    "edit.still": Row(turned(STAYS, STAYS), {}, turned(STAYS, (NO, SWAPPED))),
-    "edit.reads_same": Row(moved(0, 0), {"count": 1, "total": 1}, told(MOVES, comparison([[NO]]))),
+    "edit.still": Row(turned(STAYS, STAYS), {}, turned(STAYS, (NO, swap(YES)))),
 }
