@@ -6,8 +6,6 @@ to one; the last carries those behind it, too.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +15,7 @@ from itertools import groupby
 
 import numpy as np
 import pandas as pd
+import regex
 
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
@@ -31,25 +30,8 @@ from components.types import Analysis, Centring, Floats
 Span = tuple[int, int]  # the first character and one past the last
 Place = tuple[int, int]  # of a word: the number of its text, and its own in there
 
-# Scripts that are written without spaces, as Unicode's names of their characters begin.
-UNSPACED = (
-    *("CJK ", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO", "YI ", "TANGUT"),
-    *("THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ", "TAI ", "NEW TAI LUE"),
-)
+BORDER = regex.compile(r"(?w)(?<=\S)\b(?!\s*\Z)")  # between words as Unicode cuts them (UAX #29)
 JOINER = "\u200d"
-APOSTROPHES, POINTS = "'’", ".,"
-
-# Over a text's kinds of characters, as _kind gives them.
-WORD = re.compile(
-    r"""(?=.)
-    s*[xj]*                                                  # spaces, and marks that have nothing to stand on
-    (?: [ad][xj]* (?: (?: q(?=a) | (?<=d)m(?=d) )? [ad][xj]* )*              # letters and digits: don't, 3.5
-      | rr?[xj]*                                                             # a flag is two letters
-      | [^sxjadr][xj]* (?: (?<=j)[^sxjadr][xj]* )*                           # one character, or some joined
-    )?
-    (?: s*\Z )?""",
-    re.VERBOSE,
-)
 DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
 ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
 DEPTH = Control("words_depth", Whole(0, 100, 5), 100, "words.depth", "words.depth_info")  # percent
@@ -175,7 +157,7 @@ def finest_words(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
     They begin and end where words, punctuation marks, ideographs and emoji of the text do, and not within
     any of the spans.
     """
-    borders = {match.end() for match in WORD.finditer("".join(map(_kind, text)))}
+    borders = {match.start() for match in BORDER.finditer(text)} | {len(text)} - {0}
     for start, end in spans:
         borders.difference_update(range(start + 1, min(end, len(text))))
     ends = sorted(borders)
@@ -188,24 +170,6 @@ def holding(found: Sequence[Span], span: Span) -> int:
     A token of no character stands for a space, and goes where the next character does.
     """
     return bisect_right(found, span[0], key=lambda word: word[0]) - 1
-
-
-def _kind(character: str) -> str:
-    """A letter that says how a character sticks to others."""
-    category = unicodedata.category(character)
-    if character.isspace():
-        return "s"
-    if character == JOINER:
-        return "j"
-    if category[0] == "M" or category == "Cf" or "\U0001f3fb" <= character <= "\U0001f3ff":
-        return "x"  # goes with what stands before it: accents, invisible characters, tones of skin
-    if "\U0001f1e6" <= character <= "\U0001f1ff":
-        return "r"
-    if category[0] == "L":
-        return "i" if unicodedata.name(character, "").startswith(UNSPACED) else "a"
-    if category[0] == "N":
-        return "d"
-    return "q" if character in APOSTROPHES else "m" if character in POINTS else "o"
 
 
 def words(comparison: Comparison, state: State, say: Texts) -> Shown:
