@@ -30,6 +30,7 @@ WIDE = NormalDist().inv_cdf(0.975)  # standard errors to an end of a 95 % interv
 DIFFERENCE = ("difference", "difference_low", "difference_high")
 COLUMNS = ("backbone", "task", "tuned", "accuracy", *DIFFERENCE, *tables.COUNTS, *tables.PS, "measured")
 HIGH, LEAST = 21, 112  # pixels of a row, and of a small plot
+TOP, BOTTOM = 30, 52  # pixels around small plots
 SCALE = draw.value_axis("", matches="x", tickangle=0, **draw.ZERO_LINE)  # one for all small plots
 SIGNS = {  # colour, symbol and sign of a difference
     "better": (draw.diverging(0.7), "circle", "●"),
@@ -150,26 +151,40 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:
     """A small plot for each task, with a row for each of the ``names``, by their keys."""
-    traces, bands, titles = list[draw.Trace](), list[draw.Part](), list[str]()
-    for task in dict.fromkeys(row.task for row in rows):
-        axes, titles = draw.axes_of(len(traces)), [*titles, escape(visible(say.name(task)))]
+    tasks, ticks = list(dict.fromkeys(row.task for row in rows)), list(map(escape, names.values()))
+    traces, bands, titles, axes = list[draw.Trace](), list[draw.Part](), list[draw.Part](), {}
+    whisker = {"color": draw.OTHER, "thickness": 1.5, "width": 0}
+    for index, task in enumerate(tasks):
+        x, y = (f"{axis}{draw.axis_number(index)}" for axis in "xy")
         of_task = [row for row in rows if row.task == task]
         places = [[*names].index(row.backbone) for row in of_task]
         said = []
         for row, place in zip(of_task, places, strict=True):
             told = {name: _points(getattr(row, name)) for name in ("value", "low", "high")}
             said.append(say.html("evidence.averaging_hover", backbone=names[row.backbone], **told))
-            across = {"xref": f"{axes['xaxis']} domain", "x0": 0, "x1": 1, "layer": "below"}
-            along = {"yref": axes["yaxis"], "y0": place - 0.5, "y1": place + 0.5, "line": {"width": 0}}
+            across = {"xref": f"{x} domain", "x0": 0, "x1": 1, "layer": "below"}
+            along = {"yref": y, "y0": place - 0.5, "y1": place + 0.5, "line": {"width": 0}}
             bands += [{"type": "rect", "fillcolor": SIGNS["tuned"][0], **across, **along}] * row.tuned
         colours, symbols, _ = zip(*(SIGNS[row.sign] for row in of_task), strict=True)
         marker = {"color": colours, "symbol": symbols, "size": 8}
-        whisker = {"color": draw.OTHER, "thickness": 1.5, "width": 0}
-        traces.append(draw.dots(draw.drawn(of_task, places, said), marker, whisker, **axes))
-    ticks, left = list(map(escape, names.values())), draw.name_width(names.values())
-    axis = say("evidence.averaging_axis")
-    frame = draw.side_by_side(titles, ticks, left, HIGH, 0.04, SCALE, axis)
-    return draw.Figure(traces, {**frame, "shapes": bands})
+        traces.append(draw.dots(of_task, places, said, marker, whisker, xaxis=x, yaxis=y))
+        corner = {"xref": f"{x} domain", "yref": f"{y} domain", "x": 0, "y": 1, "showarrow": False}
+        name = f"<b>{escape(visible(say.name(task)))}</b>"
+        titles.append({**corner, "xanchor": "left", "yanchor": "bottom", "text": name})
+        middle = index == (len(tasks) - 1) // 2
+        title = {"title": draw.axis_title(say("evidence.averaging_axis"))} if middle else {}
+        axes[f"xaxis{draw.axis_number(index)}"] = {**SCALE, **title}
+        axes[f"yaxis{draw.axis_number(index)}"] = draw.row_axis(ticks, showticklabels=index == 0)
+    frame = draw.layout(
+        height=len(ticks) * HIGH + TOP + BOTTOM,
+        margin={"l": draw.name_width(names.values()), "r": 12, "t": TOP, "b": BOTTOM},
+        hovermode="closest",
+        grid={"rows": 1, "columns": len(tasks), "pattern": "independent", "xgap": 0.04},
+        annotations=titles,
+        shapes=bands,
+        **axes,
+    )
+    return draw.Figure(traces, frame)
 
 
 AVERAGING = Exhibit("averaging", averaging, plotted=True, applies=lambda known: bool(Averages(known).rows))

@@ -12,7 +12,7 @@ from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, titled_frame
 from components.exhibits.view import CENTRINGS, HOW, TEXT, View, percent, shorten, visible
 from components.texts import Texts
-from components.types import Centring, Floats
+from components.types import Centring
 
 CURVES_CENTRED = Control[Centring]("compare_centred", HOW, "plain", "view.centring", "view.centring_info")
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
@@ -93,18 +93,12 @@ def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> dra
     return draw.Figure(traces, frame)
 
 
-def _depth(values: Floats) -> Floats:
-    """(L + 1,) percent of the layers."""
-    depth: Floats = np.linspace(0, 100, len(values), dtype=np.float32)
-    return depth
-
-
 def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
     lines = {centring: curves_of(comparison, centring) for centring in CENTRINGS}
     columns: dict[str, Column] = {
         "away.backbone": [name for name, view in lines["plain"] for _ in view.areas],
         "away.layer_number": [layer for _, view in lines["plain"] for layer in range(len(view.areas))],
-        "away.depth": np.concatenate([_depth(view.areas) for _, view in lines["plain"]]),
+        "away.depth": np.concatenate([np.linspace(0, 100, len(view.areas)) for _, view in lines["plain"]]),
     }
     for centring, key in zip(CENTRINGS, ("", "_centred", "_standardised"), strict=True):
         columns[f"away.area{key}"] = np.concatenate([view.areas for _, view in lines[centring]])
@@ -118,7 +112,7 @@ def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> dr
         type="scatter",
         mode="lines+markers",
         name=escape(shorten(name, NAME)),
-        x=[round(float(depth), 2) for depth in _depth(view.areas)],
+        x=np.linspace(0, 100, len(view.areas)).round(2).tolist(),
         y=[round(100 * float(area), 2) for area in view.areas],
         line={"color": colour, "width": 2.5, "dash": dash},
         marker={"color": colour, "symbol": symbol, "size": 9},

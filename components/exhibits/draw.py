@@ -11,7 +11,6 @@ from html import escape
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.io
 from numpy.typing import NDArray
 
@@ -197,6 +196,11 @@ def diverging(value: float) -> str:
     return f"#{bytes(round(float(np.interp(value, stops, channel))) for channel in channels).hex()}"
 
 
+def painted(colour: str) -> str:
+    """The style of what has a ``colour``, and letters that can be read on it."""
+    return f"background:{colour};color:{ink(colour)}"
+
+
 def ink(colour: str) -> str:
     """Black or white, whichever can be read better on ``colour``: 4.5 to 1 at the least."""
     return max("#000000", "#ffffff", key=lambda one: contrast(colour, one))
@@ -216,7 +220,7 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 
 ROW = 34  # pixels
-TOP, LEFT = 10, 142
+TOP, LEFT = 4, 72
 NAMES = 22  # pixels that the names of two texts take above the cells
 EDGE = 0.002  # room for the frame at both ends, as a fraction of the width
 SLOPE = 0.75  # height over length of a label that stands at 45 degrees, rounded up
@@ -224,9 +228,15 @@ COLUMN = 24  # pixels below which the tick labels would run into each other
 
 
 def heat_map(
-    view: View, rows: NDArray[Any], hover: str, say: Texts, framed: Part | None = None, **more: Any
+    view: View,
+    rows: NDArray[Any],
+    hover: str,
+    say: Texts,
+    framed: Part | None = None,
+    high: int = ROW,
+    **more: Any,
 ) -> Figure:
-    """Rows of cells by T columns, the last layer on top, coloured from -1 to 1.
+    """Rows of cells by T columns, the last layer on top, coloured from -1 to 1; ``high``: pixels of a row.
 
     What is ``framed`` has a frame. The page draws the scale, where it takes no room from the cells.
     """
@@ -241,13 +251,12 @@ def heat_map(
     name = {"yref": "paper", "y": 1, "yshift": 8, "yanchor": "bottom"}
     texts = segment_lines(view, say, "x", 0.4, line, name)  # above the cells
     layers = range(view.analysis.layers + 1)[-len(rows) :]
-    names = [str(layer) if layer else say("heatmap.embeddings") for layer in layers]
     ends = [-0.5 - EDGE * total, total - 0.5 + EDGE * total]
-    marks = {"tickvals": list(range(len(rows))), "ticktext": names}
+    marks = {"tickvals": list(range(len(rows))), "ticktext": list(map(str, layers))}
     ticks = {"tickvals": list(range(total)), "ticktext": tick_texts(view), "tickangle": -45}
     title = axis_title(say("heatmap.axis"), standoff=10)
     frame = layout(
-        height=len(rows) * ROW + top + bottom,
+        height=len(rows) * high + top + bottom,
         margin={"l": LEFT, "r": 14, "t": top, "b": bottom},
         xaxis=axis(range=ends, **ticks),
         yaxis=axis(range=[-0.56, len(rows) - 0.44], **marks, title=title),
@@ -278,32 +287,34 @@ def read_frame(analysis: Analysis) -> Part | None:
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down")
 MARKS = tuple(zip(BACKBONES, SHAPES, "●■◆▲▼", strict=True))
 SAID = {"hovertemplate": "%{hovertext}<extra></extra>"}  # the box of a pointed dot
-INTERVALS_TOP, BOTTOM = 30, 52  # pixels around small plots
-
-
-def drawn(rows: Iterable[Any], places: Iterable[float], said: Iterable[str]) -> pd.DataFrame:
-    """Rows for `dots` of anything with a value and its interval: where, and what is said of each."""
-    ends = [(row.value, row.low, row.high) for row in rows]
-    found = pd.DataFrame(ends, columns=["value", "low", "high"])
-    return found.assign(place=list(places), said=list(said))
 
 
 def dots(
-    rows: pd.DataFrame, marker: Mapping[str, Any], whisker: Mapping[str, Any], along: str = "x", **more: Any
+    rows: Sequence[Any],
+    places: Sequence[float],
+    said: Iterable[str],
+    marker: Mapping[str, Any],
+    whisker: Mapping[str, Any],
+    along: str = "x",
+    **more: Any,
 ) -> Trace:
-    """A dot for each row, its interval ``along`` an axis; ``whisker``: width and thickness of that."""
-    values = rows["value"].tolist()
-    above, below = (rows["high"] - rows["value"]).tolist(), (rows["value"] - rows["low"]).tolist()
-    ends = {"array": [round(end, 4) for end in above], "arrayminus": [round(end, 4) for end in below]}
+    """A dot for each of ``rows``, with its value, low and high ``along`` an axis, at ``places`` of the other.
+
+    What is ``said`` is escaped. ``whisker``: width and thickness of the intervals.
+    """
+    ends = {
+        "array": [round(row.high - row.value, 4) for row in rows],
+        "arrayminus": [round(row.value - row.low, 4) for row in rows],
+    }
     drawn: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers",
-        along: [round(value, 4) for value in values],
-        "y" if along == "x" else "x": rows["place"].tolist(),
+        along: [round(row.value, 4) for row in rows],
+        "y" if along == "x" else "x": list(places),
         f"error_{along}": {**ends, "symmetric": False, **whisker},
         "marker": dict(marker),
         "cliponaxis": False,
-        "hovertext": rows["said"].tolist(),
+        "hovertext": list(said),
     }
     return Trace(**{**drawn, **SAID, **more})
 
@@ -317,38 +328,3 @@ def guide(value: float, dash: str, colour: str) -> Part:
 def axis_number(place: int) -> str:
     """Number of the axes of a small plot in plotly, counted from 0: "", 2, 3 ..."""
     return "" if place == 0 else str(place + 1)
-
-
-def axes_of(place: int) -> dict[str, Any]:
-    """The axes of a small plot, as a trace names them."""
-    return {"xaxis": f"x{axis_number(place)}", "yaxis": f"y{axis_number(place)}"}
-
-
-def plot_name(place: int, text: str) -> dict[str, Any]:
-    """An annotation with the name of a small plot, escaped, above its left end."""
-    number = axis_number(place)
-    corner = {"xref": f"x{number} domain", "yref": f"y{number} domain", "x": 0, "y": 1}
-    return {**corner, "xanchor": "left", "yanchor": "bottom", "text": text, "showarrow": False}
-
-
-def side_by_side(
-    names: Sequence[str], ticks: Sequence[str], left: int, row: int, gap: float, scale: Part, title: str
-) -> dict[str, Any]:
-    """The frame of small plots beside each other with the same rows, each with the axis ``scale``.
-
-    The middle one has the ``title``. ``names`` of the plots and ``ticks`` of the rows are escaped; ``left``:
-    pixels of the ticks, ``row``: of a row.
-    """
-    total, axes = len(names), dict[str, Any]()
-    for place in range(total):
-        titled = {"title": axis_title(title)} if place == (total - 1) // 2 else {}
-        axes[f"xaxis{axis_number(place)}"] = {**scale, **titled}
-        axes[f"yaxis{axis_number(place)}"] = row_axis(ticks, showticklabels=place == 0, showgrid=False)
-    return layout(
-        height=len(ticks) * row + INTERVALS_TOP + BOTTOM,
-        margin={"l": left, "r": 12, "t": INTERVALS_TOP, "b": BOTTOM},
-        hovermode="closest",
-        grid={"rows": 1, "columns": total, "pattern": "independent", "xgap": gap},
-        annotations=[plot_name(place, f"<b>{name}</b>") for place, name in enumerate(names)],
-        **axes,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -72,19 +72,9 @@ def vector_name(key: Key, comparison: Comparison) -> str:
     return naming.one_vector([one.key[1] for one in comparison.same.get(key, ())] or [key[1]])
 
 
-def several(backbones: Iterable[str], comparison: Comparison, say: Texts) -> str:
-    """The names of backbones, each once; those beyond a few are only counted."""
-    return listed(list(dict.fromkeys(shorten(comparison.names[key], NAME) for key in backbones)), NAMED, say)
-
-
 def labels_text(labels: compared.Labels, say: Texts, longest: int = NAME) -> str:
     """Say what a combination predicts, not escaped; several labels are joined."""
     return " + ".join(shorten(visible(label), longest) for label in labels) or say("compare.nothing")
-
-
-def output_label(analysis: Analysis, index: int, longest: int = NAME) -> str:
-    """The label of one output, not escaped."""
-    return shorten(visible(analysis.labels[index]), longest)
 
 
 def moved_text(one: Combination, say: Texts) -> str:
@@ -126,7 +116,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
     cells = [cell for one in whole for cell in one.cells]
     found = [analysis for _, analysis in answered(cells)]
     warned = grouped(  # of what every answer alone warns of; a swap has its mark
-        (warning, cell.query.backbone)
+        (warning, shorten(comparison.names[cell.query.backbone], NAME))
         for cell, analysis in answered(cells)
         for warning in analysis.warnings
         if warning.key not in SWAPS
@@ -150,7 +140,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         marks=[mark for mark, occurs in marks.items() if occurs],
         kinds=[(kind, say(f"compare.key_{kind}")) for kind, occurs in kinds.items() if occurs],
         linked=any(classify_link(analysis.query, say) for analysis in found),
-        warnings={warning: several(keys, comparison, say) for warning, keys in warned.items()},
+        warnings={of: listed(list(dict.fromkeys(names)), NAMED, say) for of, names in warned.items()},
         reasons=compared.refusals(cells),
         said=lambda sentence: visible(sentence.said(say)),
     )
@@ -209,7 +199,7 @@ def _followed(one: Combination, say: Texts) -> str:
     moved = moved_text(one, say)
     if one.output is None or one.answers[0].problem_type != "multi_label":
         return moved
-    return f"{output_label(one.answers[0], one.output, LABEL)} {moved}"
+    return f"{shorten(visible(one.answers[0].labels[one.output]), LABEL)} {moved}"
 
 
 def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
@@ -344,7 +334,7 @@ def _largest(comparison: Comparison, say: Texts) -> str:
     return say(
         "edit.largest",
         name=key_name(largest.key, comparison, say),
-        label=output_label(largest.answers[0], largest.output),
+        label=shorten(visible(largest.answers[0].labels[largest.output]), NAME),
         before=before,
         after=after,
         moved=moved_text(largest, say),

@@ -105,19 +105,22 @@ def _figure(
             for place, names in enumerate(rows)
             if (known := [name for name in names if name in first])
         ]
-        dots = _points(evidence, placed, shown, say)
+        said = [_said(evidence, row, shown, say) for row in placed]
         marker = {"color": colour, "symbol": symbol, "size": 8 if total == 1 else 7}
-        traces.append(draw.dots(dots, marker, whisker, name=escape(evidence.title(key))))
+        places, name = [row.place for row in placed], escape(evidence.title(key))
+        traces.append(draw.dots(placed, places, said, marker, whisker, name=name))
         for row in placed if total == 1 else ():
             values.append({**BESIDE, "y": row.place, "text": shown(row.value)})
             shapes += [draw.guide(row.value, "dot", GUIDE)] if BASE in row.poolings else []
     labels = list(map(_label_lines, rows))
+    ticks = ["<br>".join(map(escape, lines)) for lines in labels]
+    bold = [f"<b>{tick}</b>" if BASE in names else tick for names, tick in zip(rows, ticks, strict=True)]
     left, room = draw.tick_width(chain(*labels)), LINE * max(map(len, labels), default=1)
     frame = draw.layout(
         height=len(rows) * max(22 + 6 * total, room) + 68,
         margin={"l": left, "r": VALUES if total == 1 else 30, "t": 6, "b": 62},
         xaxis=axis,
-        yaxis=draw.row_axis(list(map(_tick, rows)), showgrid=True, gridcolor="rgba(128, 128, 128, 0.12)"),
+        yaxis=draw.row_axis(bold, showgrid=True, gridcolor="rgba(128, 128, 128, 0.12)"),
         shapes=shapes,
         annotations=values,
     )
@@ -129,19 +132,11 @@ def _label_lines(poolings: Iterable[str]) -> list[str]:
     return textwrap.wrap(one_vector(map(shorten, map(visible, poolings))), WIDEST, break_on_hyphens=False)
 
 
-def _tick(poolings: Sequence[str]) -> str:
-    label = "<br>".join(map(escape, _label_lines(poolings)))
-    return f"<b>{label}</b>" if BASE in poolings else label
-
-
-def _points(evidence: Evidence, rows: Iterable[Row], shown: tables.Format, say: Texts) -> pd.DataFrame:
-    """The rows as they are drawn, each at its ``place``; ``shown`` writes a value and its ends."""
-    found = []
-    for row in rows:
-        values = {name: shown(getattr(row, name)) for name in ("value", "low", "high")}
-        told = {"pooling": row.called, "backbone": evidence.title(row.backbone), "examples": row.measured}
-        found.append((row.value, row.low, row.high, row.place, say.html("evidence.hover", **told, **values)))
-    return pd.DataFrame(found, columns=["value", "low", "high", "place", "said"])
+def _said(evidence: Evidence, row: Row, shown: tables.Format, say: Texts) -> str:
+    """What is said of a dot; ``shown`` writes a value and its ends."""
+    values = {name: shown(getattr(row, name)) for name in ("value", "low", "high")}
+    told = {"pooling": row.called, "backbone": evidence.title(row.backbone), "examples": row.measured}
+    return say.html("evidence.hover", **told, **values)
 
 
 def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:

@@ -163,7 +163,9 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     symbols = ["circle-open" if one.p_corrected < LEVEL else "circle" for one in shown]  # open: it is worse
     said = [escape(f"{found.name(one, say)}: {score_text(one.accuracy, say)}") for one in shown]
     points = draw.dots(
-        draw.drawn(scores, places, said),
+        scores,
+        places,
+        said,
         {"color": colours, "size": 10, "symbol": symbols},
         {"color": draw.OTHER, "thickness": 2, "width": 4},
     )
@@ -184,7 +186,6 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
     """Accuracy with the number of rows that the classifier was fitted on, with its interval."""
     scores, rows = [one.accuracy for one in found.fit.curve], [one.rows for one in found.fit.curve]
     said = [f"{row}: {percent(one.value)}" for row, one in zip(rows, scores, strict=True)]
-    points = draw.drawn(scores, rows, map(escape, said))
     heading = say("lab.curve_short")
     if len(scores) > 1:
         gain, known = found.fit.gain, found.fit.learned.beyond
@@ -193,7 +194,9 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
         change = {name: number(100 * getattr(gain, name), 1) for name in ("value", "low", "high")}
         heading = say(f"lab.curve_{key}", fewer=rows[-2], rows=rows[-1], **change)
     line = draw.dots(
-        points,
+        scores,
+        rows,
+        map(escape, said),
         {"size": 8},
         {"thickness": 1.5, "width": 4},
         "y",
@@ -205,13 +208,14 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
         xaxis=draw.value_axis(say("lab.rows_axis"), rangemode="tozero", nticks=5),
         yaxis=draw.value_axis(say("lab.accuracy_axis"), range=[0, 1.02], **SCALE),
     )
-    columns = {"rows_axis": "place", "column_accuracy": "value", "column_low": "low", "column_high": "high"}
+    ends = {"column_accuracy": "value", "column_low": "low", "column_high": "high"}
+    columns = {f"lab.{key}": [getattr(one, end) for one in scores] for key, end in ends.items()}
     return Shown(
         heading=heading,
         words=say("list.semicolon").join(
             say("lab.of", name=row, score=score_text(one, say)) for row, one in zip(rows, scores, strict=True)
         ),
-        data=titled_frame({f"lab.{key}": points[of] for key, of in columns.items()}, say),
+        data=titled_frame({"lab.rows_axis": rows, **columns}, say),
         figure=draw.Figure([line], frame),
         above=hint_html(say("lab.curve_hint")),
         about=found.name(found.best, say),

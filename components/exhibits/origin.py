@@ -22,7 +22,7 @@ SEEN = 0.2  # from which on a share is written into its cell, and what is read i
 WHOLE = 0.995, 1.05  # a share between them is all of it
 LONG = 6  # stays that a sentence tells one by one
 NAME = 24  # characters of a token in a sentence
-ROW, LEFT = 24, 58  # pixels of a map that stands beside others
+ROW = 18  # pixels: the map stands whole on the first screen
 
 Holder = str | int  # "word", "read", the place of a token, "spread", "shared", "moves_about"
 
@@ -117,6 +117,7 @@ def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
         say("trace.hover", token="%{x}", layer="%{y}", value="%{customdata}"),
         say,
         draw.read_frame(view.analysis),
+        ROW,
         customdata=texts,
         text=written.tolist(),
         texttemplate="%{text}",
@@ -151,25 +152,19 @@ def _drawn(shown: Shown, given: Origin, say: Texts) -> Shown:
         falls[list(tokens)] = fall
     titles = ("table.index", "table.token", "origin.fall")
     own = dict[str, Any](zip(titles, (range(len(view.labels)), view.labels, falls), strict=True))
-    figure = share_map(view, given.shares, say)
-    axis = {**figure.layout["yaxis"], "ticktext": list(map(str, range(len(given.shares))))}
-    height = figure.layout["height"] - len(given.shares) * (draw.ROW - ROW)
-    margin = {**figure.layout["margin"], "l": LEFT}
-    layout = {**figure.layout, "height": height, "margin": margin, "yaxis": axis}
+    layers = {say("away.layer", layer=at): row for at, row in enumerate(given.shares)}
     chosen = strong_html(_surface(given, given.word or 0))
     hints = [say.html("origin.hint", word=chosen, eraser=visible(given.eraser))]
     if given.analysis.lower:
         hints.append(say.html("trace.pooled", layer=given.analysis.pool_layer))
     return replace(
         shown,
-        data=titled_frame(
-            own, say, {say("away.layer", layer=at): row for at, row in enumerate(given.shares)}
-        ),
-        figure=draw.Figure(figure.data, layout),
+        data=titled_frame(own, say, layers),
+        figure=share_map(view, given.shares, say),
         about=naming.asked_line(given.analysis, say),
         legend=hint_html(Markup(say.together(hints))),
         scale=say("trace.colour"),
-        least_width=draw.least_width(view) - draw.LEFT + LEFT,
+        least_width=draw.least_width(view),
     )
 
 

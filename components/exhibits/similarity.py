@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from html import escape
 from math import ceil, floor
 
@@ -302,24 +301,19 @@ def _heatmap_words(view: View, say: Texts) -> str:
 def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     """T rows with a link that saves them as CSV."""
     view, reads = View.of(analysis, state), analysis.reads
-    views, own = [replace(view, centring=one) for one in CENTRINGS], _columns(view, say)
-    shares, flat = list(map(percent, reads.share)), flat_tokens(reads)
+    own, flat, shares = _columns(view, say), flat_tokens(reads), list(map(percent, reads.share))
     read = {  # otherwise than they are saved
         "table.raw": list(map(visible, analysis.tokens.text)),
         "table.share": [
             say("table.flat", share=share) if index in flat else share for index, share in enumerate(shares)
         ],
-        **{f"table.{one.centring}": [number(value, 4) for value in one.similarity] for one in views},
+        **{
+            f"table.{one}": [number(value, 4) for value in analysis.cosines(one)[view.layer]]
+            for one in CENTRINGS
+        },
     }
     reference = naming.reference_name(view, say)
     caption = say("table.caption", layer=naming.layer_name(view, say), reference=reference)
-    ranges = [
-        say("ordinary.range", what=say(f"table.{one.centring}"), low=number(low), high=number(high))
-        for one in views
-        for low, _median, high in [one.band]
-    ]
-    told = say("ordinary.caption", ranges=say.listed(ranges), **beside_band(view, 0, say))
-    caption = say.together((caption, told))
     data = titled_frame(own, say)
     shown = titled_frame({**{key: list(map(str, values)) for key, values in own.items()}, **read}, say)
     return Shown(data=data, html=exhibit.saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))

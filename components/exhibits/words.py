@@ -19,7 +19,7 @@ import regex
 
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
-from components.exhibits.draw import SEGMENT_KEYS, diverging, ink
+from components.exhibits.draw import SEGMENT_KEYS, diverging, painted
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, hint_html, titled_frame
 from components.exhibits.similarity import FAINT, departures, ordinary_scale
 from components.exhibits.view import HOW, View, number, shorten, visible, word, yes_or_no
@@ -300,8 +300,3 @@ def beside(value: float, band: Floats) -> str:
     """The style of a similarity in [-1, 1] beside what is ordinary there: (1, 3) low, median and high."""
     departure = float(departures(np.array([[value]]), band)[0, 0])
     return painted(diverging(departure)) if departure else f"background:{FAINT}"
-
-
-def painted(colour: str) -> str:
-    """The style of what has a ``colour``, and letters that can be read on it."""
-    return f"background:{colour};color:{ink(colour)}"

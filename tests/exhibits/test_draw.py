@@ -16,7 +16,7 @@ from components.exhibits import draw
 from components.exhibits.draw import LABELS, READ, Figure, contrast, diverging
 from components.exhibits.panels import HEAD, IMPORTANCE, TOKENS
 from tests.exhibits.answers import answered
-from tests.exhibits.showing import SAY, anatomy, checked
+from tests.exhibits.showing import SAY, anatomy
 from tests.serving import ROOT
 
 EYES = tomllib.loads(Path(__file__).with_name("eyes.toml").read_text(encoding="utf-8"))
@@ -91,12 +91,6 @@ def test_128_tokens_and_six_layers_stay_below_40_kilobytes(pooling: str) -> None
             figure = exhibit.show(panel.subject(answered(long)), {}, SAY).figure
             assert figure is not None
             assert len(figure.to_json().encode()) <= 40_000, exhibit.name
-
-
-@pytest.mark.parametrize("wrong", [Figure([{"type": "bar", "width": "thin"}], {}), Figure([], {"hight": 3})])
-def test_plotly_checks_what_is_drawn(wrong: Figure) -> None:
-    with pytest.raises(ValueError, match=r"Invalid"):
-        checked(wrong)
 
 
 def test_json_of_a_figure_is_safe_in_a_script_and_has_no_number_that_is_none() -> None:

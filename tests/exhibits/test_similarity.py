@@ -60,7 +60,7 @@ def test_what_is_ordinary_is_told_of_the_reference_that_is_asked(
     low, median, high = given.ordinary.plain[-1].tolist()
     assert [(one.x0, one.x1) for one in bars.layout.shapes] == [(low, high), (median, median)]
     assert f"more like {named} than 95 % of tokens of other sentences" in shown.heading
-    for said in (shown.legend, shown.words, TABLE.show(given, {}, SAY).html):
+    for said in (shown.legend, shown.words):
         assert f"{named} " in said
         assert "[CLS] and" not in said
     assert f"is the first more like {named}? 50 % (layer 0), 57 % (layer 1)" in shown.legend
@@ -195,5 +195,3 @@ def test_every_token_has_its_row_with_the_numbers_of_the_layer() -> None:
     }
     assert {name: [row[name] for row in found] for name in expected} == expected
     assert found[1]["characters"] == "0–3"
-    ranges = "similarity 0.25 to 0.65, centred −0.25 to 0.15, standardised 0.05 to 0.45."
-    assert f"Ordinary, between [CLS] and tokens of other pairs: {ranges}" in shown.html

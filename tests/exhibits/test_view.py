@@ -52,17 +52,6 @@ def test_names_lose_their_marks_and_are_shortened_and_broken() -> None:
     assert breakable_html("cls", UNDERSCORES) == "cls"
 
 
-@pytest.mark.parametrize("reference", ["cls", "pooled", 1])
-def test_it_is_known_what_is_ordinary_of_any_reference(reference: str | int) -> None:
-    seen = analysis(reference=reference)
-    assert View(seen, 1).band == tuple(seen.ordinary.plain[1].tolist())
-    assert View(seen, 2, "centred").band == tuple(seen.ordinary.centred[2].tolist())
-    others = seen.similarity[2] != 1  # all but the reference
-    assert (
-        View(seen, 2).above == np.flatnonzero(others & (seen.similarity[2] > View(seen, 2).band[2])).tolist()
-    )
-
-
 @pytest.mark.parametrize(
     ("reference", "name", "others"),
     [("pooled", "the pooled vector", 4), (2, "token 2 (good)", 3), ("cls", "[CLS]", 3)],
