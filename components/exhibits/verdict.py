@@ -19,7 +19,7 @@ from components.markup import render
 from components.texts import Texts
 from components.types import SWAPS, Analysis
 
-ROW = 40  # pixels
+ROW = 28  # pixels
 SHOWN = 10  # bars; the rest is summed up in words
 
 
@@ -58,7 +58,8 @@ OUTPUTS = Exhibit("outputs", outputs, plotted=True, width=2)
 
 def output_bars(analysis: Analysis, say: Texts) -> list[tuple[str, str, float, str]]:
     """Each output as it is read: its label, its value, its share of a whole bar, and the colour of that."""
-    chosen, shares = chosen_labels(analysis), analysis.probabilities.clip(0.0, 1.0)
+    chosen = [] if analysis.random else chosen_labels(analysis)
+    shares = analysis.probabilities.clip(0.0, 1.0)
     return [
         (
             visible(say.label(analysis.labels[one])),
@@ -74,14 +75,13 @@ def outputs_figure(analysis: Analysis, say: Texts) -> draw.Figure:
     """Horizontal bars of probabilities, or of raw values for regression; grey where the head is untrained."""
     order, name = ranked(analysis)[:SHOWN], _output_name(analysis, say)
     values, logits = analysis.probabilities[order].tolist(), analysis.logits[order].tolist()
-    labels = [visible(say.label(analysis.labels[index])) for index in order]
-    chosen = [] if analysis.random else chosen_labels(analysis)
+    labels, texts, _, colours = map(list, zip(*output_bars(analysis, say), strict=True))
     drawn = draw.bars(
         [round(value, 6) for value in values],
-        [draw.label_colour(index) if index in chosen else draw.OTHER for index in order],
+        colours,
         "%{hovertext}",
         y=list(range(len(order))),
-        text=[output_text(analysis, index) for index in order],
+        text=texts,
         hovertext=[
             say("outputs.hover", label=escape(label), name=name, value=number(value, 4), logit=number(raw, 4))
             for label, value, raw in zip(labels, values, logits, strict=True)
@@ -89,15 +89,16 @@ def outputs_figure(analysis: Analysis, say: Texts) -> draw.Figure:
         width=0.62,
         **draw.BESIDE,
     )
-    ends: dict[str, list[float]] = {"range": [0, 1.22], "tickvals": [0, 0.25, 0.5, 0.75, 1]}
+    ends = [0, 1.22]
     if analysis.problem_type == "regression":  # 0 and every value, with room for the texts beside the bars
         low, high = min(0.0, *values), max(0.0, *values)
         room = 0.25 * ((high - low) or 1.0)
-        ends = {"range": [low - room if low < 0 else 0.0, high + room if high > 0 else 0.0]}
+        ends = [low - room if low < 0 else 0.0, high + room if high > 0 else 0.0]
+    title = draw.axis_title(name)  # and no ticks: each value stands beside its bar
     frame = draw.layout(
-        height=len(order) * ROW + 52,
-        margin={"l": draw.tick_width(labels), "r": 14, "t": 6, "b": 46},
-        xaxis=draw.value_axis(name, **ends, **draw.ZERO_LINE),
+        height=len(order) * ROW + 30,
+        margin={"l": draw.tick_width(labels), "r": 14, "t": 2, "b": 28},
+        xaxis=draw.axis(range=ends, title=title, showticklabels=False, **draw.ZERO_LINE),
         yaxis=draw.row_axis([escape(shorten(label)) for label in labels]),
     )
     return draw.Figure([drawn], frame)
@@ -165,7 +166,11 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         row=list(_row(view, say)),
         right_to_left=2 * sum(map(naming.right_to_left, view.labels)) > len(view.labels),
         chosen=[
-            (shorten(visible(say.label(analysis.labels[one])), 40), output_text(analysis, one), _colours(one))
+            (
+                shorten(visible(say.label(analysis.labels[one])), 40),
+                output_text(analysis, one),
+                draw.painted(draw.label_colour(one)),
+            )
             for one in chosen_labels(analysis)
         ],
         details=say.together(filter(None, details)),
@@ -190,12 +195,6 @@ def mistake(error: PoolscopeError, say: Texts, title: str = "verdict.mistake") -
     """A message in the place of what was asked for, under the text of the key ``title``."""
     html = Markup('<div class="mistake" role="alert"><p class="reads">{}</p><p>{}</p></div>')
     return html.format(say(title), visible(error.plainly(say)))
-
-
-def _colours(index: int) -> str:
-    """The colours of a label, as a style."""
-    colour = draw.label_colour(index)
-    return f"background: {colour}; color: {draw.ink(colour)}"
 
 
 def _row(view: View, say: Texts) -> Iterator[tuple[str, str]]:
