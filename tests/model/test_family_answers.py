@@ -121,7 +121,7 @@ def test_hidden_states_of_another_text_in_the_place_of_its_own(family: Family) -
     texts = "the film is good !", "the film is bad !"
     first, second = (family.examined(lambda examined: examined, text) for text in texts)
     if family.name in FACTS["untraced"]:
-        with pytest.raises(PoolscopeError, match="replaced"):
+        with pytest.raises(PoolscopeError, match=r"replaced|answered alike"):
             trace(first, second)
         return
     with repeatable(family.backbone.model):
