@@ -9,6 +9,7 @@ sentence_transformers 6 reads (its modules transformer, pooling, dense and norma
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,32 +28,12 @@ WIDEST = 65_536  # numbers of a vector, with which a dense layer may begin and e
 LONGEST_PROMPT = 10_000  # characters
 MOST_PROMPTS, LONGEST_TRIED = 8, 300  # prompts that are tried, and characters of each
 PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safetensors
-OLDER: Mapping[str, str] = MappingProxyType(
-    {  # a key of the older schema: the method, in the order in which vectors are put side by side
-        "pooling_mode_cls_token": "cls",
-        "pooling_mode_max_tokens": "max",
-        "pooling_mode_mean_tokens": "mean",
-        "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
-        "pooling_mode_weightedmean_tokens": "weightedmean",
-        "pooling_mode_lasttoken": "lasttoken",
-    }
-)
+KNOWN = tomllib.loads(Path(__file__).with_name("declaration.toml").read_text("utf-8"))
+OLDER: Mapping[str, str] = MappingProxyType(KNOWN["older"])  # a key of the older schema: the method
 METHODS: Mapping[str, str] = MappingProxyType(  # by our names: their "cls" is the first token, whatever it is
     {name: "first" if name == "cls" else name for name in OLDER.values()}
 )
-FUNCTIONS = ("ELU", "GELU", "LeakyReLU", "Mish", "ReLU", "SELU", "Sigmoid", "SiLU", "Tanh")
-ACTIVATIONS: Mapping[str, str] = MappingProxyType(  # as they are written: a class of torch.nn
-    {f"torch.nn.modules.activation.{name}": name for name in FUNCTIONS}
-    | {"torch.nn.modules.linear.Identity": "Identity"}
-)
-USUAL: Mapping[str, str | None] = MappingProxyType(  # settings of a transformer: others make another vector
-    {
-        "transformer_task": "feature-extraction",
-        "module_output_name": "token_embeddings",
-        **dict.fromkeys(("tokenizer_name_or_path", "config_args", "config_kwargs", "processing_kwargs")),
-    }
-)
-HARMLESS = {"model_max_length", "padding_side", "use_fast", "trust_remote_code"}  # settings of its tokenizer
+ACTIVATIONS: Mapping[str, str] = MappingProxyType(KNOWN["activations"])  # a class of torch.nn for each
 TANH = "torch.nn.modules.activation.Tanh"  # where a dense layer names none
 
 
@@ -165,10 +146,10 @@ def _longest(settings: _Config) -> int | None:
         stated = settings.says.get(key) or {}
         tokenizer |= stated if isinstance(stated, dict) else {"": stated}
     tokenizer.setdefault("model_max_length", settings.says.get("max_seq_length"))
-    for key, usual in USUAL.items():
+    for key, usual in (*KNOWN["usual"].items(), *((key, None) for key in KNOWN["unset"])):
         if settings.says.get(key, usual) not in (usual, None, {}):
             raise settings.refusal(key)
-    for key in sorted(tokenizer.keys() - HARMLESS):
+    for key in sorted(tokenizer.keys() - {*KNOWN["harmless"]}):
         raise settings.refusal(key)
     return _Config(settings.file, tokenizer).number("model_max_length")
 

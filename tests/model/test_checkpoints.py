@@ -29,6 +29,7 @@ from components.types import BackboneSpec, Query
 from tests.tables import reviews
 from tests.tiny import WORDS, catalogue, change, checkpoint, reweigh, tokenizer
 
+PROBLEMS = tomllib.loads(Path(__file__).with_name("problems.toml").read_text(encoding="utf-8"))["kinds"]
 QUESTION = Query("x", "the film is not good at all")
 
 
@@ -44,15 +45,7 @@ def test_a_whole_checkpoint_is_trained_and_in_single_precision(tmp_path: Path) -
     assert next(backbone.model.parameters()).dtype == torch.float32
 
 
-@pytest.mark.parametrize(
-    ("config", "problem_type"),
-    [
-        ({"num_labels": 3}, "single_label"),
-        ({"num_labels": 1}, "regression"),
-        ({"num_labels": 4, "problem_type": "multi_label_classification"}, "multi_label"),
-        ({"num_labels": 2, "problem_type": "regression"}, "regression"),
-    ],
-)
+@pytest.mark.parametrize(("config", "problem_type"), PROBLEMS)
 def test_probabilities_follow_the_problem_type(
     tmp_path: Path, config: dict[str, object], problem_type: str
 ) -> None:
