@@ -5,11 +5,10 @@ import os
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
 from components.settings import cores
-from tests.benchmarks import costs, engine, page, room
+from tests.benchmarks import engine, page, room
 
 if __name__ == "__main__":
     os.environ.setdefault("POOLSCOPE_WORKERS", str(cores()))
     engine.report()
-    costs.report()
     page.report()
     room.report()

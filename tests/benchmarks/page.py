@@ -6,12 +6,11 @@ import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from tests.benchmarks.timing import Pair, tell
+from tests.benchmarks.timing import tell
 from tests.serving import browser_path, served
 
 APP, PLAIN = "app.py", "tests/benchmarks/plain_app.py"
@@ -36,9 +35,6 @@ def report() -> None:
         tell("start to first analysis drawn", drawn)
         clicks = zip(_pooling_clicks(browser), _trivial_clicks(browser), strict=True)
         tell("click to redrawn plots", clicks)
-        tell("frame with a step of the layer, or idle", _slides(browser))
-        steps = zip(_talk_steps(browser, "ArrowRight"), _talk_steps(browser, "Shift"), strict=True)
-        tell("key to the next slide, or that does nothing", steps)
         browser.close()
 
 
@@ -50,12 +46,11 @@ def _started(script: str, browser: Browser | None = None) -> float:
 
 
 @contextmanager
-def _opened(browser: Browser, script: str, query: str = "") -> Iterator[Page]:
+def _opened(browser: Browser, script: str) -> Iterator[Page]:
     """The first page of an app that has just begun, when there is something to look at."""
     with served(script, log=QUIET) as url, browser.new_page() as page:
-        page.goto(f"{url}/{query}")
-        if not query:
-            expect(page.locator(DRAWN[script]).first).to_be_visible(timeout=60_000)
+        page.goto(url)
+        expect(page.locator(DRAWN[script]).first).to_be_visible(timeout=60_000)
         yield page
 
 
@@ -93,19 +88,3 @@ def _click(page: Page, target: Locator, effect: str, expected: object) -> float:
     page.evaluate(SCRIPTS["watch"].replace("EFFECT", SCRIPTS[effect]), expected)
     target.click()
     return float(page.evaluate("window.seen"))
-
-
-def _slides(browser: Browser) -> list[Pair]:
-    """Seconds of a frame while the slider of the layer moves by one in each, and where nothing happens."""
-    with _opened(browser, APP) as page:
-        page.evaluate(SCRIPTS["slide"], [True, 1])  # until each layer has been drawn
-        slide = partial(page.evaluate, SCRIPTS["slide"])
-        return [(slide([True, 2]), slide([False, 0.5])) for _ in range(5)]
-
-
-def _talk_steps(browser: Browser, key: str) -> list[float]:
-    """Seconds from pressing a key to the second frame after it, on every slide of the talk but the last."""
-    with _opened(browser, APP, "?talk=1") as page:
-        expect(page.locator("#slide-end [data-made]")).to_have_count(1, timeout=60_000)  # every slide is made
-        steps = page.locator("#talk .slide").count() + page.locator("#talk .question").count() - 1
-        return [float(page.evaluate(SCRIPTS["pressed"], key)) for _ in range(steps)]

@@ -1,4 +1,4 @@
-"""`make load`: a full room. How many questions a second are answered, beside what engine and gradio can do.
+"""`make load`: a full room. How many questions a second are answered, beside what gradio can do.
 
 Everything stays on this machine, and takes some minutes. Nothing passes or fails: judge by the ratios.
 """
@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -110,7 +108,7 @@ def missed(answers: pd.DataFrame) -> str:
 
 
 def report() -> None:
-    """Print rates of the engine, of a constant and of the app; and what a hundred visitors wait."""
+    """Print rates of a constant and of the app; and what a hundred visitors wait."""
     print("\nAnswers in a second, short texts on five backbones, no text twice; each round on its own")
     wide = {"POOLSCOPE_ADDRESS_RATE": RATE, "LOG": str(QUIET)}  # all of them ask from this machine
     with served(CONSTANT, log=QUIET) as constant, served("app.py", log=QUIET, **wide) as app:
@@ -134,7 +132,7 @@ def report() -> None:
 
 def _rates(constant: str, app: str, said: str) -> dict[str, float]:
     """Answers in a second, of one round."""
-    rates = {f"engine, {threads} OpenMP threads": _engine(threads) for threads in ("1", "2")}
+    rates = {}
     for clients in CLIENTS:
         rates[f"a constant, {clients} clients"] = rate(constant, by_queue, clients, SECONDS, said)
         for way, ask in WAYS.items():
@@ -143,32 +141,6 @@ def _rates(constant: str, app: str, said: str) -> dict[str, float]:
     return rates
 
 
-def _engine(threads: str) -> float:
-    """Answers in a second of the engine alone, in a process of its own."""
-    environment = {**os.environ, "OMP_NUM_THREADS": threads}
-    command = [sys.executable, "-m", "tests.benchmarks.room", "engine"]
-    return float(subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout)
-
-
-def _measure_engine() -> float:
-    from components.inference.engine import Engine
-    from components.settings import Settings
-    from components.types import Query
-
-    engine = Engine(Settings())
-    for key in BACKBONES:
-        engine.ask("analyze", Query(key, "warm"))
-    start, answered = time.perf_counter(), 0
-    while time.perf_counter() < start + SECONDS:
-        engine.ask("analyze", Query(**question(answered, "for the engine")))
-        answered += 1
-    return answered / (time.perf_counter() - start)
-
-
 if __name__ == "__main__":
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
     os.environ.setdefault("POOLSCOPE_WORKERS", str(cores()))
-    if sys.argv[1:] == ["engine"]:
-        print(_measure_engine())
-    else:
-        report()
+    report()
