@@ -1,8 +1,11 @@
-"""Some of `make siege`: hostile checkpoints, each refused by a sentence or right; and a cold start."""
+"""Some of `make siege`: hostile checkpoints, each refused by a sentence or right; and cold starts."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
+import httpx
 import pytest
 
 from components.errors import PoolscopeError
@@ -10,11 +13,21 @@ from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Query
 from tests.hub import hub
-from tests.siege.cold import MODEL, cold
+from tests.serving import START, served
 from tests.siege.hostile import NAMED, Hostile, every, good, made
 from tests.tiny import catalogue, checkpoint
 
 QUERY = Query("hostile", "the film is good")
+MODEL = "org/tiny"
+BUNDLED, PAIR = "bert-sentiment", {"text": "the film is good", "text_pair": ""}
+AT_ONCE: tuple[tuple[str, dict[str, object]], ...] = (  # all of them as soon as the page is there
+    ("/find", {"backbone": MODEL}),
+    ("/analyze", {"backbone": BUNDLED, **PAIR}),
+    ("/find", {"backbone": MODEL}),
+    ("/anatomy", {"backbone": "gpt2-sentiment", **PAIR}),
+    ("/compare", {"backbones": [BUNDLED], "poolings": ["mean"], **PAIR}),
+    ("/find", {"backbone": BUNDLED}),
+)
 ALONE = {"wide", "regex", "lookahead", "piece"}  # for a worker with limits, which they freeze or end
 NAMES = [hostile for hostile in every() if hostile.key[4:] in NAMED.keys() - ALONE]
 DRAWN = [hostile for hostile in every() if hostile.key[4:] not in NAMED][::48]
@@ -48,7 +61,16 @@ def test_a_hostile_checkpoint_is_refused_or_answers(
         assert len(answer.labels) == len(answer.logits) == len(answer.probabilities) > 0
 
 
-def test_what_is_asked_at_once_is_answered(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_what_is_asked_at_once_is_answered(tmp_path: Path, workers: str) -> None:
     checkpoint(tmp_path / "models" / MODEL, id2label={0: "bad", 1: "good"})
     with hub(tmp_path / "models") as there:
-        assert cold(there, tmp_path, workers="0") == []
+        settings = {"POOLSCOPE_SOURCES": "any", "POOLSCOPE_WORKERS": workers, **there.environment(tmp_path)}
+        with (
+            served("app.py", log=tmp_path / "log", **settings) as url,
+            ThreadPoolExecutor(len(AT_ONCE)) as threads,
+        ):
+            ask = partial(httpx.post, timeout=START)
+            came = [threads.submit(ask, f"{url}{path}", json=asked) for path, asked in AT_ONCE]
+            assert [one.result().text for one in came if not one.result().is_success] == []
+    assert "Traceback" not in (tmp_path / "log").read_text()
