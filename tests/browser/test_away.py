@@ -13,18 +13,11 @@ from playwright.sync_api import Route, expect
 from components.inference.engine import Engine
 from components.texts import load_texts
 from components.types import Query
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import SCRIPTS, Visitor
 from tests.ui.fake import XSS
 
 TEXT = "The plot is thin, but the actors are a delight."
 SAY = load_texts()
-FRAME = """() => {
-    const one = document.activeElement;
-    const styles = [one, one.closest(".block") ?? one].map((framed) => getComputedStyle(framed));
-    const widths = styles.map((one) => (one.outlineStyle === "solid" ? parseFloat(one.outlineWidth) : 0));
-    const name = one.innerText?.trim() || one.ariaLabel || one.id || one.tagName;
-    return [one === document.body ? "BODY" : name.slice(0, 40), Math.max(...widths)];
-}"""  # what has the focus, and how wide the frame of that or of its box is
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -50,19 +43,11 @@ def saved(visitor: Visitor, plot: str, form: str, folder: Path) -> Path:
     return file
 
 
-PICTURE = """async (bytes) => {
-    const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
-    const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
-    pen.drawImage(image, 0, 0);
-    return [image.width, image.height, ...pen.getImageData(2, 2, 1, 1).data];
-}"""  # its size, and red, green, blue and opacity near a corner
-
-
 def test_images_and_numbers_are_right(alone: Visitor, engine: Engine, tmp_path: Path) -> None:
     drawn = alone.plot("heatmap").locator(".main-svg").first.bounding_box()
     assert drawn
     data = saved(alone, "heatmap", "PNG", tmp_path).read_bytes()
-    width, height, *colour, opacity = alone.page.evaluate(PICTURE, list(data))
+    width, height, *colour, opacity = alone.page.evaluate(SCRIPTS["picture"], list(data))
     assert width >= 2 * drawn["width"] - 2
     assert height > 2 * drawn["height"] + 60  # the title stands above it
     assert opacity == 255
@@ -99,7 +84,7 @@ def test_the_row_is_reached_by_keyboard_and_the_focus_is_seen(alone: Visitor) ->
     found: set[str] = set()
     for _ in range(seen):
         alone.page.keyboard.press("Tab")
-        name, width = alone.page.evaluate(FRAME)
+        name, width = alone.page.evaluate(SCRIPTS["frame"])
         assert width >= 2 or name == "BODY", name
         found.add(name)
     assert {"PNG", "SVG", "CSV"} <= found

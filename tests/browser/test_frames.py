@@ -10,22 +10,11 @@ from components.exhibits.view import CENTRED, CENTRINGS, LAYER
 from components.texts import load_texts
 from components.types import Analysis, Query
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, Visitor
+from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
 from tests.exhibits.showing import plain
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
-DRAWN = """([name, figure]) => {
-    const plot = document.querySelector(`#${name}-plot .js-plotly-plot`);
-    const { data, layout } = JSON.parse(figure);
-    const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-    for (const axis of [plot.layout.xaxis, plot.layout.yaxis]) delete axis?.type; // Plotly writes it there
-    return same(plot.data, data) && Object.keys(layout).every((key) => same(plot.layout[key], layout[key]));
-}"""  # whether a plot is drawn of this figure and of no other
-COUNT_DRAWINGS = """() => {
-    window.drawings = 0;
-    document.querySelector("#heatmap-plot .js-plotly-plot").on("plotly_react", () => window.drawings++);
-}"""  # of the whole heat map, in which a step of the layer moves a frame
 TABLE_IS = "text => document.querySelector('#numbers table').textContent === text"
 CSV_IS_IN = "html => html.includes(document.querySelector('#numbers a.download').href)"
 
@@ -37,7 +26,7 @@ def test_every_frame_is_what_the_server_would_draw_and_asks_nothing(fake: Open) 
     _opens_the_table_of(visitor, "layer 2 of 6")
     asked: list[Request] = []
     page.on("request", lambda request: request.method == "POST" and asked.append(request))
-    page.evaluate(COUNT_DRAWINGS)
+    page.evaluate(SCRIPTS["count_drawings"])
     analysis = FakeAnalyst().ask("analyze", query)
     for centring, layer in product(CENTRINGS, (0, 3, analysis.layers)):
         page.locator(f"#centred input[value={centring}]").check()
@@ -64,7 +53,7 @@ def _sees(page: Page, analysis: Analysis, look: State) -> None:
     for exhibit in (SIMILARITY, HEATMAP):
         shown = exhibit.shown(analysis, look, SAY)
         assert shown.figure is not None
-        page.wait_for_function(DRAWN, arg=[exhibit.name, shown.figure.to_json()])
+        page.wait_for_function(SCRIPTS["drawn"], arg=[exhibit.name, shown.figure.to_json()])
         expect(page.locator(f"#{exhibit.name}-heading")).to_have_text(shown.heading)
         expect(page.locator(f"#{exhibit.name}-description")).to_have_text(shown.words)
     table = TABLE.shown(analysis, look, SAY).html

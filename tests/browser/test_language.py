@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from components.model.pooling import POOLINGS
-from tests.browser.visitor import PATIENCE, Visitor, visit
+from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor, visit
 
 TYPED = "The plot is not bad, but the acting is not good at all."
 NAMES = """Poolscope hub CLS SEP BERT DistilBERT RoBERTa XLNet GPT mini own negative positive logits
@@ -17,19 +17,6 @@ mean_sqrt_len_t PNG SVG CSV common complete"""  # the last two: a key that gradi
 DATA = {*POOLINGS, *re.findall(r"\w+", f"{TYPED} {NAMES}".lower())}  # what stays what it is in any language
 HANZI = re.compile(r"[\u4e00-\u9fff]")
 PHRASE = re.compile(r"\b[a-z]{2,} [a-z]{2,}")  # neither names of models nor single tokens
-VISIBLE = """() => {
-    const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node; (node = walker.nextNode()); ) {
-        const parent = node.parentElement;
-        if (parent.closest("script, style, code, pre, footer, textarea, .cm-editor, [lang=en]")) continue;
-        if (parent.checkVisibility() && node.textContent.trim()) found.push(node.textContent.trim());
-    }
-    const named = document.querySelectorAll("[aria-label], [placeholder], [title]");
-    for (const one of named)
-        if (one.checkVisibility() && !one.closest("footer, code, pre, .cm-editor, .modebar"))
-            found.push(...["placeholder", "title"].map((name) => one.getAttribute(name) || ""));
-    return found;
-}"""
 
 
 @pytest.fixture
@@ -57,7 +44,7 @@ def english(page: Page) -> list[str]:
 def said_in_english(page: Page) -> list[str]:
     """A phrase among Chinese, or words without Chinese that are no data."""
     found = []
-    for text in page.evaluate(VISIBLE):
+    for text in page.evaluate(SCRIPTS["visible"]):
         words = {word for word in re.findall(r"[a-z_]\w*", text.lower()) if len(word) > 1}
         if PHRASE.search(text.replace(TYPED, "")) if HANZI.search(text) else words - DATA:
             found.append(text)

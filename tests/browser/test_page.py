@@ -5,12 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.visitor import Visitor
-
-BRIGHT = """([part, bright]) => {
-    const colour = getComputedStyle(document.querySelector(part)).fill.match(/\\d+/g).slice(0, 3);
-    return colour.reduce((sum, one) => sum + Number(one), 0) > 3 * 128 === bright;
-}"""  # whether a letter is
+from tests.browser.visitor import SCRIPTS, Visitor
 
 
 def test_a_pooling_is_asked_once_and_a_text_by_a_key_or_after_a_pause(visitor: Visitor) -> None:
@@ -68,7 +63,7 @@ def test_the_table_is_saved_and_plots_follow_the_theme(visitor: Visitor, tmp_pat
     for theme, bright in (("dark", True), ("light", False)):
         visitor.in_a_window(theme, 1366)
         for text in ("#similarity-plot .ytick text", "#outputs-plot .bartext", "#heatmap-plot .xtick text"):
-            visitor.page.wait_for_function(BRIGHT, arg=[text, bright])
+            visitor.page.wait_for_function(SCRIPTS["bright"], arg=[text, bright])
     visitor.page.get_by_role("button", name="The same numbers as a table").click()
     expect(visitor.page.locator("#numbers tbody tr")).to_have_count(visitor.ticks("similarity", "y").count())
     saved = visitor.saves(visitor.page.get_by_role("link", name="Download as CSV"), tmp_path)
@@ -97,10 +92,4 @@ def test_the_head_tab_shows_the_way_of_the_data_its_source_and_programs(visitor:
 
 def test_who_wants_no_motion_gets_none(visitor: Visitor) -> None:
     visitor.page.emulate_media(reduced_motion="reduce")
-    longest = visitor.page.evaluate(
-        """() => Math.max(...[...document.querySelectorAll("*")].flatMap((one) => {
-            const style = getComputedStyle(one);
-            return `${style.transitionDuration},${style.animationDuration}`.split(",").map(parseFloat);
-        }))"""
-    )
-    assert longest < 0.01  # seconds
+    assert visitor.page.evaluate(SCRIPTS["longest_motion"]) < 0.01

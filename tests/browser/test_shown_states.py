@@ -11,30 +11,10 @@ import pytest
 from playwright.sync_api import Page, TimeoutError, expect
 
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, TICK, Visitor
+from tests.browser.visitor import PATIENCE, SCRIPTS, TICK, Visitor
 
+SAME = SCRIPTS["same"].replace("LOOK", SCRIPTS["look"])
 TEXT = "not <b>bad</b> & 100 % “good” + 好 😀"
-LOOK = """async () => {
-    for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame);  // an answer is drawn
-    const seen = (part) => [...document.querySelectorAll(part)].filter((one) => one.checkVisibility());
-    const name = (one) => one.closest(".block[id], .plot[id]")?.id;
-    const value = (one) => one.type === "radio" || one.type === "checkbox" ? one.checked : "";
-    const values = (part) => seen(part).map((one) => `${name(one)}: ${one.value} ${value(one)}`);
-    const axes = (layout) => Object.keys(layout).filter((key) => /^[xy]axis/.test(key)).sort()
-        .map((key) => [key, layout[key].title?.text, layout[key].ticktext]);
-    return {
-        tabs: seen("[role=tab][aria-selected=true]").map((one) => one.innerText),
-        asked: values(":is(#compare-texts, #compare-choice, #compare-versions) :is(input, textarea)"),
-        chosen: seen("#tabs .block[id]:has(input) .token").map((one) => `${name(one)}: ${one.innerText}`),
-        text: seen("#asked, #tabs").map((one) => one.innerText),
-        values: values("#tabs :is(input, textarea)"),
-        plots: seen(".js-plotly-plot").map((one) => [name(one), one.data, axes(one.layout)]),
-    };
-}"""
-SAME = f"""async (wanted) => {{
-    const now = await ({LOOK})(), same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-    return Object.entries(JSON.parse(wanted)).every(([part, was]) => same(now[part], was));
-}}"""
 
 
 def at_rest(visitor: Visitor) -> dict[str, object]:
@@ -42,7 +22,7 @@ def at_rest(visitor: Visitor) -> dict[str, object]:
     before = None
     for _ in range(PATIENCE // TICK):
         visitor.waits_for_the_server()
-        now: dict[str, object] = visitor.page.evaluate(LOOK)
+        now: dict[str, object] = visitor.page.evaluate(SCRIPTS["look"])
         if now == before and not visitor.asking:
             return now
         before = now

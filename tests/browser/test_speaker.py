@@ -8,19 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, Visitor
+from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
 
 KEYS = 40
 SLIDE = "#talk .slide.current"
 TOLD = ".slide[data-told]"  # of the talk that is shown
 WALKS = {"ArrowRight": 1, "PageDown": 1, " ": 1, "ArrowLeft": -1, "PageUp": -1, "b": 0}
 WALKS |= {"Home": -99, "End": 99}
-LAID_OUT = """slide => [...slide.querySelectorAll('*')]
-  .filter((one) => !one.childElementCount && one.textContent.trim() && one.checkVisibility())
-  .map((one) => {
-    const { x, y, width, height } = one.getBoundingClientRect();
-    return [one.textContent, ...[x, y, width, height].map(Math.round), getComputedStyle(one).color];
-  })"""  # each piece of text: where it stands, in pixels of its window, and its colour
 
 
 @dataclass(frozen=True)
@@ -111,11 +105,11 @@ def test_the_speaker_sees_the_slides_as_they_are_with_notes(pair: Pair) -> None:
     pair.are_at(3)
     expect(speaker.locator("#next.drawn")).to_be_visible()
     now, after = (speaker.frame_locator(f"#{frame} iframe").locator(".slide") for frame in ("now", "next"))
-    assert now.evaluate(LAID_OUT) == talk.locator(SLIDE).evaluate(LAID_OUT) != []
-    seen = after.evaluate(LAID_OUT)
+    assert now.evaluate(SCRIPTS["laid_out"]) == talk.locator(SLIDE).evaluate(SCRIPTS["laid_out"]) != []
+    seen = after.evaluate(SCRIPTS["laid_out"])
     talk.keyboard.press("ArrowRight")
     pair.are_at(4)
-    assert seen == talk.locator(SLIDE).evaluate(LAID_OUT) != []
+    assert seen == talk.locator(SLIDE).evaluate(SCRIPTS["laid_out"]) != []
     caption = talk.locator(f"{SLIDE} h2.caption").inner_text()
     notes = speaker.get_by_role("region", name="Notes")
     expect(notes.get_by_role("heading")).to_have_text(caption)

@@ -7,60 +7,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, Visitor
+from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
 from tests.talks import slides_of
 
 SCRIPT, PAIRS = slides_of("cls"), slides_of("pairs")
 SHOWN = "#talk .slide.current"
 TOLD = ".slide[data-told]"  # of the talk that is shown
-FITS = """() => [...document.querySelectorAll('#talk .slide[data-told]')].every((slide) => {
-  const shown = slide.querySelector('.shown'), place = shown.getBoundingClientRect();
-  const boxes = [...shown.querySelectorAll('*')].filter((box) => box.clientWidth > 1); // less: not for eyes
-  const cut = boxes.some((box) => box.scrollWidth > box.clientWidth + 1 &&
-    getComputedStyle(box).overflowX !== 'visible');
-  const right = place.left + shown.scrollWidth * shown.style.zoom;
-  return !cut && place.bottom <= slide.getBoundingClientRect().bottom + 1 && right <= innerWidth + 1;
-})"""
-FILLED = """() => {
-  const shown = document.querySelector('#talk .slide.current .shown');
-  return shown.getBoundingClientRect().height > innerHeight / 2;
-}"""  # whether a plot is as high as a window lets it
-ASKS = """() => {
-  const words = document.createRange();
-  words.selectNodeContents(document.querySelector('#talk .slide.current .question'));
-  const at = words.getBoundingClientRect();
-  const below = document.querySelector('#talk .slide.current .asked')?.getBoundingClientRect().bottom ?? 0;
-  const middle = (at.top + at.bottom) / 2 / innerHeight;
-  return at.top >= below && at.left >= 0 && at.right <= innerWidth && middle > 0.3 && middle < 0.7;
-}"""  # whether a question stands in the middle, and over nothing else
-IS_THERE = """() => {
-  const [slide, ...others] = document.querySelectorAll('#talk .slide.current');
-  const plots = [...slide.querySelectorAll('.shown .js-plotly-plot')];
-  return !others.length && slide.checkVisibility() && plots.every((plot) => plot.querySelector('.main-svg'));
-}"""  # whether one slide is shown, drawn
 LONG = (
     "I went to see this film with my whole family, and although the plot is not bad at all, "
     "the acting is not good, nor is the music that goes on for much too long."
 )
-WORDS_ARE = """() => {
-  const words = document.querySelector('#talk .slide.current .words');
-  const cell = words.querySelector('.cell');
-  return {
-    size: parseFloat(getComputedStyle(cell).fontSize) * words.closest('.shown').style.zoom / innerHeight,
-    lines: new Set([...words.querySelectorAll('.head')].map((head) => head.getBoundingClientRect().y)).size,
-    named: words.querySelectorAll('.names').length,
-  };
-}"""  # how large a letter is, in heights of the window; the lines of words, and how many have the names
-ESCAPES = """() => ['Escape', 'Escape'].forEach((key) =>
-  document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })))"""  # twice at once
-SWIPE = """([x, y]) => {
-  const shown = document.querySelector('#talk .slide.current .shown');
-  const at = (clientX, clientY) => new Touch({ identifier: 1, target: shown, clientX, clientY });
-  const say = (name, touches, changedTouches) =>
-    shown.dispatchEvent(new TouchEvent(name, { touches, changedTouches, bubbles: true }));
-  say('touchstart', [at(150, 300)], []);
-  say('touchend', [], [at(150 + x, 300 + y)]);
-}"""  # of one finger, by so many pixels
 
 
 def step_of(page: Page) -> str:
@@ -76,7 +32,7 @@ def arrived(real: Open) -> Visitor:
     for place in page.locator(f"#talk {TOLD} .plot").all():
         expect(place.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
     expect(page.locator(f"#talk {TOLD} .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
-    page.wait_for_function(FITS, timeout=PATIENCE)
+    page.wait_for_function(SCRIPTS["fits"], timeout=PATIENCE)
     visitor.waits_for_the_server()
     return visitor
 
@@ -87,7 +43,7 @@ def talking(visitor: Visitor, step: int, theme: str, width: int, height: int) ->
     visitor.page.keyboard.press("Home")
     for _ in range(step - 1):
         visitor.page.keyboard.press("ArrowRight")
-    visitor.page.wait_for_function(FITS, timeout=PATIENCE)
+    visitor.page.wait_for_function(SCRIPTS["fits"], timeout=PATIENCE)
     return visitor
 
 
@@ -104,11 +60,11 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
         page.keyboard.press("ArrowRight")
         if page.locator(f"{SHOWN} .question").count():  # it stands there first, alone
             asks += 1
-            assert page.evaluate(ASKS)
+            assert page.evaluate(SCRIPTS["asks"])
             expect(page.locator(f"{SHOWN} h2.caption")).to_be_hidden()
             expect(page.locator(f"{SHOWN} .shown *:visible")).to_have_count(0)
             page.keyboard.press("ArrowRight")
-        assert page.evaluate(IS_THERE)  # without waiting for anything
+        assert page.evaluate(SCRIPTS["is_there"])  # without waiting for anything
         seen.append(page.locator(f"{SHOWN} h2.caption").inner_text())
     assert len(set(seen)) == total
     assert asks == sum(bool(step.question) for step in SCRIPT)
@@ -155,7 +111,7 @@ def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
         page.keyboard.press(key)
     assert step_of(page) == f"{total} / {total}"
     for sideways, down, there in ((200, 10, total - 1), (200, 150, total - 1), (-200, 0, total)):
-        page.evaluate(SWIPE, [sideways, down])
+        page.evaluate(SCRIPTS["swipe"], [sideways, down])
         assert step_of(page) == f"{there} / {total}"
     page.keyboard.press("b")
     expect(page.locator("#talk.blank")).to_have_count(1)
@@ -212,16 +168,16 @@ def test_another_talk_is_chosen_on_the_first_slide_and_has_its_own_address(arriv
     expect(page).to_have_url(re.compile(r"[?&]talk=pairs\.2(&|$)"))
     for theme, width, height in (("dark", 1920, 1080), ("light", 360, 740)):
         visitor.in_a_window(theme, width, height)
-        page.wait_for_function(FITS, timeout=PATIENCE)
-        page.wait_for_function(FILLED, timeout=PATIENCE)
+        page.wait_for_function(SCRIPTS["fits"], timeout=PATIENCE)
+        page.wait_for_function(SCRIPTS["filled"], timeout=PATIENCE)
         page.keyboard.press("Home")  # which asks
-        assert page.evaluate(ASKS)
+        assert page.evaluate(SCRIPTS["asks"])
         page.keyboard.press("2")
         page.keyboard.press("Enter")
         assert visitor.violations() == []
     page.reload()
     expect(page.locator(f"{SHOWN} h2.caption")).to_have_text(PAIRS[1].caption)
-    page.evaluate(ESCAPES)
+    page.evaluate(SCRIPTS["escapes"])
     slides = page.get_by_role("dialog", name="Slides")
     expect(slides.locator("li button:visible")).to_have_count(len(PAIRS) + 1)
     assert visitor.violations() == []
@@ -260,8 +216,8 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(arrived: Vis
     page.keyboard.press("ArrowRight")
     for width, height in ((1920, 1080), (844, 390)):  # a hall, and a phone held sideways
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(FITS, timeout=PATIENCE)
-        words = page.evaluate(WORDS_ARE)
+        page.wait_for_function(SCRIPTS["fits"], timeout=PATIENCE)
+        words = page.evaluate(SCRIPTS["words_are"])
         assert words["size"] >= 1 / 50
         assert words["lines"] == words["named"] > 1
     page.keyboard.press("ArrowLeft")

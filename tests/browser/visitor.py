@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,20 +16,8 @@ PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
 STUMBLE = "Cannot read properties of undefined (reading '0')"  # Plotly's, of a plot redrawn while it is drawn
 BESIDES = ("place", "head", "task", "pool_layer")  # what is asked one press away
 TICK = 20  # milliseconds between two looks
+SCRIPTS = tomllib.loads(Path(__file__).with_name("scripts.toml").read_text("utf-8"))  # what it runs
 ANYWHERE = (("light", 360), ("dark", 1366))  # themes and widths of a window
-STILL = """() => document.getAnimations().every(
-    one => one.playState === "finished" || one.effect.getComputedTiming().iterations === Infinity
-)"""
-
-AXE = """() => axe.run(
-    { exclude: [["footer"]] },
-    { resultTypes: ["violations"], preload: { assets: ["media"] } },
-).then((found) => found.violations)"""  # no node that is well, no style sheet: no rule that is run reads one
-LAST_IMAGE = """() => new Promise((failed) => {
-    const last = new Image();
-    last.onerror = () => setTimeout(failed);
-    last.src = "/theme.css?no-image";
-})"""  # asked for after all others; what comes is there, but is no image
 
 
 @dataclass
@@ -106,7 +95,7 @@ class Visitor:
         """Let every image that was asked for load or fail: one that fails may run what is in its onerror."""
         self.page.wait_for_function("[...document.images].every((one) => one.complete)")
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
-        self.page.evaluate(LAST_IMAGE)
+        self.page.evaluate(SCRIPTS["last_image"])
 
     def in_a_window(self, theme: str, width: int, height: int = 900) -> None:
         """Change the theme, as gradio's own switch does, and the size."""
@@ -145,10 +134,10 @@ class Visitor:
 
     def violations(self) -> list[str]:
         """What axe finds but for gradio's own footer, once nothing fades in or out any more."""
-        self.page.wait_for_function(STILL)
+        self.page.wait_for_function(SCRIPTS["still"])
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(Axe().axe_script)
-        violations = self.page.evaluate(AXE)
+        violations = self.page.evaluate(SCRIPTS["axe"])
         return [f"{one['id']}: {node['html'][:200]}" for one in violations for node in one["nodes"]]
 
 
