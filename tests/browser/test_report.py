@@ -17,6 +17,7 @@ from components.exhibits.report import Made, report
 from components.inference.engine import Engine
 from components.texts import load_texts
 from components.types import Query
+from tests.browser.visitor import Visitor
 from tests.exhibits.answers import found
 from tests.serving import ROOT
 from tests.ui.fake import FakeAnalyst
@@ -56,15 +57,12 @@ def test_it_opens_without_a_network_and_its_plots_can_be_taken_away(
     expect(page.locator(".verdict")).to_contain_text("reads 1 of 14 tokens")
     expect(page.locator("#similarity-plot .ytick text").filter(has_text="delight")).to_have_count(1)
     can_be_read(page)
+    visitor = Visitor(page, "")
     for plot in FIGURES:
-        with page.expect_download() as download:
-            page.locator(f'button[data-plot="{plot}"][data-export="png"]').click()
-        download.value.save_as(tmp_path / "plot.png")
-        assert (tmp_path / "plot.png").read_bytes()[1:4] == b"PNG"
-    with page.expect_download() as download:
-        page.locator('a[download="poolscope-heatmap.csv"]').click()
-    download.value.save_as(tmp_path / "plot.csv")
-    assert (tmp_path / "plot.csv").read_text("utf-8-sig").startswith("index,token,layer 0")
+        image = visitor.saves(page.locator(f'button[data-plot="{plot}"][data-export="png"]'), tmp_path)
+        assert image.read_bytes()[1:4] == b"PNG"
+    table = visitor.saves(page.locator('a[download="poolscope-heatmap.csv"]'), tmp_path)
+    assert table.read_text("utf-8-sig").startswith("index,token,layer 0")
 
 
 def test_a_hostile_checkpoint_is_inert_and_nothing_can_be_run(
