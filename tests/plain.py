@@ -13,6 +13,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from components.model.catalogue import read_catalogue
 from components.model.tracing import Call
 from components.settings import Settings
+from tests.families.cases import FACTS, with_hidden
 
 SPECS = {spec.key: spec for spec in read_catalogue(Settings().catalogue) if spec.source == "bundled"}
 KEYS = tuple(SPECS)
@@ -26,13 +27,6 @@ INPUTS = (
 )
 
 FIRST = ("bert", "distilbert", "roberta")  # families that read the first position, as their papers say
-LAST_LAYER = {  # the module after which nothing but the head follows, as the families' own code has it
-    "bert": "bert.encoder",
-    "distilbert": "distilbert.transformer",
-    "roberta": "roberta.encoder",
-    "xlnet": "transformer",
-    "gpt2": "transformer.ln_f",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +64,8 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
 @contextmanager
 def overwritten(model: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
     """Within, a forward pass goes on with ``change`` of the last layer's hidden states (B, T, D)."""
-    module = model.get_submodule(LAST_LAYER[model.config.model_type])
-
-    def hook(_module: Any, _args: Any, output: Any) -> Any:
-        if isinstance(output, torch.Tensor):
-            return change(output)
-        first, *names = output.keys()
-        return type(output)(**{first: change(output[first])}, **{name: output[name] for name in names})
-
-    with module.register_forward_hook(hook):
+    body = model.base_model.get_submodule(FACTS["bodies"].get(model.config.model_type, ""))
+    with body.register_forward_hook(lambda _body, _args, output: with_hidden(output, change)):
         yield
 
 

@@ -102,7 +102,7 @@ class ByHand:
     def final(self, inputs: Inputs) -> Tensor:
         """The final hidden states (B, T, D)."""
         seen: list[Tensor] = []
-        _with(self._given(inputs)[-1], lambda hidden: seen.append(hidden) or hidden)
+        with_hidden(self._given(inputs)[-1], lambda hidden: seen.append(hidden) or hidden)
         return seen[-1]
 
     def after(self, inputs: Inputs, change: Callable[[Tensor], Tensor]) -> Tensor:
@@ -111,7 +111,7 @@ class ByHand:
         The body has run once for these ``inputs``; only what comes behind it runs again.
         """
         given = iter(self._given(inputs))
-        self.body.forward = lambda *_args, **_named: _with(next(given), change)
+        self.body.forward = lambda *_args, **_named: with_hidden(next(given), change)
         try:
             return self.logits(inputs)
         finally:
@@ -143,7 +143,7 @@ class ByHand:
         return self._ran[1]
 
 
-def _with(output: Any, change: Callable[[Tensor], Tensor]) -> Any:
+def with_hidden(output: Any, change: Callable[[Tensor], Tensor]) -> Any:
     """What a module handed out, with its hidden states changed."""
     if isinstance(output, Tensor):
         return change(output)
