@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.serving import ROOT, browser_path, served
 
@@ -20,35 +20,19 @@ def main() -> None:
     flags = ["--no-sandbox", "--disable-gpu"]
     with served("app.py", log=Path(os.devnull)) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=flags)
-        take(browser, address, "screenshot", (1366, 1150), "", _answered)
-        for name, query, shown in (
-            ("compare", "&tab=compare", _compared),
-            ("edit", f"&tab=compare{EDIT}", _compared),
-            ("lens", "&panel=head", partial(_scrolled, plot="#lens-plot")),
-            ("importance", "&panel=importance", partial(_scrolled, plot="#matters-plot")),
-            ("averaging", "&tab=evidence", partial(_scrolled, plot="#averaging-plot")),
-            ("trace", f"&tab=compare{EDIT}", _traced),
-            ("lab", "&tab=lab", _fitted),
-            ("talk", "&talk=2", _talking),
-        ):
-            take(browser, address, f"screenshots/{name}", (1920, 1080), query, shown)
-            take(browser, address, f"screenshots/{name}-phone", (390, 844), query, shown, scale=2)
+        page = browser.new_page(viewport={"width": 1366, "height": 1150})
+        take(page, f"{address}/?__theme=light", "screenshot", _answered)
+        for name, (query, shown) in SHOTS.items():
+            for where, width, height, scale in (("", 1920, 1080, 1), ("-phone", 390, 844, 2)):
+                window = {"width": width, "height": height}
+                page = browser.new_page(viewport=window, device_scale_factor=scale)
+                take(page, f"{address}/?__theme=light{query}", f"screenshots/{name}{where}", shown)
         browser.close()
 
 
-def take(
-    browser: Browser,
-    address: str,
-    name: str,
-    size: tuple[int, int],
-    query: str,
-    shown: Shown,
-    scale: int = 1,
-) -> None:
-    """One picture of the page that a link with ``query`` leads to, once it is ``shown``."""
-    width, height = size
-    page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
-    page.goto(f"{address}/?__theme=light{query}")
+def take(page: Page, address: str, name: str, shown: Shown) -> None:
+    """One picture of the page at an address, once it is ``shown``."""
+    page.goto(address)
     shown(page)
     page.wait_for_timeout(SETTLED)
     page.screenshot(path=ROOT / "assets" / f"{name}.png")
@@ -92,6 +76,17 @@ def _talking(page: Page) -> None:
     expect(page.locator("#talk .slide.current .main-svg").first).to_be_visible(timeout=LIMIT)
     expect(page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=LIMIT)
 
+
+SHOTS: dict[str, tuple[str, Shown]] = {  # of a link with a query, when that is shown
+    "compare": ("&tab=compare", _compared),
+    "edit": (f"&tab=compare{EDIT}", _compared),
+    "lens": ("&panel=head", partial(_scrolled, plot="#lens-plot")),
+    "importance": ("&panel=importance", partial(_scrolled, plot="#matters-plot")),
+    "averaging": ("&tab=evidence", partial(_scrolled, plot="#averaging-plot")),
+    "trace": (f"&tab=compare{EDIT}", _traced),
+    "lab": ("&tab=lab", _fitted),
+    "talk": ("&talk=2", _talking),
+}
 
 if __name__ == "__main__":
     main()
