@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
@@ -103,16 +104,10 @@ def _arrived(visitor: Visitor) -> Visitor:
 
 
 def opened(
-    browser: BrowserContext,
-    address: str,
-    visitors: list[Visitor],
-    theme: str = "light",
-    width: int = 1366,
-    height: int = 900,
-    query: str = "",
+    browser: BrowserContext, address: str, visitors: list[Visitor], *window: Any, **more: Any
 ) -> Visitor:
     """A visitor with a page of their own, which is held to do nothing that is forbidden."""
-    visitors.append(visit(browser, address, theme, width, height, query))
+    visitors.append(visit(browser, address, *window, **more))
     return visitors[-1]
 
 

@@ -10,7 +10,7 @@ from components.exhibits.view import CENTRED, CENTRINGS, LAYER
 from components.texts import load_texts
 from components.types import Analysis, Query
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
+from tests.browser.visitor import PATIENCE, SCRIPTS
 from tests.exhibits.showing import plain
 from tests.ui.fake import FakeAnalyst
 
@@ -23,7 +23,10 @@ def test_every_frame_is_what_the_server_would_draw_and_asks_nothing(fake: Open) 
     query = Query("pair", "not so good", "but not bad at all")
     visitor = fake(query=f"&text={query.text}&pair={query.text_pair}&backbone=pair&centred=centred&layer=2")
     page = visitor.page
-    _opens_the_table_of(visitor, "layer 2 of 6")
+    visitor.sees_an_answer()
+    expect(page.locator("#similarity-plot .xtitle")).to_contain_text("layer 2 of 6", timeout=PATIENCE)
+    page.get_by_role("button", name=SAY(TABLE.title)).click()
+    visitor.waits_for_the_server()
     asked: list[Request] = []
     page.on("request", lambda request: request.method == "POST" and asked.append(request))
     page.evaluate(SCRIPTS["count_drawings"])
@@ -38,14 +41,6 @@ def test_every_frame_is_what_the_server_would_draw_and_asks_nothing(fake: Open) 
         )
     assert asked == []
     assert page.evaluate("window.drawings") == len(CENTRINGS)
-
-
-def _opens_the_table_of(visitor: Visitor, layer: str) -> None:
-    """Wait for the answer that is looked at as a link says, and for the page to come to rest."""
-    visitor.sees_an_answer()
-    expect(visitor.page.locator("#similarity-plot .xtitle")).to_contain_text(layer, timeout=PATIENCE)
-    visitor.page.get_by_role("button", name=SAY(TABLE.title)).click()
-    visitor.waits_for_the_server()
 
 
 def _sees(page: Page, analysis: Analysis, look: State) -> None:

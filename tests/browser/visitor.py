@@ -142,7 +142,12 @@ class Visitor:
 
 
 def visit(
-    browser: BrowserContext, address: str, theme: str, width: int, height: int, query: str = ""
+    browser: BrowserContext,
+    address: str,
+    theme: str = "light",
+    width: int = 1366,
+    height: int = 900,
+    query: str = "",
 ) -> Visitor:
     """Open the page at ``address`` by a link with ``query``, such as "&tab=compare", and wait for nothing."""
     page = browser.new_page()
