@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from tests.benchmarks.timing import tell
-from tests.serving import browser_path, served
+from tests.benchmarks.timing import Pair, tell
+from tests.serving import browser_path, eventually, served
 
 APP, PLAIN = "app.py", "tests/benchmarks/plain_app.py"
 DRAWN = {APP: "#heatmap-plot .main-svg", PLAIN: "button:text-is('go')"}  # when there is something to look at
@@ -33,6 +34,7 @@ def report() -> None:
         browser = playwright.chromium.launch(executable_path=browser_at, args=FLAGS)
         drawn = [(_started(APP, browser), _started(PLAIN, browser)) for _ in range(3)]
         tell("start to first analysis drawn", drawn)
+        tell("address to first answer in sight", _reads(browser), "bar 1.10")
         clicks = zip(_pooling_clicks(browser), _trivial_clicks(browser), strict=True)
         tell("click to redrawn plots", clicks)
         browser.close()
@@ -52,6 +54,21 @@ def _opened(browser: Browser, script: str) -> Iterator[Page]:
         page.goto(url)
         expect(page.locator(DRAWN[script]).first).to_be_visible(timeout=60_000)
         yield page
+
+
+def _reads(browser: Browser) -> list[Pair]:
+    """Seconds from asking for an app's page to what there is to see, in a browser that keeps nothing."""
+    with served(APP, log=QUIET) as own, served(PLAIN, log=QUIET) as plain:
+        eventually(lambda: 'id="arrival"' in httpx.get(own).text, "no first answer")
+        return [(_seen(browser, own, ".verdict"), _seen(browser, plain, DRAWN[PLAIN])) for _ in range(6)][1:]
+
+
+def _seen(browser: Browser, url: str, part: str) -> float:
+    with browser.new_page() as page:
+        begun = time.perf_counter()
+        page.goto(url, wait_until="commit")
+        page.locator(part).first.wait_for()
+        return time.perf_counter() - begun
 
 
 def _pooling_clicks(browser: Browser) -> list[float]:
