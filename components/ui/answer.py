@@ -129,12 +129,6 @@ def offered_labels(analysis: Analysis, state: State, say: Texts, possible: bool 
     )
 
 
-def awaited_label(state: State) -> Any:
-    """Offer the label of ``state`` while there is no answer: the next one is looked at so."""
-    chosen = LABEL.of(state)
-    return gr.update(choices=[("", ""), (visible(chosen), chosen)], value=chosen)
-
-
 class Whence(NamedTuple):
     """Where the answer to a question comes from, or why that cannot be said."""
 
@@ -545,7 +539,9 @@ class Answer:
         """Prepare what is hidden where there is no answer: the next one is looked at as ``state`` says."""
         offered = [("cls", "cls"), (self.say("view.reference_pooled"), "pooled")]
         kept = "cls" if isinstance(reference, int) else reference  # an index means nothing without tokens
-        menus = dict.fromkeys((self.head.label, self.importance.controls[LABEL]), awaited_label(state))
+        label = LABEL.of(state)
+        labels = gr.update(choices=[("", ""), (visible(label), label)], value=label)
+        menus = dict.fromkeys((self.head.label, self.importance.controls[LABEL]), labels)
         return {self.reference: gr.update(choices=offered, value=kept), **menus, **self.look(state)}
 
     def send_frames(self, given: Given) -> Updates:

@@ -147,7 +147,8 @@ async def test_every_error_becomes_a_message(
 
     with pytest.raises(gr.Error) as raised:
         await with_timeout(fail, LIMIT)(Asker())
-    assert raised.value.message == told
+    assert (raised.value.message, raised.value.__cause__) == (told, cause or error)
+    assert raised.value.print_exception == (error is not WORD)
     (answer,) = await answers(plain(fail), {"method": "POST", "json": {}})
     assert (answer.status_code, answer.json()) == (status, {"detail": told})
 
