@@ -2,8 +2,7 @@
 
 Random numbers of losses are torch's. Logits of words are computed only at the predicted positions, since the
 output embedding is by far the widest matrix. The trainers of the `tokenizers` library iterate over hash maps,
-whose order changes from run to run: what depends on it is sorted here, so that the same texts give the same
-vocabulary.
+whose order changes from run to run: what depends on it is sorted here, so that texts give one vocabulary.
 """
 
 from __future__ import annotations

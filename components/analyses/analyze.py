@@ -32,8 +32,7 @@ class Cell:
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types, with nulls and empty lists where it is refused.
 
-        ``probability`` is that of the label predicted, the highest if there are several, None if there is
-        none.
+        ``probability`` is that of the label predicted, of several the highest, None if there is none.
         """
         answer, refusal = self.analysis, self.refusal
         asked = "backbone pooling head task=probe_task pool_layer predicted probability "

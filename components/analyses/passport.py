@@ -66,8 +66,7 @@ class Passport:
     ``ordinary``: (L + 1, 3) how similar [CLS] of one of our sentences is to tokens of others, low, median and
     high, each the median over the sentences. ``complete``: whether its files hold every tensor; ``constant``:
     names of those that they lack and that are one and the same number instead. ``weights``: those of its
-    head; ``unused``: what of its files is not loaded. ``failed`` says which texts could not be measured, and
-    why.
+    head; ``unused``: what of its files is not loaded. ``failed``: which texts cannot be measured, and why.
     """
 
     backbone: BackboneSpec

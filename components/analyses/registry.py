@@ -37,8 +37,7 @@ Prepared = tuple[tuple[Asked, ...], Mapping[str, Any]]  # what a job is asked, a
 class Cost:
     """Time that an analysis takes, in units of one ``analyze`` of about thirty tokens.
 
-    It is one for every so many ``characters``, ``least`` at least; as much again for each of ``several``
-    texts.
+    It is one for every so many ``characters``, ``least`` at least, for each text where ``several`` count.
     """
 
     least: float = 1.0

@@ -235,8 +235,7 @@ class Passed:
 class Examined:
     """Query on a backbone: the forward pass, what its pooling sees of it, and what the head says.
 
-    ``states`` end with the layer that is pooled. ``probe`` is the query's, or None for the checkpoint's own
-    head.
+    ``states`` end with the layer that is pooled. ``probe`` is the query's, None for the own head.
     """
 
     passed: Passed

@@ -68,8 +68,7 @@ class HubUnreachableError(PoolscopeError):
 class Listing:
     """Model that can be had at one commit.
 
-    ``parts``: what the hub says of its files, first of the small ones that are read with it, then of its
-    weights.
+    ``parts``: what the hub says of the small files that are read with it, and of its weights.
     """
 
     model: str

@@ -38,8 +38,7 @@ Rebuild = Callable[[Sequence[Any]], Any]
 def tables(model: nn.Module) -> Iterator[Table]:
     """Everything that a forward pass may assign to: each module's attributes, parts, buffers and config.
 
-    ``state_dict`` holds neither attributes nor buffers that are not saved, and copying a model takes its
-    weights' memory twice.
+    ``state_dict`` lacks attributes and buffers that are not saved; a copy takes the weights' memory twice.
     """
     configs: dict[int, Table] = {}
     for module in model.modules():

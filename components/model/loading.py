@@ -73,8 +73,7 @@ UNLIMITED = 1_000_000  # from here on a stated limit is a way to say that there 
 def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: None) -> Backbone:
     """Load a checkpoint folder of this machine in float32; PoolscopeError says why it cannot be.
 
-    ``make_room`` is told how many bytes its weights will take before any of them is allocated, and may
-    raise RefusalError.
+    ``make_room`` is told how many bytes its weights take, before they do; it may raise RefusalError.
     """
     place = files.folder(spec)
     if place is None:

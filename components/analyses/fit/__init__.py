@@ -1,8 +1,7 @@
 """Fits a table: measures every combination of backbone, pooling and layer, step by step. Light to import.
 
 A table as numbers, which of its rows a fold may not part, and the steps in their order. Each is asked for by
-its name, so that other questions have their turns in between; what runs in one loads torch or scikit-learn
-there.
+its name, so that other questions have turns in between; what runs in one loads torch or scikit-learn there.
 """
 
 from __future__ import annotations

@@ -129,9 +129,8 @@ def conclude(
 ) -> Fit:
     """Everything in one place, the ranking best first.
 
-    ``parts``: (R, N) of the rows. ``place``: of the best combination in the ``grid``; ``vectors``: (N, D') of
-    that one. ``words``: without any. ``curve``: fitted on shares of the rows; ``control``: with shuffled
-    labels.
+    ``parts``: (R, N) of the rows. ``place``: of the best one in the ``grid``; ``vectors``: its (N, D').
+    ``words``: without any. ``curve``: fitted on shares of the rows; ``control``: with shuffled labels.
     """
     best, labels = grid[place], asked.rows.labels
     predicted, tried = best.tested.predicted, sum(not one.same_as for one in grid)

@@ -286,8 +286,7 @@ class PoolingSource:
 def pooling_source(key: str) -> PoolingSource:
     """Write the pooling method ``key`` with all that it needs, but for the class that it is called with.
 
-    Imports go to the top of the file. What Poolscope tells a visitor becomes a ValueError with the same
-    sentence in English.
+    Imports go to the top of the file. What Poolscope tells a visitor becomes a ValueError in English.
     """
     found = _with_needed(POOLINGS[key].function.__name__, sys.modules[POOLINGS[key].function.__module__])
     whole = "\n".join(found.values())

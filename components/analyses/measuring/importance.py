@@ -32,8 +32,7 @@ WHOLE = 1e-3  # by which the attention of a token may miss the sum of 1
 def weigh(examined: Examined, label: str) -> Importance:
     """Measure all but integrated gradients for the output called ``label``, or the likeliest where it is "".
 
-    PoolscopeError where there is no such label, no hidden state for each token, or where a lower layer is
-    pooled.
+    PoolscopeError where there is no such label, no hidden state for each token, or a lower layer is pooled.
     """
     answer, index, eraser = _asked(examined, label)
     seen, rolled, warnings = attention(examined)
