@@ -347,20 +347,11 @@ def test_hostile_settings_open_nothing_outside(good: BackboneSpec, tmp_path: Pat
     assert 0 < refused <= number
 
 
-HOSTILE: dict[str, object] = {
-    "subfolder": "../../..",
-    "fast_tokenizer_files": ["../tokenizer.4.0.json"],
-    "sp_model_kwargs": {"model_file": "/etc/passwd"},
-    "vocab_file": 0,
-    "somebodys_file": "/etc/passwd",
-}
-
-
 @pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
 def test_a_key_that_may_name_a_file_is_refused_by_its_name(spec: BackboneSpec, file: str) -> None:
     place = Path(spec.location) / file
     own = json.loads(place.read_text()) if place.exists() else {}
-    for key, value in HOSTILE.items():
+    for key, value in TABLES["hostile"].items():
         place.write_text(json.dumps(own | {key: value}))
         told = refusal(spec)
         assert f"its {file} holds {key}" in told
