@@ -139,9 +139,16 @@ def rows_of(shown: Shown) -> dict[str, list[str]]:
     return {"|".join(one for one in row if one[0].isalpha()): row for row in cells}
 
 
-def marked(rows: Iterable[Row], every: Sequence[Row], shown: Callable[[float], str] = number) -> list[str]:
-    """Values, each with the sign of what it is held against, as statsmodels corrects it among ``every``."""
-    above, below = (counting(every, side) for side in (True, False))
+def sides(every: Sequence[Row]) -> tuple[list[Row], ...]:
+    """Those of ``every`` that are above what they are held against and those below, as statsmodels has it."""
+    return tuple(counting(every, side) for side in (True, False))
+
+
+def marked(
+    rows: Iterable[Row], signs: tuple[list[Row], ...], shown: Callable[[float], str] = number
+) -> list[str]:
+    """Values, each with its sign if it is on one of the `sides`."""
+    above, below = signs
     return [f"{shown(row.value)}{' ▲' * (row in above)}{' ▼' * (row in below)}" for row in rows]
 
 
@@ -150,10 +157,11 @@ def test_layers_are_a_row_for_each_pooling() -> None:
     table = rows_of(shown)
     for key, title in zip(CHOSEN, ("BERT", "roberta-sentiment"), strict=True):
         every = found("depth", key, task="topic")
+        signs = sides(every)
         for pooling in DEEP:
             below = [row for row in every if row.pooling == pooling]
             (last,) = found("probe", key, task="topic", pooling=pooling)
-            told = [*marked(below, every, accuracy_text), accuracy_text(last.value)]
+            told = [*marked(below, signs, accuracy_text), accuracy_text(last.value)]
             assert table[f"{title}|{pooling}"] == [title, pooling, *told]
     assert len(table) == len(CHOSEN) * len(DEEP)
     assert len(records(shown)) == len(table) * (LOWER + 1)
@@ -162,11 +170,12 @@ def test_layers_are_a_row_for_each_pooling() -> None:
 def test_whitening_is_a_row_for_each_vector() -> None:
     shown = WHITENING.show(evidence(*CHOSEN), {}, SAY)
     table, every = rows_of(shown), measured(RESULTS, "postprocessed")
+    signs = sides(every)
     assert f"tests: {len(every)})" in plain(shown.above)  # all are corrected together, whichever are chosen
     for key, title in zip(CHOSEN, ("BERT", "roberta-sentiment"), strict=True):
         for plain_one in found("cosine", key):
             after = [*found("postprocessed", key, pooling=plain_one.pooling)]
-            told = [number(plain_one.value), *marked(after, every)]
+            told = [number(plain_one.value), *marked(after, signs)]
             assert table[f"{title}|{plain_one.pooling}"] == [title, plain_one.pooling, *told]
     whole = [row for row in records(shown) if (row["backbone"], row["pooling"]) == ("BERT", "mean")]
     assert [row["step before the cosine"] for row in whole] == ["plain", *STEPS]
@@ -179,9 +188,10 @@ def test_explanations_are_a_row_for_each_checkpoint() -> None:
     last = [row for row in measured(RESULTS, "agreement") if row.layer in (None, LOWER)]
     tested = [row for row in last if row.method != "similarity"]  # of all checkpoints, corrected together
     assert f"Holm's correction over all checkpoints; tests: {len(tested)})" in plain(shown.above)
+    signs = sides(tested)
     for key in OWN:
         own, *others = (row for row in last if row.backbone == key)
-        assert rows_of(shown)[key] == [key, number(own.value), *marked(others, tested)]
+        assert rows_of(shown)[key] == [key, number(own.value), *marked(others, signs)]
     beaten = len({row.backbone for row in counting(tested)})
     assert 0 < beaten < len(OWN)
     assert f"token matters for {beaten} of {len(OWN)} checkpoints" in plain(shown.above)
