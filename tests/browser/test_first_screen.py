@@ -53,7 +53,9 @@ def test_a_whole_first_answer_stands_on_a_laptop_s_screen(real: Open) -> None:
     expect(bars(visitor)).to_have_count(17)
     for last in (bars(visitor).last, visitor.plot("similarity").locator(".textpoint").last):
         assert bottom(last) <= 768
-    assert bottom(visitor.plot("outputs")) < 768
+    names = visitor.ticks("origin", "x")  # below the map, which stands below what the head says
+    expect(names).to_have_count(17)
+    assert max(map(bottom, names.all())) < 768
     expect(visitor.page.locator("#arrival")).to_have_count(0)  # the page shows its own answer
     reads, place = visitor.verdict.locator(".reads").inner_text(), top(visitor.verdict)
     assert visitor.page.context.browser is not None
