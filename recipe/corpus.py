@@ -36,8 +36,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!]) (?=[^.?!])")  # of tokenized text: a mar
 class Example:
     """An input: one text, the two of a pair, or consecutive texts of a document.
 
-    ``label``: a class by id; of two classes also a soft label, the probability of class 1; -1
-    where there is none.
+    ``label``: a class by id; of two also a soft label, the probability of class 1; -1 where there is none.
     """
 
     texts: tuple[str, ...]

@@ -71,8 +71,7 @@ def trace(run: Run, seconds: float) -> Generator[Progress | Patched]:
 
     ``patched[l][p]``: the logits of the text when its state at the first place of pair p after layer l
     (0: the embeddings) is the other's at the second, and all above runs on. ``shares``: how much of the
-    change of the logits that is. ``whole[l]``: all states of a layer at once; null where the numbers of
-    tokens differ.
+    change of the logits that is. ``whole[l]``: all states of a layer at once; null where lengths differ.
     """
     parts: list[Patched] = [run(traced, start=0, seconds=seconds)]
     while (ended := sum(len(part.logits) for part in parts)) <= parts[0].first.layers:

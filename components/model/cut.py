@@ -237,8 +237,7 @@ def answering(module: nn.Module, answer: Any) -> Iterator[None]:
 class Pooler:
     """The pooler of a ``model``.
 
-    ``cut``: the module behind which it begins. ``heads``: whether the classifier's head reads what it gives,
-    and nothing else.
+    ``cut``: the module behind which it begins. ``heads``: whether the head reads nothing but what it gives.
     """
 
     model: PreTrainedModel

@@ -328,8 +328,7 @@ def _cancel(process: subprocess.Popen[bytes]) -> None:
 class Hub:
     """Models that are found by their ids. Several threads may ask; none waits for another's network.
 
-    ``largest``: bytes that one model may take. ``known``: whether transformers classifies texts with a type
-    of model.
+    ``largest``: bytes that one model may take. ``known``: whether a type of model can classify texts.
     """
 
     def __init__(self, largest: int, known: Classifies) -> None:
@@ -346,8 +345,7 @@ class Hub:
     def find(self, given: object) -> BackboneSpec:
         """Find the model of an id that a visitor typed, pinned to a commit; PoolscopeError: there is none.
 
-        A model on this machine stays at the commit that it has. If the hub cannot be reached, what it once
-        gave is enough.
+        A model on this machine keeps its commit. If the hub cannot be reached, what it once gave is enough.
         """
         model = checked_id(given)
         known = self.known(model)

@@ -222,8 +222,7 @@ def source(
 def look(examined: Examined) -> Lens:
     """Ask the head of ``examined`` about each hidden state, and about each layer behind its query's pooling.
 
-    PoolscopeError where no hidden state can stand where the head takes its vector: it is wider, or a layer
-    is narrower than the last.
+    PoolscopeError where no hidden state can stand for the head's vector: that is wider, or a layer narrower.
     """
     states, kept, norm = examined.states, examined.kept, examined.backbone.final_norm
     pooling, width, given = examined.query.pooling, states.hidden.shape[2], examined.outputs.vector.shape[1]

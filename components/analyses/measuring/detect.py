@@ -252,8 +252,7 @@ def _all_made(
 def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None) -> Made:
     """Pool every layer of one forward pass in every way, the last layer and plain names first.
 
-    ``half``: the same model in half precision, which then computes the hidden states. What has no direction
-    is left out.
+    ``half``: the same model in half precision, for the hidden states. What has no direction is left out.
     """
     (plain, encoded), layers, keys = one, len(backbone.ordinary.layers), _keys(declared)
     found: dict[Way, Tensor] = {}
