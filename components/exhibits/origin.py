@@ -194,7 +194,11 @@ def _words_said(given: Origin, say: Texts) -> Markup:
         return say.html("origin.random" if analysis.random else "origin.no_word")
     values = (given.before, given.after if raw else min(max(given.after, 0.0), 1.0))
     before, after = (strong_html(number(one) if raw else percent(one)) for one in values)
-    found = {"label": strong_html(visible(analysis.labels[given.label])), "before": before, "after": after}
+    found = {
+        "label": strong_html(visible(say.label(analysis.labels[given.label]))),
+        "before": before,
+        "after": after,
+    }
     if not given.matters:
         key = "none_moves" if raw else "none" if given.after < given.before else "none_falls"
         return say.html(f"origin.{key}", **found)
