@@ -29,7 +29,11 @@ def fallen(before: str, after: str, label: str = "negative") -> Values:
     return lambda say: {
         "word": say("origin.before", word="not", next="bad"),
         "unread": say("origin.unread"),
-        **{"label": label, "before": before, "after": after},
+        **{
+            "label": label if say.language.tag == "en" or label == "score" else "负面 negative",
+            "before": before,
+            "after": after,
+        },
     }
 
 
