@@ -269,7 +269,7 @@ def _are(values: object, kind: type) -> bool:
 
 
 def _lines(text: str) -> Iterator[dict[str, Any]]:
-    """One object after the other, on a line or on several."""
+    """Objects one after the other, on a line or on several."""
     decoder, end = json.JSONDecoder(), 0
     while begins := OBJECT.search(text, end):
         start = begins.start()

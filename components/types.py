@@ -282,7 +282,7 @@ class Reads:
 
 @dataclass(frozen=True, eq=False)
 class ByCentring:
-    """What is known of each of the L + 1 layers, for each centring: (L + 1, ...)."""
+    """Values of each of the L + 1 layers, for each centring: (L + 1, ...)."""
 
     plain: Floats
     centred: Floats

@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def take(page: Page, address: str, name: str, shown: Shown) -> None:
-    """One picture of the page at an address, once it is ``shown``."""
+    """A picture of the page at an address, once it is ``shown``."""
     page.goto(address)
     shown(page)
     page.wait_for_timeout(SETTLED)

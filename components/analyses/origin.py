@@ -21,7 +21,7 @@ WORD = re.compile(rf"(?:[^\W_{UNSPACED}](?:['\u2019](?=[^\W_]))?)+")
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Where an answer comes from. T tokens, W words, L layers.
+    """Origin of an answer. T tokens, W words, L layers.
 
     ``label``: the index of the likeliest output of the ``analysis``. ``words``: the places of the tokens of
     each. ``falls``: (W,) by how much the output's probability falls (regression: its value) when ``eraser``

@@ -235,7 +235,7 @@ def _declared(backbone: Backbone) -> Declaration | Sentence | None:
 def _measured(
     measure: Callable[[Any], Any], given: Iterable[Query | Examined], key: str
 ) -> tuple[list[Any], list[Sentence]]:
-    """What is measured of each of the texts that is ``given``, and a sentence on each that cannot be."""
+    """Results of each of the texts that is ``given``, and a sentence on each that gives none."""
     found, failed = list[Any](), list[Sentence]()
     for one in given:
         try:

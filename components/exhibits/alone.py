@@ -1,4 +1,4 @@
-"""What a head that reads one token would say of each other one: in a column of a plot, and in words."""
+"""Answers of a head that reads one token to each other one: in a column of a plot, and in words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def column(view: View, place: float, say: Texts) -> tuple[list[draw.Trace], list
 
 
 def words(view: View, say: Texts) -> str:
-    """How many tokens it would say what of; or why that is not shown, unless the verdict says so."""
+    """Count of tokens for each answer; or why that is not shown, unless the verdict says so."""
     analysis, alone, said = view.analysis, view.analysis.alone, answers(view)
     if alone is None:
         read = len(analysis.reads.indices)

@@ -72,7 +72,7 @@ class Averages:
         return [row for row in self.rows if row.tuned is tuned]
 
     def facts(self) -> dict[str, str]:
-        """What sentences say of both, and their case, ``averaging``.
+        """Facts for sentences on both, and their case, ``averaging``.
 
         That is "tuning" where the average is better for some, worse for none, and no different where the
         backbone was fine-tuned for the task. ``left``: those better, corrected over all ``cells``.

@@ -1,4 +1,4 @@
-"""How often a token is more like [CLS] than one of other sentences: by layer, a line for each backbone."""
+"""Curves by layer, one for each backbone: how often a token is more like [CLS] than another sentence's."""
 
 from collections.abc import Sequence
 from html import escape

@@ -133,7 +133,7 @@ def _label_lines(poolings: Iterable[str]) -> list[str]:
 
 
 def _said(evidence: Evidence, row: Row, shown: tables.Format, say: Texts) -> str:
-    """What is said of a dot; ``shown`` writes a value and its ends."""
+    """Words on a dot; ``shown`` writes a value and its ends."""
     values = {name: shown(getattr(row, name)) for name in ("value", "low", "high")}
     told = {"pooling": row.called, "backbone": evidence.title(row.backbone), "examples": row.measured}
     return say.html("evidence.hover", **told, **values)
@@ -180,7 +180,7 @@ def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def _mark(row: Row) -> str:
-    """Whether a tested row is above or below what it is held against, by more than chance."""
+    """Tell whether a tested row is above or below what it is held against, by more than chance."""
     above, below, _ = gains([row])
     return " ▲" * above + " ▼" * below
 

@@ -67,7 +67,7 @@ class Found:
 
     @property
     def beats_words(self) -> bool:
-        """Whether the best combination is better than words alone, by more than chance."""
+        """Tell whether the best combination is better than words alone, by more than chance."""
         words = self.fit.words
         return words.p_corrected < LEVEL and self.best.accuracy.value > words.accuracy.value
 

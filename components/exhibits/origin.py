@@ -1,4 +1,4 @@
-"""Where an answer comes from, in words and as a map: what each hidden state brings of a change along."""
+"""Origin of an answer, in words and as a map: what each hidden state brings of a change along."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -51,7 +51,7 @@ def stays(claims: Mapping[Holder, Floats]) -> list[Stay]:
 
 
 def _holder(claims: Mapping[Holder, float]) -> Holder:
-    """Who alone has more than half; else what is read, where it has the largest part, and one to be seen."""
+    """Holder of more than half, alone; else what is read, where it has the largest part that can be seen."""
     holding = [who for who, share in claims.items() if share > MOST]
     if holding:
         return holding[0] if len(holding) == 1 else "shared"

@@ -39,14 +39,14 @@ SCALE = [  # the two-way scale, grey where it is ordinary
 
 
 def beside_band(view: View, total: int, say: Texts) -> dict[str, str]:
-    """What is compared with whose tokens, and how many of ``total`` lie on one side of the band by chance."""
+    """Names for the band's sentences, and how many of ``total`` lie on one side of it by chance."""
     others = say("ordinary.pairs" if view.is_pair else "ordinary.sentences")
     name = shorten(naming.reference_name(view, say), 40)
     return {"reference": name, "others": others, "expected": number(BEYOND * total, 1)}
 
 
 def area_line(view: View, say: Texts) -> str:
-    """How often a token of this text is more like the reference than one of another, at some of the layers.
+    """Sentence on how often a token of this text is the more similar one, at some of the layers.
 
     "" where there is no token but the reference.
     """
@@ -288,7 +288,7 @@ def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
 
 
 def _heatmap_words(view: View, say: Texts) -> str:
-    """How large it is, and how many cells are beyond what is ordinary at their layer."""
+    """Its size, and how many cells are beyond what is ordinary at their layer."""
     layers, total = view.by_layer.shape
     parts = [say("heatmap.description", layers=layers, total=total)]
     if view.others:

@@ -156,7 +156,7 @@ class View:
 
     @property
     def areas(self) -> Floats:
-        """How often a token is more like the reference than one of other sentences: (L + 1,) in [0, 1]."""
+        """Share of pairs in which a token is more like the reference than others': (L + 1,) in [0, 1]."""
         return self.analysis.area.of(self.centring)
 
     @property

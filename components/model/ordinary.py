@@ -1,4 +1,4 @@
-"""What is ordinary among hidden states: how similar a reference is to tokens of sentences of our own.
+"""Ordinary hidden states: how similar a reference is to tokens of sentences of our own.
 
 In deep layers all hidden states point in much the same direction, so a cosine means little before it is known
 what cosines of unrelated tokens are there (Ethayarajh 2019), and a few dimensions that are large everywhere
@@ -157,7 +157,7 @@ def _by_centring(values: Numbers) -> ByCentring:
 
 
 def _area(own: Numbers, others: Numbers) -> float:
-    """How often one of ``own`` (T,) is above one of ``others`` (M,): the area under the ROC curve, in [0, 1].
+    """Area under the ROC curve, in [0, 1]: how often one of ``own`` (T,) is above one of ``others`` (M,).
 
     That is Mann-Whitney's U over T x M: what is equal, but for how far single precision errs, counts half.
     NaN where T is 0.

@@ -130,7 +130,7 @@ def offered_labels(analysis: Analysis, state: State, say: Texts, possible: bool 
 
 
 class Whence(NamedTuple):
-    """Where the answer to a question comes from, or why that cannot be said."""
+    """Card that says where the answer to a question comes from, or why that cannot be said."""
 
     query: Query
     found: Origin | Sentence

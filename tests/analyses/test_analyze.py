@@ -35,7 +35,7 @@ def whole(analysis: Analysis) -> bytes:
 
 
 def is_what_it_says_alone(engine: Engine, cell: Cell) -> bool:
-    """Whether ``analyze`` gives the same for this combination, or refuses it in the same words.
+    """Tell whether ``analyze`` gives the same for this combination, or refuses it in the same words.
 
     What the head would say of each token is asked of one answer, not of many.
     """

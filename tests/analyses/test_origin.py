@@ -35,7 +35,7 @@ def made_up(analysis: Analysis) -> Origin:
 
 
 def masked(key: str, text: str, word: tuple[int, ...]) -> Any:
-    """What transformers gives for the text with the stand-in's id in these places."""
+    """Logits that transformers gives for the text with the stand-in's id in these places."""
     plain = load_plain(SPECS[key].location)
     inputs = plain.tokenizer(text, return_tensors="pt")
     inputs["input_ids"][0, list(word)] = eraser_of(key)

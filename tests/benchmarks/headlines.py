@@ -142,7 +142,7 @@ def said(fit: Fit) -> set[str]:
 
 
 def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> Tested:
-    """What real classifiers say of vectors in all folds, one after the other."""
+    """Answers of real classifiers of vectors in all folds, one after the other."""
     splits = [split for parts in divide(rows, folds, repeats) for split in splits_of(parts, folds)]
     return Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
 
@@ -163,7 +163,7 @@ def doubted(kind: Kind, changed: float, seed: int) -> tuple[int, int, int]:
 
 
 def simulate(seed: int, winner: float) -> tuple[bool, bool, int]:
-    """One table; the first combination says ``winner`` more of the label than the others.
+    """A table; the first combination says ``winner`` more of the label than the others.
 
     Whether a difference is claimed, whether the first is found to be best, and how many intervals cover.
     """

@@ -40,7 +40,7 @@ def anatomy(backbone: str = "first", text: str = "not good", text_pair: str = ""
 
 
 def lens(given: Anatomy) -> Lens:
-    """What a head says of hidden states, where it can be asked."""
+    """Answers of a head of hidden states, where it can be asked."""
     assert isinstance(given.lens, Lens)
     return given.lens
 

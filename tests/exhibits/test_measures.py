@@ -145,7 +145,7 @@ def test_near_sentences_are_as_near_as_transformers_has_them(engine: Engine) -> 
 
 
 def test_without_a_padding_id_a_batch_is_refused_and_with_another_one_padding_is_read() -> None:
-    """What the card about a head for GPT-2 says of its class."""
+    """Words of the card about a head for GPT-2 says of its class."""
     plain = load_plain(SPECS["gpt2-pretrained"].location)
     batch = plain.tokenizer(["not good", "not good at all"], padding=True, return_tensors="pt")
     alone = plain("not good").logits[0]

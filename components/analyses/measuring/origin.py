@@ -1,4 +1,4 @@
-"""Where an answer comes from: its words masked in turn, then the trace to the text without one of them."""
+"""Origin of an answer: its words masked in turn, then the trace to the text without one of them."""
 
 from __future__ import annotations
 

@@ -95,13 +95,13 @@ def above(*values: float) -> Values:
 
 
 def areas(say: Texts) -> dict[str, object]:
-    """What is said of three layers, at which one token of ours is more and more often above one of others."""
+    """Words on three layers, at which one token of ours is more and more often above one of others."""
     layers = [say("ordinary.area_layer", layer=layer, share=f"{50 + 20 * layer} %") for layer in range(3)]
     return {**above()(say), "layers": say.listed(layers)}
 
 
 def cells(say: Texts) -> dict[str, object]:
-    """How many of all cells of all layers are beyond their band."""
+    """Count of all cells of all layers are beyond their band."""
     values, bands = SIMILAR.similarity[:, 1:], SIMILAR.ordinary.plain
     more, less = int((values > bands[:, 2:]).sum()), int((values < bands[:, :1]).sum())
     found = {"more": more, "less": less, "total": values.size, "expected": f"{values.size / 20:.1f}"}

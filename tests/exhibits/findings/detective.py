@@ -14,7 +14,7 @@ FIRST, MEAN, LOWER = replace(CLS, pooling="first"), replace(CLS, pooling="mean")
 
 
 def found(*candidates: Candidate, declares: str = "", **more: Any) -> Told:
-    """What is said where these are the nearest of all that was tried."""
+    """Words where these are the nearest of all that was tried."""
     declared = Declaration((declares,), 8, ()) if declares else None
     detected = Detected(2, 200, candidates, declared, (), (), **more)
     return lambda say: " ".join(one.said(say) for one in detected.says)

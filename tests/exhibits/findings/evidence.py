@@ -44,7 +44,7 @@ def explaining(say: Texts) -> dict[str, object]:
 
 
 def averaged(tuned: dict[str, Any], others: dict[str, Any]) -> Told:
-    """What is told of averages where those of backbones that are fine-tuned for the task are other ones."""
+    """Words on averages where those of backbones that are fine-tuned for the task are other ones."""
     heads = {(row.backbone, row.task) for row in measured(RESULTS, "head")}
     rows = [
         beside(row, **(tuned if (row.backbone, row.task) in heads else others))

@@ -15,7 +15,7 @@ ALL, CLS, NONE, BOTH = [0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], [0.1] * 6, [0, 0.
 
 
 def masked(fall: float, *rows: list[float], of: Analysis = NOT) -> Told:
-    """What is told of 90 % that falls so far without the first word, with these shares, layer by layer."""
+    """Words on 90 % that falls so far without the first word, with these shares, layer by layer."""
     sure = np.full_like(of.probabilities, 0.05)
     sure[0] = 0.9
     found = made_up(replace(of, probabilities=sure))

@@ -16,14 +16,14 @@ from tests.tiny import tokenizer
 
 
 def warned(text: str, pair: str = "", side: str = "right") -> Told:
-    """What is said of the tokens of whole words, of which 24 are taken."""
+    """Words on the tokens of whole words, of which 24 are taken."""
     words = tokenizer()
     words.truncation_side = side
     return lambda say: " ".join(one.said(say) for one in encode(words, 24, text, pair).warnings)
 
 
 def spelled(text: str) -> Told:
-    """What is said of a text by a vocabulary of bytes."""
+    """Words on a text by a vocabulary of bytes."""
     bytewise = load_plain(SPECS["roberta-sentiment"].location).tokenizer
     return lambda say: " ".join(one.said(say) for one in encode(bytewise, 64, text, "").warnings)
 
