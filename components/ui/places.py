@@ -285,6 +285,16 @@ class ProgressBar:
     def connect(
         self, coming: Any, stop: Callable[..., Updates], outputs: list[Any], inputs: Iterable[Any] = ()
     ) -> None:
-        """End the event ``coming`` when the button is pressed, and then ``stop``, which comes last."""
-        self.cancel.click(None, cancels=[coming], api_visibility="private")
-        self.cancel.click(stop, inputs=set(inputs) or None, outputs=outputs, **AT_ONCE)
+        """End the event ``coming`` when the button is pressed, and then call ``stop``."""
+        give_up(self.cancel, coming, stop, outputs, inputs)
+
+
+def give_up(
+    button: gr.Button, coming: Any, stop: Callable[..., Updates], outputs: list[Any], inputs: Iterable[Any]
+) -> None:
+    """End the event ``coming`` when the ``button`` is pressed, and then call ``stop``, which comes last.
+
+    A page sends the events of a click one after the other: the first one ends what would overwrite the second.
+    """
+    button.click(None, cancels=[coming], api_visibility="private")
+    button.click(stop, inputs=set(inputs) or None, outputs=outputs, **AT_ONCE)

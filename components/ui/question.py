@@ -19,7 +19,7 @@ from components.menus import HEADS, BackboneMenu, Choices, Example, licence, ref
 from components.texts import Texts, in_bytes
 from components.types import Analysis, BackboneSpec, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import AT_ONCE, PRIVATE, Given, Updates, browser, menu, on, scripted_html, text_box
+from components.ui.places import PRIVATE, Given, Updates, browser, give_up, menu, on, scripted_html, text_box
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 LABELS = 6  # of a model that is offered
@@ -198,8 +198,7 @@ class Download:
         news = [*self.outputs, self.coming, self.arrived, self.progress]
         sent = {self.offered, self.coming}
         coming = on([self.start.click], self.bring, sent, news, {**hub_queue("download"), **PRIVATE})
-        on([self.cancel.click], self.stop, sent, news, AT_ONCE)
-        self.cancel.click(None, cancels=[coming], api_visibility="private")
+        give_up(self.cancel, coming, self.stop, news, sent)
 
     def propose(self, spec: BackboneSpec, given: Given, said: str = "") -> Updates:
         """Offer a backbone that is not here, unless it is on its way; ``said`` is HTML to begin with."""

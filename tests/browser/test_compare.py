@@ -124,7 +124,7 @@ def test_swaps_are_marked_and_a_cell_opens_what_it_says(visitor: Visitor) -> Non
     visitor.page.keyboard.press("Enter")
     expect(visitor.verdict).to_contain_text("given the lasttoken vector", timeout=PATIENCE)
     expect(visitor.verdict.locator(".says")).to_contain_text(said)
-    visitor.waits_for_the_server()
+    visitor.sees_where_it_comes_from()
     visitor.page.go_back()
     expect(cells(visitor, ".swap")).to_have_count(18, timeout=PATIENCE)
     visitor.waits_for_the_server()

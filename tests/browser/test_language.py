@@ -27,7 +27,7 @@ def chinese(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
     visitor = visit(context, app_url, "light", 1366, 900)
     sees_a_chinese_answer(visitor)
     yield visitor
-    comes_from(visitor)
+    visitor.sees_where_it_comes_from()
     context.close()
     assert not visitor.faults
 
@@ -52,17 +52,11 @@ def said_in_english(page: Page) -> list[str]:
     return found
 
 
-def comes_from(visitor: Visitor) -> None:
-    """Waits until all of an answer is there: where it comes from is asked last, or cut off by who leaves."""
-    expect(visitor.plot("origin").locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
-    visitor.waits_for_the_server()
-
-
 def sees_a_chinese_answer(visitor: Visitor) -> None:
     expect(visitor.verdict).to_contain_text("读取 17 个词元中的 1 个：[CLS]（第一个）。", timeout=PATIENCE)
     expect(visitor.verdict).to_contain_text("它的输出是 负面 negative（96 %）。")
     expect(visitor.plot("similarity").locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
-    comes_from(visitor)
+    visitor.sees_where_it_comes_from()
 
 
 def test_a_chinese_browser_gets_a_chinese_page_and_a_way_to_english_and_back(chinese: Visitor) -> None:
@@ -85,14 +79,14 @@ def leads_to_english_and_back(chinese: Visitor) -> None:
     chinese.waits_for_the_server()
     page.locator("#classify-button").click()
     chinese.looks_at("tokens")
-    comes_from(chinese)
+    chinese.sees_where_it_comes_from()
     page.get_by_role("link", name="English").press("Enter")
     expect(chinese.verdict).to_contain_text("BertForSequenceClassification reads 1 of 17", timeout=PATIENCE)
     assert "__theme=light" in page.url
     assert "lang=en" in page.url
     assert page.evaluate("document.documentElement.lang") == "en"
     expect(page.locator("#languages [aria-current]")).to_have_text("English")
-    comes_from(chinese)
+    chinese.sees_where_it_comes_from()
     page.get_by_role("link", name="中文").click()
     sees_a_chinese_answer(chinese)
     chinese.type("  ")

@@ -91,6 +91,11 @@ class Visitor:
             self.page.wait_for_timeout(TICK)  # a stream may finish or be closed, and one waits for one event
             waited += TICK
 
+    def sees_where_it_comes_from(self) -> None:
+        """Wait until all of an answer is there: its origin is asked last, and who leaves would cut it off."""
+        expect(self.plot("origin").locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
+        self.waits_for_the_server()
+
     def has_loaded_its_images(self) -> None:
         """Let every image that was asked for load or fail: one that fails may run what is in its onerror."""
         self.page.wait_for_function("[...document.images].every((one) => one.complete)")
