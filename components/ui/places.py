@@ -294,7 +294,7 @@ def give_up(
 ) -> None:
     """End the event ``coming`` when the ``button`` is pressed, and then call ``stop``, which comes last.
 
-    A page sends the events of a click one after the other: the first one ends what would overwrite the second.
+    A page sends the events of a click one after another: the first one ends what would overwrite the second.
     """
     button.click(None, cancels=[coming], api_visibility="private")
     button.click(stop, inputs=set(inputs) or None, outputs=outputs, **AT_ONCE)
