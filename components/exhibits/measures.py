@@ -6,28 +6,17 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from numpy.linalg import norm
 
 from components.analyses.timing import Timed
 from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.exhibits import facts
-from components.exhibits.evidence import (
-    BASE,
-    LEVEL,
-    Evidence,
-    against_base,
-    corrected,
-    gains,
-    vectors,
-)
-from components.exhibits.facts import ARROW
+from components.exhibits.evidence import BASE, LEVEL, Evidence, against_base, vectors
 from components.exhibits.head import counted, short
 from components.exhibits.hidden_states import settled, trace_story
 from components.exhibits.panels import Answered
 from components.exhibits.question import Question
-from components.exhibits.view import number, percent, visible
-from components.results import Row, Table, beside, each, exact, of
+from components.exhibits.view import number, visible
 from components.texts import Texts
 
 Facts = Mapping[str, str]  # facts and cases, by name
@@ -37,14 +26,13 @@ Facts = Mapping[str, str]  # facts and cases, by name
 class Put:
     """A ``question`` that is put to one ``backbone``.
 
-    ``table``: all that was measured before, ``evidence``: that of the question's task and backbones.
+    ``evidence``: what was measured before for the question's task and backbones.
     """
 
     question: Question
     backbone: str
     analyst: Analyst
     evidence: Evidence
-    table: Table
     say: Texts
 
     @cached_property
@@ -85,37 +73,6 @@ def blind(put: Put) -> Facts:
     }
 
 
-def nearness(put: Put) -> Facts:
-    """Say how near the text is to each of the question's other texts, with each of its poolings."""
-    told = []
-    for pooling in put.question.poolings:
-        asked = put.question.query(put.backbone, pooling)
-        texts = (replace(asked, text=one) for one in (put.question.text, *put.question.texts))
-        text, *others = (put.analyst.ask("analyze", one).pooled for one in texts)
-        near = (number(float(text @ one / (norm(text) * norm(one) or 1))) for one in others)
-        told.append(put.say("questions.nearness", pooling=pooling, cosines=put.say.listed(near)))
-    return {"nearness": put.say("list.semicolon").join(told)}  # the cosines, pooling by pooling
-
-
-def probes(put: Put) -> Facts:
-    """Say what probes on each of the question's poolings say, layer by layer."""
-    question, layers = put.question, range(put.shown.analysis.layers + 1)
-    asked = [
-        replace(question.query(put.backbone, pooling), head="probe", task=question.task, pool_layer=layer)
-        for pooling in question.poolings
-        for layer in layers
-    ]
-    (answered,) = put.analyst.compare(asked)
-    rows = [answered.cells[at : at + len(layers)] for at in range(0, len(asked), len(layers))]
-    told = []
-    for pooling, row in zip(question.poolings, rows, strict=True):
-        answers = [cell.analysis for cell in row if cell.analysis]
-        label = answers[-1].predicted[0] if answers else ""
-        depths = ARROW.join(percent(one.probabilities[one.labels.index(label)]) for one in answers)
-        told.append(put.say("questions.probed", pooling=pooling, label=visible(label), depths=depths))
-    return {"probed": put.say("list.semicolon").join(told)}  # pooling by pooling, from layer 0 up
-
-
 def carried(put: Put) -> Facts:
     """Say which tokens carry the change to another text, layer by layer, and whether it ends in [CLS]."""
     asked = put.question.query(put.backbone, put.question.pooling)
@@ -142,44 +99,10 @@ def rho(put: Put) -> Facts:
     }
 
 
-def duel(put: Put) -> Facts:
-    """Hold the question's first pooling against the second, for each task, on all backbones with results.
-
-    They were tested against cls alone. The errors of both may differ in so many examples as those of either
-    differ from cls together: with these, p is as large as it can be.
-    """
-    one, other = put.question.poolings[:2]
-    told, better = [], set[str]()
-    every = each(of(put.table, "probe", pooling=[one, other]))
-    for task in dict.fromkeys(row.task for row in every):
-        rows = {(row.backbone, row.pooling): row for row in every if row.task == task}
-        keys = [key for key, pooling in rows if pooling == one and (key, other) in rows]
-        pairs = [(rows[key, one], rows[key, other]) for key in keys]
-        held = corrected([at_most(*pair) for pair in pairs])
-        above, below, _ = gains(held)
-        better |= {task} if above else set()
-        more = sum(row.value > against.value for row, against in pairs)
-        counts = {"more": more, "count": len(pairs), "above": above, "below": below}
-        told.append(put.say("questions.duel", task=visible(put.say.name(task)), **counts))
-    return {
-        "duels": put.say("list.semicolon").join(told),  # task by task
-        "wins": "here" if put.question.task in better else "elsewhere" if better else "nowhere",
-    }
-
-
-def at_most(one: Row, other: Row) -> Row:
-    """A pooling held against another one of the same backbone, with p at most as large as it says."""
-    ahead = round(one.measured * (one.value - other.value))
-    apart = max(abs(ahead), sum(row.better + row.worse for row in (one, other) if row.better is not None))
-    better, worse = (apart + ahead) // 2, (apart - ahead) // 2
-    return beside(one, better=better, worse=worse, p=exact(better, worse))
-
-
 STORED: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(  # run no model
     {
         "results": lambda put: facts.result_facts(put.evidence, put.backbone, put.question.poolings, put.say),
         "rho": rho,
-        "duel": duel,
     }
 )
 MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
@@ -187,7 +110,7 @@ MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
         "head": lambda put: facts.head_facts(put.shown.anatomy, put.say),
         "importance": lambda put: facts.importance_facts(put.shown.importance, put.say),
         "padding": lambda put: facts.padding_facts(put.shown.padding, put.say),
-        **{one.__name__: one for one in (timing, blind, nearness, probes, carried)},
+        **{one.__name__: one for one in (timing, blind, carried)},
         **STORED,
     }
 )

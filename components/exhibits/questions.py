@@ -98,7 +98,7 @@ class Answers:
         """Put a question to each of its backbones that can be asked."""
         titles = {spec.key: spec.said(self.say) for spec in self.analyst.backbones()}
         evidence = select(self.results, question.task, keys := self._backbones(question), titles)
-        return [Put(question, key, self.analyst, evidence, self.results, self.texts) for key in keys]
+        return [Put(question, key, self.analyst, evidence, self.texts) for key in keys]
 
     def _backbones(self, question: Question) -> list[str]:
         """Those of its backbones of which all measures can be taken: they are here, and among the results."""
