@@ -29,6 +29,15 @@ NEEDED = {"config.json", "model.safetensors"}
 PRELOADED = 1_500_000_000  # bytes that a build may fetch
 
 
+def sentences(text: str) -> list[str]:
+    """Those of a page's prose and of the cells of its tables; keys that follow each other are one word."""
+    text = re.sub(r"\A---\n.*?^---$", "", FENCED.sub("\n\n", text), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"`[^`]+`(?:(?:,| and| or|, and|, or)\s+`[^`]+`)*", "key", text)
+    text = re.sub(r"\]\([^)]*\)|</?[a-z][^>]*>", "", text)
+    parts = re.split(r"\n\s*\n|^ *(?:[-#]+|\d+\.) |\|", text, flags=re.MULTILINE)
+    return [one for part in parts for one in re.split(r"(?<!\bal\.)(?<=[.!?])\W*\s", " ".join(part.split()))]
+
+
 def slug(heading: str) -> str:
     """The anchor of a heading, as GitHub and the hub make it."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
@@ -45,6 +54,11 @@ def test_every_link_leads_to_a_file(page: str) -> None:
         assert place.exists(), target
         headings = re.findall(r"^#+ (.*)$", FENCED.sub("", place.read_text("utf-8")), re.M) if anchor else []
         assert not anchor or anchor in map(slug, headings), target
+
+
+@pytest.mark.parametrize("page", [page for page in TEXTS if page.startswith("docs/") or "/" not in page])
+def test_no_sentence_has_more_than_25_words(page: str) -> None:
+    assert [one for one in sentences(TEXTS[page]) if len(re.findall(r"\S*\w\S*", one)) > 25] == []
 
 
 def test_every_module_that_is_run_and_every_target_exists() -> None:

@@ -82,10 +82,13 @@ def test_the_curl_example_runs(app_url: str) -> None:
 
 
 def endpoints() -> dict[str, tuple[str, set[str]]]:
-    """The arguments of each endpoint as docs/api.md has them, and what is named in its section."""
+    """The arguments of each endpoint as docs/api.md has them, and what is named in its section, or shared."""
     pattern = r"^### `(/\w+)\(([^\n]*)\)`\n(.*?)(?=^###|\Z)"
     sections = re.findall(pattern, PAGES["api.md"], re.DOTALL | re.MULTILINE)
-    return {name: (arguments, set(re.findall(r"`(\w+)`", text))) for name, arguments, text in sections}
+    shared = PAGES["api.md"].partition("## Shared keys")[2].partition("##")[0]
+    return {
+        name: (arguments, set(re.findall(r"`(\w+)`", shared + text))) for name, arguments, text in sections
+    }
 
 
 def written(parameter: dict[str, Any]) -> str:
@@ -254,11 +257,10 @@ def held(kind: str, training: str, task: str = "sentiment") -> tuple[int, int, i
 
 def test_which_vectors_differ_from_cls_is_that_of_the_results() -> None:
     facts = Averages(select(RESULTS, "sentiment", (), {})).facts()
-    told = """In the {tuned_cells} cases of a backbone and a task for which it was fine-tuned, accuracy with
-    `mean` less that with `cls` is {tuned_low} to {tuned_high} points, and no difference counts; in the other
-    {others_cells} it is higher in {others_higher}, by {others_median} points at the median and
-    {others_high} at most, and the difference counts in {others_better} (in {left} if p is corrected for all
-    {cells} cases"""
+    told = """Where a backbone was fine-tuned for the task ({tuned_cells} cases), `mean` less `cls` is
+    {tuned_low} to {tuned_high} points of accuracy. No difference counts. In the other {others_cells} it is
+    higher in {others_higher}, by {others_median} points at the median and {others_high} at most. The
+    difference counts in {others_better} (in {left} if p is corrected for all {cells} cases"""
     assert " ".join(told.split()).format(**facts) in RECIPE
     better, worse, total = held("probe", "", "topic")
     told = f"{better} of the miniatures' {total} other vectors are better than `cls` and {worse} are worse"
@@ -268,7 +270,8 @@ def test_which_vectors_differ_from_cls_is_that_of_the_results() -> None:
     higher, lower, total = held("cosine", "-pretrained")
     assert f"higher than that of `cls` for {higher} of {total} other vectors of the pre-trained" in RECIPE
     after = held("cosine", "-sentiment")
-    assert f"lower for {lower}, and for {after[0]} and {after[1]} of {after[2]} in those" in RECIPE
+    told = f"it is {after[0]} and {after[1]} of {after[2]}."
+    assert f"lower for {lower}. In those fine-tuned for sentiment {told}" in RECIPE
     for task in ("sentiment", "subjectivity", "topic", "paraphrase"):
         better, worse, total = held("probe", GROWN, task)
         name = "topic of news" if task == "topic" else task
@@ -293,10 +296,10 @@ def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
         counts[GROWN if key == GROWN else kind] += (better, sum(len(one) - 1 for one in found))
         topics += better if (kind, task) == ("pretrained", "topic") else 0
     own, other, bare, grown = (counts[kind] for kind in ("own", "other", "pretrained", GROWN))
-    assert f"of its lower layers {grown[0]} of {grown[1]} are better than the last one" in RECIPE
-    assert f"{own[0]} of {own[1]} are better than the last one on its own task" in RECIPE
+    assert f"Of its lower layers {grown[0]} of {grown[1]} are better than the last one" in RECIPE
+    assert f"{own[0]} of {own[1]} lower layers are better than the last one on its own task" in RECIPE
     assert f"and {other[0]} of {other[1]} on the other three" in RECIPE
-    assert f"in the pre-trained backbones {bare[0]} of {bare[1]} are, all of them on" in RECIPE
+    assert f"In the pre-trained backbones {bare[0]} of {bare[1]} are, all of them on" in RECIPE
     assert topics == bare[0]
 
 
