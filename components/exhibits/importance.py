@@ -4,7 +4,6 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import chain
 from math import isnan
 from typing import Any
 
@@ -158,11 +157,6 @@ FIRST = 3  # tokens whose rank stands beside their bar
 PALE = 0.35  # opacity of the other bars
 GAP = 0.12  # between columns, as a part of one
 ROOM = 0.2  # beside the longest bar, for its rank
-RHO_ROW = 40  # pixels, of two lines
-RHO_WIDEST = 18  # characters of a line beside the axis of rho: a phone is narrow
-AFTER = 0.02  # between a bar and its number
-BELOW = 52  # pixels, for the axis
-BAND = "rgba(128, 128, 128, 0.22)"  # of what chance gives
 FAR = 0.5  # an axis starts at 0 where the smallest value is below this part of the largest
 
 
@@ -180,12 +174,13 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
         first = say.listed(view.labels[index] for index, place in method.places.items() if place <= FIRST)
         ranks.append(say("matters.first", name=method.title, tokens=first or say("matters.no_first")))
     told = say("list.semicolon").join(ranks)
+    agreement = _agreement(given, methods, say)
     return Shown(
         heading=_heading(given, methods, view, say),
-        words=say("matters.description", total=len(view.labels), ranks=told),
+        words=say.together((say("matters.description", total=len(view.labels), ranks=told), *agreement)),
         data=exhibit.titled_frame(tokens, say, {method.title: method.values for method in methods}),
         figure=_figure(methods, view, say),
-        above=hint_html(say("matters.hint")),
+        above="".join(map(hint_html, (*agreement[:1], say("matters.hint")))),
         legend=_legend(given, methods, view, say),
         about=naming.asked_line(analysis, say),
         least_width=draw.token_width(view) + COLUMN * len(methods),
@@ -199,7 +194,7 @@ def _is_there(given: Importance | Sentence) -> bool:
 def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
     """A column for each method, all with the same rows: T tokens, the first on top."""
     traces, axes, titles = [], {}, []
-    total, random = len(methods), view.analysis.random
+    total, random, chance = len(methods), view.analysis.random, chance_of(len(methods[-1].ranked))
     colours = [draw.OTHER] * len(view.labels) if random else draw.token_colours(view)
     for place, method in enumerate(methods):
         left, right = round(place / total, 4), round((place + 1 - GAP) / total, 4)
@@ -210,9 +205,10 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
         axis = draw.axis(**ends, showticklabels=False, **draw.ZERO_LINE)
         axes[f"xaxis{draw.axis_number(place)}"] = axis
         erasure = place == total - 1
-        last = say("matters.yardstick") if erasure else say("matters.rho", rho=rho_text(method.rho))
+        last = escape(say("matters.yardstick") if erasure else say("matters.rho", rho=rho_text(method.rho)))
         names = textwrap.wrap(method.title, WIDEST, break_long_words=False)
-        lines = [*(f"<b>{escape(line)}</b>" for line in names), escape(last)]
+        beyond = not random and abs(method.rho or 0.0) > chance
+        lines = [*(f"<b>{escape(line)}</b>" for line in names), f"<b>{last}</b>" if beyond else last]
         title = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
         titles.append({**title, "align": "left", "text": "<br>".join(lines), "showarrow": False})
     frame = draw.token_rows(view, say, TOP, 14, **axes)
@@ -254,9 +250,26 @@ def _heading(given: Importance, methods: list[Method], view: View, say: Texts) -
     return say(key, token=shorten(word(view.labels[tops[0]]), 24), **found)
 
 
+def _agreement(given: Importance, methods: Sequence[Method], say: Texts) -> list[str]:
+    """Count the answers that order the tokens as erasure does, beyond chance; then rho of each, in words."""
+    *others, erasure = methods
+    total, told = len(erasure.ranked), [method.rho for method in others if method.rho is not None]
+    if given.analysis.random or not told:
+        return [] if given.analysis.random else [say("matters.no_rho")]
+    chance = chance_of(total)
+    alike = sum(rho > chance for rho in told)
+    key = "matters.agree_few" if chance == 1 else "matters.agree"
+    rhos = say.listed(say("matters.rho_of", name=one.title, rho=rho_text(one.rho)) for one in others)
+    return [
+        say(key, count=alike, total=total if chance == 1 else len(others)),
+        say("matters.rhos", rhos=rhos, chance=number(chance), total=total),
+    ]
+
+
 def _legend(given: Importance, methods: list[Method], view: View, say: Texts) -> str:
     analysis = given.analysis
-    coloured = not analysis.random  # else all of it is grey
+    coloured, total = not analysis.random, len(methods[-1].ranked)  # else all of it is grey
+    chance = chance_of(total)
     lines = [
         say("matters.start", name=method.title, start=number(method.least))
         for method in methods
@@ -273,69 +286,10 @@ def _legend(given: Importance, methods: list[Method], view: View, say: Texts) ->
             **(segment_keys(view, say) if coloured else {}),
             key_html("special", say("matters.unranked")): analysis.tokens.special.any(),
             line_html(say("matters.rho_means")): True,
+            line_html(say("matters.chance", total=total, chance=number(chance))): coloured and chance < 1,
             **dict.fromkeys(map(line_html, lines), True),
         }
     )
-
-
-def agreements(given: Importance, _: State, say: Texts) -> Shown:
-    """Show how alike each answer orders the tokens of the text and erasure does."""
-    *others, erasure = methods_of(given, say)
-    total = len(erasure.ranked)
-    chance, told = chance_of(total), [method.rho for method in others if method.rho is not None]
-    rhos = (say("matters.rho_of", name=method.title, rho=rho_text(method.rho)) for method in others)
-    heading = say("matters.rho_heading_none")
-    if given.analysis.random:
-        heading = say("matters.rho_heading_random")
-    elif told and chance == 1:
-        heading = say("matters.rho_heading_few", total=total)
-    elif told:
-        alike = sum(rho > chance for rho in told)
-        heading = say("matters.rho_heading", count=alike, total=len(others))
-    columns: dict[str, exhibit.Column] = {
-        "matters.method": [method.title for method in others],
-        "matters.rho_axis": [method.rho for method in others],
-        "matters.chance_column": [chance] * len(others),
-    }
-    found = {"rhos": say.listed(rhos), "chance": number(chance), "total": total}
-    band = key_html("chance", say("matters.chance", total=total))
-    return Shown(
-        heading=heading,
-        words=say("matters.rho_description", **found),
-        data=exhibit.titled_frame(columns, say),
-        figure=_rho_figure(others, chance, say),
-        above=hint_html(say("matters.rho_hint" if told else "matters.no_rho")),
-        legend=exhibit.legend_html(band) if told else "",
-        about=naming.asked_line(given.analysis, say),
-    )
-
-
-def _rho_figure(others: Sequence[Method], chance: float, say: Texts) -> draw.Figure:
-    """A bar for each method but erasure, from -1 to 1; behind them what chance gives."""
-    lines = [textwrap.wrap(method.title, RHO_WIDEST) for method in others]
-    told = {place: method.rho for place, method in enumerate(others) if method.rho is not None}
-    places, rhos = list(told), list(told.values())
-    drawn = draw.bars(
-        [round(rho, 4) for rho in rhos],
-        [draw.OTHER if abs(rho) <= chance else draw.diverging(rho) for rho in rhos],
-        say("matters.rho_hover", name="%{y}", rho="%{x:.3f}"),
-        y=places,
-        width=0.5,
-    )
-    beside = [max(rho, 0.0) + AFTER for rho in rhos]
-    texts = draw.written(beside, places, list(map(number, rhos)), "middle right")
-    across = {"x0": -chance, "x1": chance, "yref": "paper", "y0": 0, "y1": 1}
-    band = {"type": "rect", "layer": "below", **across, "fillcolor": BAND, "line": {"width": 0}}
-    # There is no room for the text of each tick on a phone.
-    ticks = {"tickvals": [-1, -0.5, 0, 0.5, 1], "ticktext": ["−1", "", "0", "", "1"], "tickangle": 0}
-    frame = draw.layout(
-        height=len(others) * RHO_ROW + BELOW,
-        margin={"l": draw.name_width(chain.from_iterable(lines)), "r": 40, "t": 6, "b": BELOW - 6},
-        xaxis=draw.value_axis(say("matters.rho_axis"), range=[-1, 1], **ticks, **draw.ZERO_LINE),
-        yaxis=draw.row_axis(["<br>".join(map(escape, one)) for one in lines]),
-        shapes=[band] if told else [],
-    )
-    return draw.Figure([drawn, texts], frame)
 
 
 def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
@@ -435,8 +389,7 @@ def head_of(given: Importance, state: State) -> int:
     return head if given.attention is not None and head <= given.attention.shape[1] else 0
 
 
-BARS: Exhibit[Any] = Exhibit("matters", importances, plotted=True, applies=_is_there, width=3)
-AGREES: Exhibit[Any] = Exhibit("erasure-rho", agreements, plotted=True, applies=_is_there, width=2)
+BARS: Exhibit[Any] = Exhibit("matters", importances, plotted=True, applies=_is_there)
 IMPORTANT = Exhibit("importance", sentence, element="importance-lead", frame="bare")
 ATTENTION: Exhibit[Any] = Exhibit(
     "attention", attentions, plotted=True, applies=_is_there, controls=(ATTENTION_HEAD,)

@@ -26,7 +26,7 @@ from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced, traced
-from components.exhibits.importance import AGREES, ATTENTION, BARS, IMPORTANT, LOOKS, integrates
+from components.exhibits.importance import ATTENTION, BARS, IMPORTANT, LOOKS, integrates
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
 from components.exhibits.origin import WHENCE
@@ -115,7 +115,7 @@ IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
     "view.importance",
     attrgetter("importance"),
     summary=IMPORTANT,
-    rows=((BARS, AGREES), (ATTENTION,)),
+    rows=((BARS,), (ATTENTION,)),
     controls=LOOKS,
 )
 

@@ -8,7 +8,7 @@ import pytest
 from components.analyses.importance import Importance
 from components.exhibits.draw import OTHER
 from components.exhibits.exhibit import heading_html
-from components.exhibits.importance import AGREES, ATTENTION, ATTENTION_HEAD, BARS, IMPORTANT, chance_of
+from components.exhibits.importance import ATTENTION, ATTENTION_HEAD, BARS, IMPORTANT, chance_of
 from components.exhibits.similarity import HEATMAP
 from components.texts import Sentence
 from tests.exhibits.answers import alike, made, without_attention
@@ -85,24 +85,24 @@ def test_chance_is_as_far_as_unrelated_orders_of_so_many_tokens_go() -> None:
     assert float((np.abs(rhos) <= chance_of(20)).mean()) == pytest.approx(0.95, abs=0.015)
 
 
-def test_each_rho_is_a_bar_grey_where_chance_gives_as_much() -> None:
+def test_rho_is_bold_where_chance_does_not_give_as_much() -> None:
     falling = np.arange(8, 0, -1)
     one = alike(given(text="a b c d e f g h"), list(falling), list(falling / 10))
-    figure, chance = drawn(AGREES, one), chance_of(8)
+    shown, titles = BARS.show(one, {}, SAY), [note.text for note in drawn(BARS, one).layout.annotations]
     rhos = [one.agreement[name] or 0 for name in ("similarity", "attention", "rollout", "gradient_x_input")]
-    np.testing.assert_allclose(figure.data[0].x, rhos, atol=1e-4)
-    beyond = [abs(rho) > chance for rho in rhos]
-    assert [colour != OTHER for colour in figure.data[0].marker.color] == beyond
-    band = figure.layout.shapes[0]
-    assert (band.x0, band.x1) == (-chance, chance)
+    for rho, title in zip(rhos, titles, strict=False):
+        written = f"ρ = {rho:.2f}".replace("-", "−")
+        assert title.endswith(f"<b>{written}</b>" if abs(rho) > chance_of(8) else f"<br>{written}")
+        assert written.removeprefix("ρ = ") in shown.words
+    assert f"±{chance_of(8):.2f}" in plain(shown.legend)
 
 
 def test_one_token_has_no_order() -> None:
     one = given("last", "one")
     assert not one.analysis.tokens.special.any()
     assert not any(words in said(one) for words in ("is number", "any other"))
-    assert AGREES.show(one, {}, SAY).heading == SAY("matters.rho_heading_none")
-    assert not AGREES.show(one, {}, SAY).legend
+    assert SAY("matters.no_rho") in plain(BARS.show(one, {}, SAY).above)
+    assert "bold" not in BARS.show(one, {}, SAY).legend
 
 
 @pytest.mark.parametrize("head", [0, HEADS])
@@ -125,7 +125,7 @@ def test_what_cannot_be_had_is_said_once_and_not_drawn() -> None:
     assert shown.figure is shown.data is None
     assert SAY("attention.none", reference="[CLS]") in plain(heading_html(shown, "attention", SAY))
     assert plain(IMPORTANT.show(why, {}, SAY).html) == SAY("matters.refused", reason=SAY("errors.died"))
-    assert not any(exhibit.shown(why, {}, SAY).figure for exhibit in (BARS, AGREES, ATTENTION))
+    assert not any(exhibit.shown(why, {}, SAY).figure for exhibit in (BARS, ATTENTION))
     (typed,) = one.analysis.warnings  # which the verdict says
     warned = said(replace(one, warnings=(typed, *one.warnings)))
     assert SAY("errors.stopping") in warned
@@ -134,6 +134,5 @@ def test_what_cannot_be_had_is_said_once_and_not_drawn() -> None:
 
 def test_what_an_untrained_head_says_is_grey_and_no_finding() -> None:
     one = given("untrained")
-    for exhibit in (BARS, AGREES):
-        assert "the outputs are random" in exhibit.show(one, {}, SAY).heading.lower()
+    assert "the outputs are random" in BARS.show(one, {}, SAY).heading.lower()
     assert {colour for bar in drawn(BARS, one).data for colour in bar.marker.color} == {OTHER}

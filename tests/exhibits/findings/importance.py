@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from components.analyses.importance import Importance
-from components.exhibits.importance import AGREES, ATTENTION, BARS, IMPORTANT
+from components.exhibits.importance import ATTENTION, BARS, IMPORTANT
 from components.texts import Texts
 from tests.exhibits.answers import alike, made, without_attention
 from tests.exhibits.findings.row import Row, Told, Values, told
@@ -107,11 +107,9 @@ ROWS = {
     ),
     "matters.heading_tied": Row(bars([TIED] * 5), {**LABEL, "total": 5}, bars([TIED] * 4 + [UP])),
     "matters.heading_short": Row(told(BARS, erased(0.1)), {}, told(BARS, erased(0.1, 0.1))),
-    "matters.rho_heading": Row(
-        told(AGREES, erased(*FALLING)), agreeing(), told(AGREES, erased(0.4, 0.3, 0.2, 0.1))
-    ),
-    "matters.rho_heading_few": Row(
-        told(AGREES, erased(0.4, 0.3, 0.2, 0.1)), {"total": 4}, told(AGREES, erased(*FALLING))
+    "matters.agree": Row(told(BARS, erased(*FALLING)), agreeing(), told(BARS, erased(0.4, 0.3, 0.2, 0.1))),
+    "matters.agree_few": Row(
+        told(BARS, erased(0.4, 0.3, 0.2, 0.1)), {"total": 4}, told(BARS, erased(*FALLING))
     ),
     "attention.heading": Row(
         told(ATTENTION, first([UP, [0.1, 0.6, 0.2, 0.1], UP, UP, UP])),
