@@ -25,11 +25,13 @@ def main() -> None:
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
     analyst = desk_of(settings)
+    from components.ui.reach import reach_of
     from components.ui.serving import serve
     from components.ui.shell import build
     from components.zero_gpu import add_gpu
 
-    site = build(analyst, talk=settings.talk, room=settings.room, lab_rows=settings.lab_rows)
+    reach = reach_of(settings)
+    site = build(analyst, talk=settings.talk, room=settings.room, lab_rows=settings.lab_rows, reach=reach)
     add_gpu(site.page)
     stop = serve(site, settings, analyst.ready)
     gc.freeze()

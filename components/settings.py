@@ -41,6 +41,8 @@ class Settings(BaseSettings):
     proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = Field(
         default_factory=lambda: LOOPBACK + PRIVATE * ("SPACE_ID" in os.environ), validate_default=True
     )
+    # The address at which others reach the app; found, where a speaker has a room.
+    url: str | None = Field(None, pattern="^https?://")
     room: bool = False  # phones follow the talk, and local addresses have no rate: on a speaker's laptop
     lab_rows: int = Field(2000, ge=0)  # of a table in the lab; with 0 there is no lab
     waiting: int = Field(1000, gt=0)  # questions at most, before "busy" is said

@@ -3,6 +3,7 @@
 import logging
 import os
 import socket
+import sys
 import threading
 import time
 import tomllib
@@ -34,8 +35,9 @@ from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS, EXPLAIN, Endpoints, endpoints_of, page_path
 from components.ui.public.response_cache import ResponseCache
+from components.ui.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.ui.shell import Site
-from components.ui.talk import Room, RoomMiddleware
+from components.ui.talk import Room, RoomMiddleware, encoded
 
 ASKING = ("model", "origin", "compare", "talk", "fit")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
@@ -45,6 +47,7 @@ SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none
 HEAD = Path(__file__).with_name("head.html")  # the mark of what is read: a served one is fetched again
+HOW = "set GRADIO_SERVER_NAME=0.0.0.0, or POOLSCOPE_URL to its address in the network"
 STYLES = ASSETS / "answers.css", ASSETS / "theme.css"
 logger = logging.getLogger(__name__)
 STRONGER = ".gradio-container.gradio-container .contain"  # than gradio's own rules
@@ -91,7 +94,9 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
 
-    server, thread = _started(served, [str(network) for network in settings.proxies])
+    server, thread, address = _started(served, [str(network) for network in settings.proxies])
+    if settings.room and site.scripts:
+        _tell_phones(f"{address}/room", reach_of(settings))
 
     def stop(seconds: float) -> None:
         until = time.monotonic() + seconds
@@ -165,13 +170,12 @@ def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints)
     return RoomMiddleware(guard, Room(site.scripts)) if settings.room and site.scripts else guard
 
 
-def _started(app: ASGIApp, proxies: list[str]) -> tuple[uvicorn.Server, threading.Thread]:
+def _started(app: ASGIApp, proxies: list[str]) -> tuple[uvicorn.Server, threading.Thread, str]:
     """Begin a server in a thread, where GRADIO_SERVER_NAME and GRADIO_SERVER_PORT say, and wait for it.
 
     Whom the ``proxies``, networks of those that are believed, name as the visitor is the client of a request.
     """
-    name = os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1")
-    listening = _listening(name.strip("[]"))
+    listening = _listening(host_of())
     config = uvicorn.Config(app, log_level="warning", forwarded_allow_ips=proxies, ws="none")
     config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)
@@ -181,8 +185,20 @@ def _started(app: ASGIApp, proxies: list[str]) -> tuple[uvicorn.Server, threadin
         if not thread.is_alive():
             raise RuntimeError("the server has not started: see the log")
         time.sleep(0.001)  # nobody tells
-    print(f"* Running on local URL:  http://{name}:{listening.getsockname()[1]}", flush=True)
-    return server, thread
+    address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
+    print(f"* Running on local URL:  {address}", flush=True)
+    return server, thread, address
+
+
+def _tell_phones(room: str, reach: Reach) -> None:
+    """Print where phones find the ``room``, in a terminal with its QR code; or what to do."""
+    there = reach.link(room, "/room")
+    if is_near(there):
+        print(f"* No phone can reach {there}: {HOW}", flush=True)
+        return
+    print(f"* For phones in this network:  {there}  (another address: POOLSCOPE_URL)", flush=True)
+    if sys.stdout.isatty():
+        encoded(there).terminal(compact="utf" in sys.stdout.encoding.lower())
 
 
 def _listening(host: str) -> socket.socket:

@@ -38,6 +38,7 @@ from components.ui.lab import LAB
 from components.ui.places import OF_MODEL, PRIVATE, Given, Updates, browser, on, scripted_html
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
+from components.ui.reach import UNKNOWN, Reach
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
 from components.ui.talk import Talk, qr_code, reader, shows_of
 
@@ -69,12 +70,13 @@ def build(
     talk: Path = ASSETS / "talks",
     room: bool = False,
     lab_rows: int = 2000,
+    reach: Reach = UNKNOWN,
 ) -> Site:
     """Lay out the whole page and its public endpoints, answered by ``analyst``.
 
     ``results`` is what was measured, ``talk`` the file of the talks, or a folder with one for each language;
     in a ``room``, the phones of the audience follow it. ``lab_rows``: of a table in the lab at most; with 0
-    there is no lab.
+    there is no lab. ``reach``: how others come here.
     """
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else table()
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
@@ -84,12 +86,12 @@ def build(
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag] = Links(analyst, measured, lab_rows, say)
+            links[tag] = Links(analyst, measured, lab_rows, say, reach)
             shows = shows_of(links[tag].tabs)
             places = {name: show.place for name, show in shows.items()}
             if talks := read_talks(talk, tag, links[tag].controls, places):
                 scripts[tag] = talks
-                Talk(talks, shows, say, room)
+                Talk(talks, shows, say, room, reach)
             for told in read_talks(ASSETS / "explain", tag, links[tag].controls, places):
                 readers[tag] = reader(told, shows, say)
             scripted_html("exporter", EXPORT.read_text(encoding="utf-8"))  # for the buttons that save images
@@ -105,8 +107,8 @@ class Links:
     ``linked``: every control of every tab; those that only the browser knows come last.
     """
 
-    def __init__(self, analyst: Analyst, results: Table, lab_rows: int, say: Texts) -> None:
-        self.analyst, self.say = analyst, say
+    def __init__(self, analyst: Analyst, results: Table, lab_rows: int, say: Texts, reach: Reach) -> None:
+        self.analyst, self.say, self.reach = analyst, say, reach
         with gr.Row(elem_id="top"):
             others = [load_texts(tag).language for tag in languages()]
             title = render("title", say, languages=others, language=say.language)
@@ -202,7 +204,8 @@ class Links:
         """
         state = self._state(query)
         here = page.startswith(("https://", "http://"))
-        made = Made(datetime.now(UTC), f"{page}?{query}" if here else "")
+        link = self.reach.link(f"{page}?{query}", page_path(self.say.language.tag)) if here else ""
+        made = Made(datetime.now(UTC), link)
         tab = self._reported(state)
         answer = tab.answer_to(state)
         return report(tab.panels, answer, state, tab.facts(answer, state), made, self.say)
@@ -222,7 +225,8 @@ class Links:
     def draw_code(self, event: gr.EventData) -> str:
         """Draw the QR code of the present link, or say why there is none."""
         try:
-            drawn = qr_code(_sent(event, "link"), self.say)
+            link = self.reach.link(_sent(event, "link"), page_path(self.say.language.tag))
+            drawn = qr_code(link, self.say)
             return str(render("code_dialog", self.say, drawn=drawn))
         except PoolscopeError as error:
             raise gr.Error(escape(visible(error.said(self.say))), print_exception=False) from error

@@ -38,13 +38,13 @@ from components.markup import render
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.places import PRIVATE, Updates, browser, scripted_html
 from components.ui.public.guard import guarded, is_same_origin, read_body
-from components.ui.public.requests import json_object, page_texts
+from components.ui.public.requests import json_object, page_path, page_texts
+from components.ui.reach import Reach, is_near
 from components.ui.tab import Tab
 
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
 LONG = 300  # bytes of a link, of which a code is as mixed as any: to try all masks takes 0.4 s, one a tenth
 MASK = 4
-NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # this machine, to itself
 PREPARING = 2  # talks at the same time
 
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
@@ -90,9 +90,9 @@ class Talk:
     """
 
     def __init__(
-        self, scripts: tuple[Script, ...], shows: Mapping[str, Show], say: Texts, room: bool
+        self, scripts: tuple[Script, ...], shows: Mapping[str, Show], say: Texts, room: bool, reach: Reach
     ) -> None:
-        self.scripts, self.room, self.say = scripts, room, say
+        self.scripts, self.room, self.say, self.reach = scripts, room, say, reach
         self.steps = [step for script in scripts for step in script.steps]
         self.shows = [shows[step.show] for step in self.steps]
         self.captions = captions_of(scripts, say)  # of each slide, as HTML
@@ -158,7 +158,10 @@ class Talk:
 
         ``name``: of the talk that is made with it, which says that its slides have all come.
         """
-        there = urljoin(link, "room") if self.room and isinstance(link, str) else link
+        there: object = link
+        if isinstance(link, str):
+            there = self.reach.link(link, page_path(self.say.language.tag))
+            there = urljoin(there, "room") if self.room else there
         code, refusal = Markup(), ""
         try:
             code = qr_code(there, self.say)
@@ -221,7 +224,7 @@ def qr_code(link: object, say: Texts) -> Markup:
     drawn = io.BytesIO()
     encoded(link).save(drawn, kind="svg", border=4, xmldecl=False, svgns=True, omitsize=True, light="#fff")
     svg = Markup(drawn.getvalue().decode())
-    return render("code", say, svg=svg, link=visible(link), near=link.startswith(NEAR))
+    return render("code", say, svg=svg, link=visible(link), near=is_near(link))
 
 
 def speaker_html(scripts: tuple[Script, ...], say: Texts) -> Markup:

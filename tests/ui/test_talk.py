@@ -17,6 +17,7 @@ from components.exhibits.talks import parse_talks, read_talks
 from components.exhibits.verdict import VERDICT
 from components.types import Query
 from components.ui.places import plot_value
+from components.ui.reach import UNKNOWN
 from components.ui.talk import Show, Talk, reader, shows_of, speaker_html
 from tests.exhibits.showing import plain
 from tests.serving import built
@@ -104,7 +105,7 @@ def talk_of(whole: gr.Blocks, shows: dict[str, Show]) -> MakeTalk:
     def make(*slides: str, room: bool = False) -> Talk:
         with gr.Blocks(analytics_enabled=False) as page:
             scripts = parse_talks("".join(slides), tuple(links_of(whole).controls), places)
-            talk = Talk(scripts, shows, SAY, room)
+            talk = Talk(scripts, shows, SAY, room, UNKNOWN)
         assert ("talk-room" in str(page.get_config_file())) is room  # the script that leads the phones
         return talk
 

@@ -17,7 +17,7 @@ const show = (html) => { // how to vote, below a question that stands alone; the
   if (!html) return old.remove();
   const box = old ?? slide.querySelector(".said").appendChild(Object.assign(document.createElement("div"), { className: "room" }));
   box.innerHTML = box.dataset.votes = html;
-  box.querySelector(".votes")?.prepend(document.querySelector("#slide-end .invitation svg")?.cloneNode(true) ?? "");
+  box.querySelector(".votes")?.prepend(document.querySelector("#slide-end .invitation :is(svg, .near)")?.cloneNode(true) ?? "");
 };
 const lead = async () => {
   for (let sent = "", next = 0; ; await new Promise((later) => setTimeout(later, AGAIN))) {

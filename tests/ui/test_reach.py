@@ -1,0 +1,165 @@
+"""Phones and hand-outs are led to an address that others reach, or are told that there is none."""
+
+import errno
+import os
+import pty
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import gradio as gr
+import pytest
+
+from components.errors import PoolscopeError
+from components.settings import Settings
+from components.ui import reach, serving
+from components.ui.reach import Reach, in_network, is_near, reach_of
+from components.ui.talk import qr_code
+from tests.ui.page import SAY, links_of
+
+FOUND = "192.168.1.20"
+NEAR = "http://127.0.0.1:7860/?text=so+good"
+
+
+class Asked(SimpleNamespace):
+    """A UDP socket that knows from where it would send; it has no way to send anything."""
+
+    def __enter__(self) -> "Asked":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def connect(self, peer: tuple[str, int]) -> None:
+        assert peer[0] in ("192.0.2.1", "2001:db8::1")  # no machine has these
+        if not self.name:
+            raise OSError(errno.ENETUNREACH, "Network is unreachable")
+
+    def getsockname(self) -> tuple[str, int]:
+        return self.name, 40000
+
+
+@pytest.fixture
+def network(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """This machine's network: the ``name`` that it has there, "" for none; outside of a container."""
+    here = SimpleNamespace(name=FOUND)
+    monkeypatch.setattr(reach.socket, "socket", lambda *_: Asked(name=here.name))
+    monkeypatch.setattr(reach, "INSIDE", ())
+    return here
+
+
+@pytest.mark.parametrize(
+    ("link", "near"),
+    [
+        *((f"http://{host}/", True) for host in ("localhost", "LOCALHOST:80", "app.localhost", "localhost.")),
+        *((f"https://{host}:7860/zh?a=b", True) for host in ("127.0.0.1", "127.8.9.1", "0.0.0.0", "[::1]")),
+        *((f"http://{host}/", True) for host in ("[::]", "[::ffff:127.0.0.1]")),
+        *(
+            (f"http://{host}/", False)
+            for host in (FOUND, "127.example.org", "localhost.org", "alocalhost", "[fd00::2]")
+        ),
+        *((link, False) for link in ("http://[", "http://localhost:99999", "javascript:pwn()", "")),
+    ],
+)
+def test_which_links_lead_to_the_machine_that_opens_them(link: str, near: bool) -> None:
+    assert is_near(link) == near
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "found"),
+    [
+        ("0.0.0.0", FOUND, FOUND),
+        ("", FOUND, FOUND),
+        ("::", "fd00::2", "fd00::2"),
+        ("0.0.0.0", "", ""),  # no network at all
+        ("127.0.0.1", FOUND, ""),  # nobody else is listened to
+        ("localhost", FOUND, ""),
+        ("::1", FOUND, ""),
+        ("10.0.0.7", FOUND, "10.0.0.7"),
+    ],
+)
+def test_the_address_is_that_from_which_this_machine_would_send(
+    network: SimpleNamespace, host: str, name: str, found: str
+) -> None:
+    network.name = name
+    assert in_network(host) == found
+
+
+def test_a_container_has_no_address_that_others_know(
+    network: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reach, "INSIDE", (Path(os.devnull),))
+    assert (in_network("0.0.0.0"), network.name) == ("", FOUND)
+
+
+@pytest.mark.parametrize(
+    ("given", "link", "led"),
+    [
+        (Reach(host="0.0.0.0"), NEAR, f"http://{FOUND}:7860/?text=so+good"),
+        (Reach(host="0.0.0.0"), "http://localhost/zh", f"http://{FOUND}/zh"),
+        (Reach(host="0.0.0.0"), "https://demo.example/zh?a=b", "https://demo.example/zh?a=b"),
+        (Reach(host="127.0.0.1"), NEAR, NEAR),
+        (Reach(), NEAR, NEAR),  # no room: addresses of this machine are told to nobody
+        (Reach("https://x.example/app/", "0.0.0.0"), NEAR, "https://x.example/app/zh?text=so+good"),
+        (Reach("https://x.example"), "http://10.0.0.7/app/zh", "https://x.example/zh"),
+        (Reach("https://x.example"), "javascript:pwn()", "javascript:pwn()"),
+        (Reach(host="0.0.0.0"), "http://127.0.0.1:99999/", "http://127.0.0.1:99999/"),
+    ],
+)
+def test_a_link_is_led_to_where_others_reach_the_app(
+    network: SimpleNamespace, given: Reach, link: str, led: str
+) -> None:
+    assert given.link(link, "/zh") == led
+    assert network.name == FOUND
+
+
+def test_a_hand_out_leads_to_where_others_reach_the_app(
+    whole: gr.Blocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = links_of(whole)
+    monkeypatch.setattr(links, "reach", Reach("https://x.example"))
+    handed = "".join(links.report("text=so+good", "http://127.0.0.1:7860/"))
+    assert "https://x.example/?text=so+good" in handed
+    assert "127.0.0.1" not in handed
+
+
+def test_a_code_that_no_phone_can_follow_is_not_drawn() -> None:
+    near, far = qr_code(NEAR, SAY), qr_code("https://demo.example/", SAY)
+    assert ("<svg" in near, "<svg" in far) == (False, True)
+    assert (SAY("link.near") in near, SAY("link.near") in far) == (True, False)
+
+
+def test_the_owner_states_an_address_and_only_a_room_finds_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "[::]")
+    assert reach_of(Settings(url="https://x.example")) == Reach("https://x.example", None)
+    assert reach_of(Settings(room=True)) == Reach("", "::")
+    with pytest.raises(ValueError, match="url"):
+        Settings(url="x.example")
+
+
+def printed(room: str, given: Reach) -> str:
+    """What is printed to a terminal."""
+    leader, follower = pty.openpty()
+    with os.fdopen(follower, "w", encoding="utf-8") as terminal, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serving.sys, "stdout", terminal)
+        serving._tell_phones(room, given)
+        terminal.flush()
+        told = os.read(leader, 100_000).decode()
+    os.close(leader)
+    return told
+
+
+def test_who_starts_a_room_reads_where_phones_find_it_or_what_to_set(network: SimpleNamespace) -> None:
+    told = printed("http://0.0.0.0:7860/room", Reach(host="0.0.0.0"))
+    assert f"http://{FOUND}:7860/room " in told
+    assert re.search("[█▀▄]{20}", told)  # the QR code
+    assert "https://x.example/app/room " in printed("http://127.0.0.1:1/room", Reach("https://x.example/app"))
+    network.name = ""
+    lost = printed("http://0.0.0.0:7860/room", Reach(host="0.0.0.0"))
+    assert "No phone can reach" in lost
+    assert "GRADIO_SERVER_NAME=0.0.0.0, or POOLSCOPE_URL" in lost
+    assert "█" not in lost
+
+
+def test_a_refusal_stays_one() -> None:
+    with pytest.raises(PoolscopeError, match="link"):
+        qr_code(Reach("https://x.example").link("javascript:pwn()", "/"), SAY)
