@@ -59,7 +59,7 @@ def is_refused_in_text(visitor: Visitor) -> None:
         sent = json.loads(route.request.post_data or "{}")
         route.continue_(post_data=json.dumps({**sent, "data": [{"x": TRICKS[3]}, *sent["data"][1:]]}))
 
-    visitor.page.route("**/queue/join*", spoil)
+    visitor.page.route("**/queue/join*", spoil, times=1)  # and not what is asked after it
     with visitor.page.expect_response("**/queue/join*") as refused:
         visitor.type("good good")
     assert refused.value.status == 400
