@@ -43,10 +43,13 @@ def sees_all(page: Page, names: tuple[str, ...] = FIGURES) -> None:
 
 
 def can_be_read(page: Page) -> None:
-    """Nothing scrolls sideways, and axe finds nothing."""
+    """Nothing scrolls sideways, and axe finds nothing in the dark nor in the light."""
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
-    violations = Axe().run(page).response["violations"]
-    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations] == []
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        violations = Axe().run(page).response["violations"]
+        found = [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations]
+        assert found == [], scheme
 
 
 def test_it_opens_without_a_network_and_its_plots_can_be_taken_away(

@@ -236,7 +236,9 @@ def test_who_is_new_reads_a_claim_a_screen_and_ends_on_the_own_sentence(visitor:
     expect(screens).to_have_count(8, timeout=PATIENCE)
     expect(page.locator(".plot .main-svg").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert visitor.violations() == []
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        assert visitor.violations() == [], scheme
     for place in range(8):
         page.locator(".on").nth(place).focus()
         page.keyboard.press("Enter")
