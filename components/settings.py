@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ByteSize, Field
+from pydantic import BeforeValidator, ByteSize, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
@@ -53,7 +53,8 @@ class Settings(BaseSettings):
     replicas_least: int = Field(1, gt=0)  # in the cluster, however little is asked
     replicas_most: int = Field(8, gt=0)  # and however much is asked
     answers: ByteSize = ByteSize(32_000_000)  # memory for those that are kept
-    metrics: bool = False  # /metrics says what is counted, for Prometheus
+    metrics: bool = False  # /metrics says what is counted, for Prometheus on this machine
+    metrics_token: SecretStr | None = Field(None, min_length=8)  # and for who sends this one
     seconds: float = Field(60, gt=0)  # the longest that an answer may take
 
 

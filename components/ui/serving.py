@@ -89,7 +89,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     internals.share_configurations(page)
     internals.answer_in_json(page)
     cached = _cached(queue, site, f".{sheet}", ready)
-    guarded = monitored(_guarded(cached, site, settings, endpoints), monitor, ready, settings.metrics)
+    guarded = monitored(_guarded(cached, site, settings, endpoints), monitor, ready, settings)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
@@ -167,7 +167,7 @@ def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints)
     """Put the guard around the app, and what answers before it comes to gradio."""
     extent = site.links[ENGLISH].extent  # the same in each language
     guard = GuardMiddleware(app, endpoints, settings, extent)
-    return RoomMiddleware(guard, Room(site.scripts)) if settings.room and site.scripts else guard
+    return RoomMiddleware(guard, Room(site.scripts), settings.room) if site.scripts else guard
 
 
 def _started(app: ASGIApp, proxies: list[str]) -> tuple[uvicorn.Server, threading.Thread, str]:

@@ -12,6 +12,7 @@ import io
 import json
 import logging
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -38,7 +39,14 @@ from components.markup import render
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.places import PRIVATE, Updates, browser, scripted_html
 from components.ui.public.guard import guarded, is_same_origin, read_body
-from components.ui.public.requests import json_object, page_path, page_texts
+from components.ui.public.requests import (
+    client_network,
+    is_here,
+    json_object,
+    page_path,
+    page_texts,
+    request_texts,
+)
 from components.ui.reach import Reach, is_near
 from components.ui.tab import Tab
 
@@ -47,6 +55,7 @@ LONG = 300  # bytes of a link, of which a code is as mixed as any: to try all ma
 MASK = 4
 PREPARING = 2  # talks at the same time
 
+Routes = Mapping[tuple[str, str], Callable[[Request, Texts], Awaitable[Response]]]  # by method and path
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
 
@@ -228,15 +237,27 @@ def qr_code(link: object, say: Texts) -> Markup:
 
 
 def speaker_html(scripts: tuple[Script, ...], say: Texts) -> Markup:
-    """Write what the speaker's window holds for all talks, in a template that the script fills it from."""
-    return render("speaker", say, scripts=scripts, style=Markup(browser("speaker.css")), visible=visible)
+    """Write what the speaker's window holds for all talks, in a template that the script fills it from.
+
+    The page is everybody's, so it holds no notes: those come in the place of this ``notes_html``.
+    """
+    style, notes = Markup(browser("speaker.css")), notes_html(scripts, say, told=False)
+    return render("speaker", say, notes=notes, style=style)
+
+
+def notes_html(scripts: tuple[Script, ...], say: Texts, told: bool = True) -> Markup:
+    """Write what is planned for each slide of all talks, and its notes where they may be ``told``."""
+    return render("speaker_notes", say, scripts=scripts, told=told, visible=visible)
 
 
 KEY, TOKEN = "poolscope_room", "poolscope_phone"  # cookies of the speaker's browser, and of a phone
-MOST = 1000  # phones that follow, and phones that vote
+MOST = 1000  # phones that have a place
+SHARE = MOST // 4  # of one address, which all phones of a lecture hall may have
+STREAMS = 3  # of one phone
 BEAT = 15.0  # seconds after which a phone hears that the server is still there
 MOST_BYTES = 1000  # of a body
 SECONDS = 10.0  # in which a body must arrive
+LONGEST_TOKEN = 64  # characters of a phone's cookie; ours has 22
 logger = logging.getLogger(__name__)
 
 
@@ -253,16 +274,21 @@ class Room:
     """The state of a talk: its place and the votes on its question; only the server's loop may use it.
 
     ``scripts``: the talks in each language. A vote is kept under the cookie of its phone while its question
-    is asked; then only the tally is. ``most`` phones can follow, and as many can vote.
+    is asked; then only the tally is. ``most`` phones have a place, ``share`` of them at one address.
     """
 
-    def __init__(self, scripts: Mapping[str, tuple[Script, ...]], most: int = MOST) -> None:
-        self.key = secrets.token_urlsafe(16)  # who has it may say where the talk is
+    def __init__(
+        self, scripts: Mapping[str, tuple[Script, ...]], most: int = MOST, share: int = SHARE
+    ) -> None:
+        self.key = secrets.token_urlsafe(16)  # who has it may say where the talk is, and reads its notes
+        self.scripts, self.most, self.share = scripts, most, share
+        self.places: dict[str, str] = {}  # a phone that follows or has voted -> its address
+        self.streams: Counter[str] = Counter()  # that are open, by phone
         self.at, self.round = Position(), ""  # the name of the question that is asked; "" for none
         self.votes: dict[str, int] = {}  # by the cookies of phones
         self._steps = {tag: {one.name: one.steps for one in talks} for tag, talks in scripts.items()}
         self._tallies: dict[tuple[str, int], list[int]] = {}  # of questions that were answered
-        self.most, self.phones, self._changed = most, 0, asyncio.Event()
+        self._changed = asyncio.Event()
 
     def step(self, language: str) -> Step | None:
         """The step that is shown, in a language; None before the talk and on its last slide."""
@@ -295,15 +321,35 @@ class Room:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def vote(self, phone: str, asked: str, choice: str) -> None:
+    def admit(self, phone: str, address: str) -> None:
+        """Give a phone a place, which it then has; PoolscopeError where its address has its share.
+
+        One that neither follows nor has voted any more makes room. Where all places are taken and none does,
+        it is the last to come of the address that has most of them.
+        """
+        if phone in self.places:
+            return
+        taken = Counter(self.places.values())
+        has_share = taken[address] >= self.share
+        if has_share or len(self.places) >= self.most:
+            there = [one for one, where in self.places.items() if where == address or not has_share]
+            idle = [one for one in there if not self.streams[one] and one not in self.votes]
+            crowded, most = taken.most_common(1)[0]
+            if not idle and (has_share or most <= taken[address] + 1):
+                raise PoolscopeError("phone", phone, "room.full", most=self.most, share=self.share)
+            leaves = idle[0] if idle else [one for one in there if self.places[one] == crowded][-1]
+            del self.places[leaves]
+            self.votes.pop(leaves, None)
+        self.places[phone] = address
+
+    def vote(self, phone: str, address: str, asked: str, choice: str) -> None:
         """Count the vote of a phone, in place of an earlier one of its; PoolscopeError for what is none."""
         counts = self.counts()
         if not self.round or asked != self.round or counts is None:
             raise PoolscopeError("round", asked, "room.round")
         if choice not in map(str, range(len(counts))):
             raise PoolscopeError("choice", choice, "room.choice", most=len(counts) - 1)
-        if phone not in self.votes and len(self.votes) >= self.most:
-            raise PoolscopeError("phone", phone, "room.full", most=self.most)
+        self.admit(phone, address)
         self.votes[phone] = int(choice)
 
     def counts(self) -> list[int] | None:
@@ -314,38 +360,43 @@ class Room:
         votes = list(self.votes.values())
         return [votes.count(choice) for choice in range(len(shown.choices))]
 
-    async def follow(self, shown: Callable[[], str], beat: float = BEAT) -> AsyncIterator[str]:
-        """Server-sent events: what is ``shown`` to a phone, at once and whenever the talk has gone on."""
-        self.phones += 1
+    async def follow(self, phone: str, shown: Callable[[], str], beat: float = BEAT) -> AsyncIterator[str]:
+        """Server-sent events: what is ``shown`` to a phone, at once and whenever the talk has gone on.
+
+        They end where its place was given to another one.
+        """
+        self.streams[phone] += 1
         try:
-            while True:
+            while phone in self.places:
                 changed = self._changed
                 yield f"data: {json.dumps(shown())}\n\n"
-                while not changed.is_set():
+                while phone in self.places and not changed.is_set():
                     try:
                         await asyncio.wait_for(changed.wait(), beat)
                     except TimeoutError:
                         yield ":\n\n"  # a comment: who has gone is found by it
         finally:
-            self.phones -= 1
+            self.streams[phone] -= 1
+            self.streams += Counter()  # without those that have none
 
 
 class RoomMiddleware:
-    """ASGI middleware: answers the phones of the audience, and the page that leads them.
+    """ASGI middleware: answers the page that leads a talk and, where there is a room, the ``phones`` in it.
 
     It needs no rates: a request costs next to nothing, and what is kept is bounded.
     """
 
-    def __init__(self, app: ASGIApp, room: Room) -> None:
+    def __init__(self, app: ASGIApp, room: Room, phones: bool) -> None:
         self._app, self._room = app, room
-        self._routes: Mapping[tuple[str, str], Callable[[Request, Texts], Awaitable[Response]]] = {
+        followed: Routes = {
             ("GET", "/room"): self._page,
             ("GET", "/room/now"): self._now,
             ("POST", "/room/vote"): self._vote,
-            ("GET", "/room/lead"): self._lead,
             ("POST", "/room/at"): self._at,
         }
-        logger.info("To lead the phones of the room, open /room/lead?key=%s of this app", room.key)
+        led: Routes = {("GET", "/room/lead"): self._lead, ("GET", "/speaker"): self._notes}
+        self._routes = {**led, **(followed if phones else {})}
+        logger.info("To lead the talk, open /room/lead?key=%s of this app", room.key)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on what is another path."""
@@ -374,20 +425,22 @@ class RoomMiddleware:
         return page
 
     async def _now(self, request: Request, say: Texts) -> Response:
-        if self._room.phones >= self._room.most:
-            raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, say("room.crowded"))
-        phone = request.cookies.get(TOKEN, "")
-        stream = self._room.follow(lambda: slide_html(self._room, phone, say))
+        address = client_network(request.scope)
+        phone = request.cookies.get(TOKEN, "")[:LONGEST_TOKEN] or address  # one that keeps no cookies
+        self._room.admit(phone, address)
+        if self._room.streams[phone] >= STREAMS:
+            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, say("room.streams", most=STREAMS))
+        stream = self._room.follow(phone, lambda: slide_html(self._room, phone, say))
         return StreamingResponse(stream, media_type="text/event-stream")
 
     async def _vote(self, request: Request, say: Texts) -> Response:
         body = await read_body(request.receive, MOST_BYTES, SECONDS, say)
         sent = parse_qs(body.decode("utf-8", errors="replace"))
         asked, choice = (sent.get(name, [""])[-1] for name in ("round", "choice"))
-        phone = request.cookies.get(TOKEN, "")[:64]
+        phone = request.cookies.get(TOKEN, "")[:LONGEST_TOKEN]
         if not phone:
             raise PoolscopeError("cookie", None, "room.cookie")
-        self._room.vote(phone, asked, choice)
+        self._room.vote(phone, client_network(request.scope), asked, choice)
         return RedirectResponse(f"../room?lang={say.language.tag}", HTTPStatus.SEE_OTHER)
 
     async def _lead(self, request: Request, say: Texts) -> Response:
@@ -405,6 +458,13 @@ class RoomMiddleware:
             raise HTTPException(HTTPStatus.FORBIDDEN, say("room.not_leading"))
         self._room.lead(json_object(await read_body(request.receive, MOST_BYTES, SECONDS, say)))
         return HTMLResponse(votes_html(self._room, say))
+
+    async def _notes(self, request: Request, _say: Texts) -> Response:
+        """Give the notes of all slides to who leads, and to this machine, on which their file stands."""
+        say = request_texts(request.headers)  # of the page that asks
+        if not (is_here(request.scope) or self._has_key(request.cookies.get(KEY))):
+            raise HTTPException(HTTPStatus.FORBIDDEN, say("speaker.locked"))
+        return HTMLResponse(notes_html(self._room.scripts.get(say.language.tag, ()), say))
 
     def _has_key(self, given: str | None) -> bool:
         return secrets.compare_digest((given or "").encode(), self._room.key.encode())

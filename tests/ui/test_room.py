@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -12,7 +13,17 @@ from starlette.testclient import TestClient
 from components.errors import PoolscopeError
 from components.exhibits.talks import parse_talks
 from components.texts import load_texts
-from components.ui.talk import KEY, TOKEN, Room, RoomMiddleware, phone_page, slide_html, votes_html
+from components.ui.talk import (
+    KEY,
+    STREAMS,
+    TOKEN,
+    Room,
+    RoomMiddleware,
+    phone_page,
+    slide_html,
+    speaker_html,
+    votes_html,
+)
 from tests.ui.fake import XSS
 from tests.ui.page import SAY
 
@@ -38,11 +49,31 @@ def room() -> Room:
     return room
 
 
-def ask(room: Room, method: str, path: str, key: str = "", phone: str = "", **more: Any) -> Any:
+def ask(
+    room: Room,
+    method: str,
+    path: str,
+    key: str = "",
+    phone: str = "",
+    address: str = "8.8.8.8",
+    phones: bool = True,
+    **more: Any,
+) -> Any:
     """The answer of the room over HTTP."""
-    app, cookies = RoomMiddleware(PlainTextResponse("elsewhere"), room), {KEY: key, TOKEN: phone}
-    client = TestClient(app, "http://app.example", follow_redirects=False, cookies=cookies)
+    app, cookies = RoomMiddleware(PlainTextResponse("elsewhere"), room, phones), {KEY: key, TOKEN: phone}
+    peer = (address, 50_000)
+    client = TestClient(app, "http://app.example", follow_redirects=False, cookies=cookies, client=peer)
     return client.request(method, path, **more)
+
+
+def votes(room: Room, *phones: str, address: str) -> int:
+    """How many of these phones at an address vote."""
+    voted = 0
+    for phone in phones:
+        with suppress(PoolscopeError):
+            room.vote(phone, address, room.round, "0")
+            voted += 1
+    return voted
 
 
 def test_each_phone_has_one_vote_and_may_change_it(room: Room) -> None:
@@ -60,7 +91,7 @@ def test_each_phone_has_one_vote_and_may_change_it(room: Room) -> None:
 
 
 def test_votes_are_secret_until_the_answer_and_anew_when_it_is_asked_again(room: Room) -> None:
-    room.vote("a", room.round, "2")
+    room.vote("a", "", room.round, "2")
     before = slide_html(room, "b", SAY)
     assert "1 of 1" not in before
     assert SAY("room.vote") in before
@@ -73,7 +104,7 @@ def test_votes_are_secret_until_the_answer_and_anew_when_it_is_asked_again(room:
         assert ("None: 1 of 1" in slide_html(room, "b", SAY)) == any(counts)
         assert ("None: 1 of 1" in votes_html(room, SAY)) == any(counts)
         with pytest.raises(PoolscopeError, match="asked now"):
-            room.vote("a", late, "1")
+            room.vote("a", "", late, "1")
 
 
 def test_a_phone_shows_the_talk_in_its_language_and_a_way_to_the_app() -> None:
@@ -86,7 +117,7 @@ def test_a_phone_shows_the_talk_in_its_language_and_a_way_to_the_app() -> None:
     assert SAY("talk.end") in slide_html(room, "", SAY)
     room.lead(ASKING)
     assert all(choice in slide_html(room, "", load_texts("zh")) for choice in CHOICES["zh"])
-    room.vote("a", room.round, "1")
+    room.vote("a", "", room.round, "1")
     assert "<img" not in slide_html(room, "", SAY) + votes_html(room, SAY)
     room.lead(ANSWERED)
     page = phone_page(room, "", SAY)
@@ -131,12 +162,76 @@ def test_who_has_the_key_leads(room: Room) -> None:
 
 @pytest.mark.anyio
 async def test_a_phone_is_told_at_once_and_whenever_the_talk_goes_on() -> None:
-    room = Room(TALKS, most=1)
-    stream = room.follow(lambda: str(room.at.step), beat=0.01)
+    room = Room(TALKS)
+    room.admit("a", "")
+    stream = room.follow("a", lambda: str(room.at.step), beat=0.01)
     for step in (0, 1, 2):
         assert await anext(stream) == f'data: "{step}"\n\n'
-        assert room.phones == room.most
+        assert room.streams == {"a": 1}
         assert await anext(stream) == ":\n\n"
         room.lead({**ANSWERED, "step": step + 1})
     await stream.aclose()
-    assert not room.phones
+    assert not room.streams
+
+
+def names(count: int, prefix: str) -> list[str]:
+    return [f"{prefix} {number}" for number in range(count)]
+
+
+def test_a_lecture_hall_behind_one_address_votes_and_one_address_keeps_no_other_out(room: Room) -> None:
+    """Those 200 and more have a place; who makes cookies up has a quarter of all, and no more votes."""
+    assert votes(room, *names(200, "hall"), address="9.9.9.9") == 200
+    assert votes(room, *names(1000, "made up"), address="6.6.6.6") == room.share == 250
+    for other in range(2):
+        votes(room, *names(1000, f"other {other}"), address=f"6.6.6.{other}")
+    assert votes(room, *names(100, "late"), address="7.7.7.7") == 100  # also in the places of who has most
+    assert sum(room.counts() or []) == room.most == 1000
+    assert {*names(200, "hall"), *names(100, "late")} <= {*room.votes}
+
+
+@pytest.mark.anyio
+async def test_who_follows_keeps_its_place_and_who_only_did_makes_room() -> None:
+    room = Room(TALKS, most=4, share=2)
+    streams = {}
+    for phone, address in (("a", "x"), ("b", "x"), ("c", "y"), ("d", "y")):
+        room.admit(phone, address)
+        streams[phone] = room.follow(phone, str, beat=0.01)
+        await anext(streams[phone])
+    with pytest.raises(PoolscopeError, match="2 of them at one network address"):
+        room.admit("e", "x")
+    room.admit("f", "z")  # an address without a phone, where all places are taken
+    assert set(room.places) == {"a", "c", "d", "f"}
+    assert [one async for one in streams["b"]] == []  # its stream ends
+    await streams["a"].aclose()
+    room.admit("e", "x")
+    assert set(room.places) == {"e", "c", "d", "f"}
+
+
+def test_a_phone_follows_a_few_times_and_cookies_that_are_long_are_cut(room: Room) -> None:
+    room.admit("a", "8.8.8.8")
+    room.streams["a"] = STREAMS
+    assert ask(room, "GET", "/room/now", phone="a").status_code == HTTPStatus.TOO_MANY_REQUESTS
+    sent = {"round": room.round, "choice": "0"}
+    assert ask(room, "POST", "/room/vote", phone="x" * 3000, data=sent).status_code == 303
+    assert {*room.votes} == {"x" * 64}
+
+
+NOTED = {"en": parse_talks("# T\n\n## A\n\n[reads](?)\n\nOnly for me\n", (), {"reads": {}})}
+
+
+@pytest.mark.parametrize("phones", [True, False])
+def test_notes_are_for_who_leads_and_for_this_machine(phones: bool) -> None:
+    """The page, which is everybody's, has none; without a room neither has it a path for phones."""
+    room = Room(NOTED)
+    assert "Only for me" not in speaker_html(NOTED["en"], SAY)
+    proxied = {"X-Forwarded-For": "8.8.8.8"}
+    for given, status in (
+        ({}, 403),
+        ({"key": "guessed"}, 403),
+        ({"address": "127.0.0.1", "headers": proxied}, 403),
+        ({"address": "127.0.0.1"}, 200),
+        ({"key": room.key}, 200),
+    ):
+        sent = ask(room, "GET", "/speaker", phones=phones, **given)  # type: ignore[arg-type]  # by name
+        assert (sent.status_code, "Only for me" in sent.text) == (status, status == 200)
+    assert (ask(room, "GET", "/room", phones=phones).text == "elsewhere") != phones

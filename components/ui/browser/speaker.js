@@ -73,6 +73,9 @@ const update = (paper) => {
   tell(paper);
 };
 
+let notes = null; // for who may have them; they come when the talk is shown, and need no network after that
+const bring = () => (notes ??= fetch("./speaker").then((answer) => (answer.ok ? answer.text() : ""), () => ""));
+new MutationObserver(() => isOn() && bring()).observe(talk, { attributes: true, attributeFilter: ["class"] });
 const fill = (popup) => {
   const paper = popup.document, kept = paper.body?.dataset.began; // of this page before it was loaded again
   if (kept) talk.dataset.began ??= kept;
@@ -98,6 +101,10 @@ const fill = (popup) => {
     if (button?.id === "reset") delete talk.dataset.began;
     now();
     if (detail) button?.blur(); // it was the mouse: the next key is for the talk
+  });
+  bring().then((html) => {
+    if (html) paper.getElementById("notes").innerHTML = html;
+    now();
   });
   new MutationObserver(now).observe(talk, { attributes: true, childList: true, characterData: true, subtree: true });
   for (const one of [window, popup]) one.addEventListener("resize", now);

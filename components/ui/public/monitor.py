@@ -7,13 +7,17 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from secrets import compare_digest
 
 import gradio as gr
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.errors import PoolscopeError
+from components.settings import Settings
+from components.ui.public.requests import is_here
 
 logger = logging.getLogger(__name__)
 
@@ -50,12 +54,20 @@ def outcome_of(error: Exception) -> str:
     return "late" if isinstance(cause, TimeoutError) else "fault"
 
 
-def monitored(app: ASGIApp, monitor: Monitor, ready: Callable[[], bool], metrics: bool) -> ASGIApp:
-    """ASGI middleware around everything: GET /health, which is ``ready``, and the owner's GET /metrics."""
+def monitored(app: ASGIApp, monitor: Monitor, ready: Callable[[], bool], settings: Settings) -> ASGIApp:
+    """ASGI middleware around everything: GET /health, which is ``ready``, and the owner's GET /metrics.
+
+    Those are for this machine, and for who sends the owner's token.
+    """
+    token = settings.metrics_token and f"Bearer {settings.metrics_token.get_secret_value()}"
+
+    def is_owner(scope: Scope) -> bool:
+        given = Headers(scope=scope).get("authorization", "")
+        return is_here(scope) or bool(token and compare_digest(given.encode(), token.encode()))
 
     async def watched(scope: Scope, receive: Receive, send: Send) -> None:
         asked, answer = scope["path"] if scope["method"] in ("GET", "HEAD") else "", app
-        if asked == "/metrics" and metrics:
+        if asked == "/metrics" and settings.metrics and is_owner(scope):
             answer = Response(generate_latest(monitor.registry), media_type=CONTENT_TYPE_LATEST)
         elif asked == "/health" and ready():
             answer = JSONResponse({"status": "ready"})

@@ -19,6 +19,7 @@ from components.ui.gradio_internals import PATHS, block_functions
 
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
+FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}  # headers of proxies
 EXPLAIN = "/explain"  # the English page to read
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
 
@@ -54,6 +55,12 @@ def negotiate_locale(address: str, accept_language: str, supported: Sequence[str
     preferred = (one.partition(";")[0].partition("-")[0] for one in ranges if not one.endswith(";q=0"))
     named = (asked, parts.path.rpartition("/")[2], *preferred)
     return next((tag for tag in named if tag in supported), ENGLISH)
+
+
+def is_here(scope: Scope) -> bool:
+    """Tell whether a program on this machine asks for itself; a proxy says for whom it asks."""
+    peer = (scope.get("client") or ("",))[0]
+    return peer in ("127.0.0.1", "::1") and not FORWARDED & {*Headers(scope=scope)}
 
 
 def client_network(scope: Scope) -> str:

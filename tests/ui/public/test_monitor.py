@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from contextlib import nullcontext
+from typing import Any
 
 import gradio as gr
 import pytest
@@ -10,6 +11,7 @@ from prometheus_client import generate_latest
 from starlette.responses import PlainTextResponse
 
 from components.errors import PoolscopeError
+from components.settings import Settings
 from components.ui.public.monitor import Monitor, monitored
 from tests.ui.public.asgi import answers
 
@@ -17,11 +19,34 @@ from tests.ui.public.asgi import answers
 @pytest.mark.anyio
 @pytest.mark.parametrize("wanted", [True, False])
 async def test_health_is_said_and_metrics_where_the_owner_wants_them(wanted: bool) -> None:
-    middleware = monitored(PlainTextResponse("the page"), Monitor(), lambda: wanted, metrics=wanted)
+    settings = Settings(metrics=wanted)
+    middleware = monitored(PlainTextResponse("the page"), Monitor(), lambda: wanted, settings)
     page, metrics, health = await answers(middleware, *({"url": url} for url in ("/", "/metrics", "/health")))
     assert (page.text, "poolscope_question_seconds" in metrics.text) == ("the page", wanted)
     assert health.json() == {"status": "ready" if wanted else "starting"}
     assert health.headers.get("retry-after") == (None if wanted else "1")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("client", "headers", "token", "told"),
+    [
+        ("127.0.0.1", {}, None, True),
+        ("::1", {}, None, True),
+        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, None, False),  # a proxy asks for somebody
+        ("8.8.8.8", {}, None, False),
+        ("8.8.8.8", {"Authorization": "Bearer "}, None, False),
+        ("8.8.8.8", {"Authorization": "Bearer 12345678"}, "12345678", True),
+        ("8.8.8.8", {"Authorization": "Bearer 1234567ä".encode()}, "12345678", False),
+    ],
+)
+async def test_metrics_are_for_this_machine_and_who_has_the_token(
+    client: str, headers: Any, token: str | None, told: bool
+) -> None:
+    settings = Settings(metrics=True, metrics_token=token)  # type: ignore[arg-type]  # as it is read
+    middleware = monitored(PlainTextResponse("the page"), Monitor(), lambda: True, settings)
+    (sent,) = await answers(middleware, {"url": "/metrics", "headers": headers}, client=client)
+    assert ("poolscope_question_seconds" in sent.text) == told
 
 
 @pytest.mark.parametrize("as_gradio", [False, True])
