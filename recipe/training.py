@@ -317,9 +317,11 @@ def load_tokenizer(folder: Path, **given: Any) -> Tokenizer:
 
 
 def save(model: Model, tokenizer: Tokenizer, folder: Path) -> None:
-    """Writes the checkpoint as float16."""
+    """Writes the weights as float16, to be loaded as float32: training in half precision ends in NaN."""
     cast(nn.Module, model).half()
     model.save_pretrained(folder)
+    model.config.dtype = "float32"  # what transformers loads a checkpoint as, unless it is told
+    model.config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 

@@ -100,7 +100,7 @@ def test_it_holds_what_classify_shows_and_nothing_of_files(tag: str) -> None:
 
 def test_the_same_weights_of_a_checkpoint_give_the_same_figures(engine: Engine) -> None:
     """As an object, held in half precision as the files are, they are drawn as they are of the catalogue."""
-    model = BertForSequenceClassification.from_pretrained(FOLDER).train()
+    model = BertForSequenceClassification.from_pretrained(FOLDER, dtype=torch.float16).train()
     exhibits = poolscope_show(model, AutoTokenizer.from_pretrained(FOLDER), TEXT)
     known = engine.ask("anatomy", Query("bert-sentiment", TEXT))
     for name in ("logits", "ordinary.plain", "similarity", "centred", "standardised"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from transformers import AutoModelForSequenceClassification
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from components.analyses.fit import in_order
 from components.analyses.fit.embedding import embed
@@ -26,6 +26,7 @@ from components.model.pooling import POOLINGS
 from components.settings import Settings
 from components.texts import Sentence
 from components.types import BackboneSpec, Query
+from tests.plain import KEYS, SPECS
 from tests.tables import reviews
 from tests.tiny import WORDS, catalogue, change, checkpoint, reweigh, tokenizer
 
@@ -43,6 +44,20 @@ def test_a_whole_checkpoint_is_trained_and_in_single_precision(tmp_path: Path) -
     assert backbone.labels == ("LABEL_0", "LABEL_1")
     assert backbone.limit == 24
     assert next(backbone.model.parameters()).dtype == torch.float32
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_bundled_checkpoint_can_be_trained_as_anybody_loads_it(key: str) -> None:
+    """It is stored in half precision, in which one step leaves almost nothing finite."""
+    model = AutoModelForSequenceClassification.from_pretrained(SPECS[key].location).train()
+    words = AutoTokenizer.from_pretrained(SPECS[key].location)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5)
+    batch = words(["a fine film", "not good"], padding=True, return_tensors="pt")
+    model(**batch, labels=torch.tensor([1, 0])).loss.backward()
+    optimizer.step()
+    held = {name: weight for name, weight in model.named_parameters() if not weight.isfinite().all()}
+    assert held.keys() == set()
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
 
 
 @pytest.mark.parametrize(("config", "problem_type"), PROBLEMS)

@@ -39,6 +39,7 @@ def test_a_checkpoint_is_an_ordinary_folder_with_a_card(key: str, made: Path, re
     model, info = kind.from_pretrained(folder, output_loading_info=True)
     assert not any(info.values()), info
     config = AutoConfig.from_pretrained(folder)
+    assert config.dtype == torch.float32  # though the weights are stored in half precision
     if tuned:
         files = {"README.md", "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
         assert {file.name for file in folder.iterdir()} == files
