@@ -1,11 +1,15 @@
 """What the docs name exists, and the front matter fits the requirements, the licence and the catalogue."""
 
+import itertools
 import re
+import shlex
+import subprocess
 import tomllib
 from typing import Any
 
 import pytest
 import yaml
+from huggingface_hub.utils import filter_repo_objects
 
 from components.settings import ASSETS, Settings
 from tests.serving import ROOT
@@ -118,3 +122,29 @@ def test_the_pythons_that_the_readme_states_are_those_of_all_else() -> None:
         assert least <= int(minor) <= most
     tools = tomllib.loads(read("pyproject.toml"))["tool"]
     assert (tools["ruff"]["target-version"], tools["mypy"]["python_version"]) == (f"py3{least}", f"3.{least}")
+
+
+# A push to the hub
+
+
+def git(*command: str) -> list[str]:
+    """What git prints, in the parts between its zeros."""
+    ran = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
+    return ran.stdout.split("\0")[:-1]
+
+
+def test_all_that_is_no_text_is_kept_in_the_large_storage_of_the_hub() -> None:
+    names = git("ls-files", "-z")
+    binary = {name for name in names if b"\0" in (ROOT / name).read_bytes()}
+    assert len(binary) > 40
+    stored = git("check-attr", "-z", "filter", *names)
+    assert {name for name, value in zip(stored[::3], stored[2::3], strict=True) if value == "lfs"} == binary
+
+
+def test_the_command_sends_every_file_of_the_repository_and_none_that_git_ignores() -> None:
+    (command,) = re.findall(r"^hf upload .*$", TEXTS["docs/hosting.md"], re.MULTILINE)
+    words = shlex.split(command)
+    excluded = [word for before, word in itertools.pairwise(words) if before == "--exclude"]
+    names = git("ls-files", "-z")
+    made = [".venv/bin/python", "components/ui/__pycache__/tab.pyc", ".mypy_cache/a", "tests/.ruff_cache/b"]
+    assert [*filter_repo_objects([*names, *made], ignore_patterns=excluded)] == names
