@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import pandas as pd
 from markupsafe import Markup, escape
@@ -166,12 +166,12 @@ class Panel(Generic[A, S]):
     """Exhibits of the same answer: one that is the ``summary``, if any, then rows from the top down.
 
     ``key``: its id on the page. ``title``: key of its name. ``subject`` takes what they show out of the
-    answer of their tab. ``controls``: what several exhibits depend on, which stands beside them.
+    answer of their tab, if not all of it. ``controls``: what several exhibits depend on, beside them.
     """
 
     key: str
     title: str
-    subject: Callable[[A], S]
+    subject: Callable[[A], S] = field(default=lambda answer: cast("S", answer))
     summary: Exhibit[S] | None = None
     rows: tuple[tuple[Exhibit[S], ...], ...] = ()
     controls: tuple[Control[Any], ...] = ()

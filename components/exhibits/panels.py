@@ -108,7 +108,7 @@ PADDING: Panel[Answered, Padding | Sentence] = Panel(
     "padding", "view.padding", attrgetter("padding"), rows=((PADDED,),)
 )
 DETECTIVE: Panel[Detected | Sentence, Detected | Sentence] = Panel(
-    "detective", "detective.heading", lambda found: found, rows=((VECTOR,),)
+    "detective", "detective.heading", rows=((VECTOR,),)
 )
 IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
     "importance",
@@ -133,20 +133,16 @@ READING: Panel[Answered, Analysis] = Panel(
     "reading", "away.reading", attrgetter("analysis"), rows=((HOW_TO_READ,),)
 )
 TABLES = (DEPTHS, WHITENING, EXPLANATIONS, PROBES, OWN_HEADS)
-AVERAGES: Panel[Evidence, Evidence] = Panel(
-    "averages", "page.evidence", lambda evidence: evidence, rows=((AVERAGING,),)
-)
+AVERAGES: Panel[Evidence, Evidence] = Panel("averages", "page.evidence", rows=((AVERAGING,),))
 EVIDENCE: Panel[Evidence, Evidence] = Panel(
     "evidence",
     "page.evidence",
-    lambda evidence: evidence,
     summary=LEGEND,
     rows=((ACCURACY, RHO), *((exhibit,) for exhibit in TABLES)),
 )
 COMPARISON: Panel[Comparison, Comparison] = Panel(
     "comparison",
     "page.compare",
-    lambda comparison: comparison,
     summary=AGREEMENT,
     rows=((GRID,), (WORDS,), (CURVES,), (COMPARISON_TABLE,)),
 )
@@ -154,5 +150,5 @@ TRACING: Panel[Comparison, Traced] = Panel(
     "tracing", "trace.heading", traced, rows=((TRACE,),), controls=(TRACED,)
 )
 LAB: Panel[Found, Found] = Panel(
-    "lab-found", "page.lab", lambda found: found, rows=((RANKING,), (NUMBERS,), (CURVE, CONFUSION), (MISSES,))
+    "lab-found", "page.lab", rows=((RANKING,), (NUMBERS,), (CURVE, CONFUSION), (MISSES,))
 )

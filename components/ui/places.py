@@ -17,7 +17,6 @@ import gradio as gr
 from markupsafe import Markup
 
 from components.exhibits.control import Brought, Choice, Control, State, Switch, Whole
-from components.exhibits.draw import Figure
 from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html
 from components.markup import render
 from components.texts import Texts
@@ -79,11 +78,6 @@ def hidden_text(element: str) -> gr.Textbox:
     return gr.Textbox("", visible="hidden", show_label=False, elem_id=element)
 
 
-def plot_value(figure: Figure | None) -> str:
-    """Write what a plot is given to draw: a figure as JSON, or "" for none."""
-    return "" if figure is None else figure.to_json()
-
-
 @dataclass(frozen=True, eq=False)
 class Place:
     """The place of an exhibit: HTML above, a plot, HTML below it, and programs, as far as it has them.
@@ -107,7 +101,7 @@ class Place:
         """Put ``shown`` here."""
         above, below = str(heading_html(shown, self.name, say)), f"{shown.html}{shown.legend}"
         ends = {self.above: above, self.below: below} if self.below else {self.above: above + below}
-        plot = {self.plot: plot_value(shown.figure)} if self.plot else {}
+        plot = {self.plot: shown.figure.to_json() if shown.figure else ""} if self.plot else {}
         codes = shown.codes or ("",) * len(self.codes)
         return {**ends, **plot, **dict(zip(self.codes, codes, strict=True))}
 

@@ -16,7 +16,6 @@ from components.exhibits.similarity import SIMILARITY
 from components.exhibits.talks import parse_talks, read_talks
 from components.exhibits.verdict import VERDICT
 from components.types import Query
-from components.ui.places import plot_value
 from components.ui.reach import UNKNOWN
 from components.ui.talk import Show, Talk, notes_html, reader, shows_of
 from tests.exhibits.showing import plain
@@ -150,7 +149,7 @@ def test_a_slide_says_what_the_page_says_and_no_markup(talk_of: MakeTalk, shows:
     talk = talk_of(slide("reads", **state), slide("similarity", **state))
     reads, similarity = (shown(talk)[one] for one in talk.slides)
     assert str(VERDICT.show(analysis, look, SAY).html) in reads
-    assert plot_value(SIMILARITY.show(analysis, look, SAY).figure) in similarity
+    assert SIMILARITY.show(analysis, look, SAY).figure.to_json() in similarity
     state = {"text": XSS, "backbone": "hostile", "compare_text": XSS, "poolings": "cls"}
     talk = talk_of(*(slide(show, **state) for show in shows))
     html = "".join(shown(talk).values())
