@@ -21,7 +21,6 @@ from cachetools import LRUCache, cached
 from components.analyses.anatomy import Anatomy
 from components.analyses.importance import Importance
 from components.analyses.lens import Lens, Looked
-from components.analyses.origin import Origin
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits import panels
@@ -129,11 +128,11 @@ def offered_labels(analysis: Analysis, state: State, say: Texts, possible: bool 
     )
 
 
-class Whence(NamedTuple):
-    """Card that says where the answer to a question comes from, or why that cannot be said."""
+class Seen(NamedTuple):
+    """What came, or why nothing did, and the question and the label that it was ``asked`` for."""
 
-    query: Query
-    found: Origin | Sentence
+    asked: tuple[Query, str]
+    found: Any
 
 
 class OriginCard:
@@ -190,7 +189,7 @@ class OriginCard:
         """Ask where the last answer comes from, unless that is known."""
         shown, stored = given[self.shown], given[self.stored]
         query = panels.asked_of(shown.analysis.query) if shown else None
-        if query is None or (stored and stored.query == query):
+        if query is None or (stored and stored.asked == (query, "")):
             yield NOTHING
             return
         yield {self.button: gr.update(value=self.say("origin.coming"), interactive=False)}
@@ -202,12 +201,12 @@ class OriginCard:
                         yield NOTHING  # here it can be given up
         except PoolscopeError as error:
             found = error.sentence
-        yield {self.stored: Whence(query, found)}
+        yield {self.stored: Seen((query, ""), found)}
 
     def draw(self, given: Given) -> Updates:
         """Show what came, if it is of the answer that is shown by now."""
         shown, stored = given[self.shown], given[self.stored]
-        if not (shown and stored) or stored.query != panels.asked_of(shown.analysis.query):
+        if not (shown and stored) or stored.asked[0] != panels.asked_of(shown.analysis.query):
             return NOTHING
         drawn = WHENCE.shown(stored.found, {}, self.say)
         return {self.button: gr.update(visible=False), **self.place.show(drawn, self.say)}
@@ -298,13 +297,6 @@ class Detective:
         return self.found.show(or_why(lambda: self.analyst.ask("detect", query, **options)), {})
 
 
-class Seen(NamedTuple):
-    """The importance that is shown, and the question and the label that it was asked for."""
-
-    asked: tuple[Query, str]
-    importance: Importance
-
-
 class ImportanceView:
     """The view of importance; the view stores what is Seen. Labels and heads come with answers."""
 
@@ -362,7 +354,7 @@ class ImportanceView:
         label, asked, integrated = LABEL.of(state), None, False
         if shown is not None:
             asked, integrated = panels.asked_of(shown.analysis.query), integrates(shown.analysis, state)
-        known = seen.importance if isinstance(seen, Seen) and seen.asked == (asked, label) else None
+        known = seen.found if isinstance(seen, Seen) and seen.asked == (asked, label) else None
         if asked is None or (known is not None and (known.integrated is not None) == integrated):
             yield NOTHING
             return
@@ -385,7 +377,7 @@ class ImportanceView:
         seen, head = given[self.view.stored], self.controls[ATTENTION_HEAD]
         if not isinstance(seen, Seen):
             return NOTHING
-        return self.view.places.show(seen.importance, {ATTENTION_HEAD.key: given[head]}, self.at_head)
+        return self.view.places.show(seen.found, {ATTENTION_HEAD.key: given[head]}, self.at_head)
 
 
 def key_of(analysis: Analysis) -> str:

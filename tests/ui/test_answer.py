@@ -199,7 +199,7 @@ def test_another_head_of_attention_is_drawn_of_what_came(page: Page, looked: lis
     page.values[matters.controls[ATTENTION_HEAD]] = 2
     shown, place = matters.look(page.values), place_of([matters.view.places], "attention")
     assert set(shown) == set(place.parts)
-    attention = page.values[matters.view.stored].importance.attention
+    attention = page.values[matters.view.stored].found.attention
     cells = [cell for row in drawn(shown[place.plot]).data[0].z for cell in row]
     assert cells == pytest.approx(attention[:, 1].ravel(), abs=1e-4)
     assert len(looked) == 1
