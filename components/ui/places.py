@@ -279,16 +279,9 @@ class ProgressBar:
     def connect(
         self, coming: Any, stop: Callable[..., Updates], outputs: list[Any], inputs: Iterable[Any] = ()
     ) -> None:
-        """End the event ``coming`` when the button is pressed, and then call ``stop``."""
-        give_up(self.cancel, coming, stop, outputs, inputs)
+        """End the event ``coming`` when the button is pressed, and then call ``stop``, which comes last.
 
-
-def give_up(
-    button: gr.Button, coming: Any, stop: Callable[..., Updates], outputs: list[Any], inputs: Iterable[Any]
-) -> None:
-    """End the event ``coming`` when the ``button`` is pressed, and then call ``stop``, which comes last.
-
-    A page sends the events of a click one after another: the first one ends what would overwrite the second.
-    """
-    button.click(None, cancels=[coming], api_visibility="private")
-    button.click(stop, inputs=set(inputs) or None, outputs=outputs, **AT_ONCE)
+        A page sends the events of a click one by one: the first one ends what would overwrite the second.
+        """
+        self.cancel.click(None, cancels=[coming], api_visibility="private")
+        self.cancel.click(stop, inputs=set(inputs) or None, outputs=outputs, **AT_ONCE)

@@ -19,7 +19,7 @@ from components.menus import HEADS, BackboneMenu, Choices, Example, licence, ref
 from components.texts import Texts, in_bytes
 from components.types import Analysis, BackboneSpec, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import PRIVATE, Given, Updates, browser, give_up, menu, on, scripted_html, text_box
+from components.ui.places import PRIVATE, Given, Updates, browser, menu, on, scripted_html, text_box
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 LABELS = 6  # of a model that is offered
@@ -191,14 +191,13 @@ class Download:
             self.facts = gr.HTML("", elem_id="offer-facts")
             self.start = gr.Button(say("download.button_unsized"), variant="primary", elem_id="download")
         with gr.Row(elem_id="coming", elem_classes="card notice"):
-            self.progress = gr.HTML("", elem_id="progress")
-            self.cancel = gr.Button(say("download.cancel"), elem_id="cancel")
+            self.bar = on_page.ProgressBar("coming", say)
         self.offered, self.coming, self.arrived = gr.State(None), gr.State(None), gr.State(None)
         self.outputs: list[Any] = [self.offered, self.facts, self.start]
-        news = [*self.outputs, self.coming, self.arrived, self.progress]
+        news = [*self.outputs, self.coming, self.arrived, *self.bar.parts]
         sent = {self.offered, self.coming}
         coming = on([self.start.click], self.bring, sent, news, {**hub_queue("download"), **PRIVATE})
-        give_up(self.cancel, coming, self.stop, news, sent)
+        self.bar.connect(coming, self.stop, news, sent)
 
     def propose(self, spec: BackboneSpec, given: Given, said: str = "") -> Updates:
         """Offer a backbone that is not here, unless it is on its way; ``said`` is HTML to begin with."""
@@ -220,12 +219,11 @@ class Download:
         spec: BackboneSpec | None = given[self.offered]
         if spec is None:
             return
-        begun = {self.offered: spec, self.coming: spec, self.progress: self._progress(spec, None)}
-        yield {**self.withdraw(), **begun}
+        yield {**self.withdraw(), self.offered: spec, self.coming: spec, **self._busy(spec, None)}
         try:
             with closing(self.analyst.fetch(spec.key)) as steps:
                 for step in steps:
-                    yield {self.progress: self._progress(spec, step)}
+                    yield self._busy(spec, step)
             yield {**self._idle(), **self.announce(self.analyst.find(spec.key))}
         except PoolscopeError as error:
             yield {**self._idle(), **self._offer(spec, None, refusal(error, self.say))}
@@ -243,7 +241,7 @@ class Download:
         return {**self._idle(), **self._offer(offered, None, said if stopped else "")}
 
     def _idle(self) -> Updates:
-        return {self.coming: None, self.progress: ""}
+        return {self.coming: None, **self.bar.idle()}
 
     def _offer(self, spec: BackboneSpec, coming: BackboneSpec | None, said: str = "") -> Updates:
         say, title, aside = self.say, spec.said(self.say), ""
@@ -266,15 +264,15 @@ class Download:
             self.start: gr.update(value=button, visible=coming is None and self.analyst.online),
         }
 
-    def _progress(self, spec: BackboneSpec, step: Progress | None) -> str:
-        """Say how far it is, as HTML; None is before anything is known."""
-        say, title, done = self.say, visible(spec.said(self.say)), 0.0
-        line = say("download.starting", title=title)
-        if step is not None and step.total > 0:
-            done = min(step.done / step.total, 1)
-            sizes = {"done": in_bytes(step.done).said(say), "total": in_bytes(step.total).said(say)}
-            line = say("download.coming", title=title, percent=percent(int(100 * done) / 100), **sizes)
-        return str(render("coming", say, line=line, done=done, title=title))
+    def _busy(self, spec: BackboneSpec, step: Progress | None) -> Updates:
+        """Say how far it is; None is before anything is known."""
+        say, title = self.say, visible(spec.said(self.say))
+        below = Markup('<p class="detail">{}</p>').format(say("download.meanwhile"))
+        if step is None or step.total == 0:
+            return self.bar.busy(say("download.starting", title=title), below=below)
+        done = percent(int(100 * min(step.done / step.total, 1)) / 100)
+        sizes = {"done": in_bytes(step.done).said(say), "total": in_bytes(step.total).said(say)}
+        return self.bar.busy(say("download.coming", title=title, percent=done, **sizes), step, below)
 
 
 def to_query(sent: Mapping[str, Any]) -> Query:

@@ -16,7 +16,7 @@ from tests.tiny import checkpoint
 
 SLOW = 4_000_000  # bytes a second, of a model of 26 MB: huggingface_hub reports 10 MB at a time
 QUIET = 60  # seconds within which a server has noticed that nobody waits for a download
-DONE = "least => document.querySelector('#progress progress')?.value >= least"
+DONE = "least => document.querySelector('#coming progress')?.position >= least"
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def size(there: Hub) -> int:
 def done(bar: Locator, least: float) -> float:
     """How far a download is, once it is so far."""
     bar.page.wait_for_function(DONE, arg=least, timeout=30_000)
-    return float(bar.evaluate("bar => bar.value"))
+    return float(bar.evaluate("bar => bar.position"))
 
 
 def test_a_model_is_offered_downloaded_stopped_and_begun_again(
@@ -59,7 +59,7 @@ def test_a_model_is_offered_downloaded_stopped_and_begun_again(
     visitor = opened(browser, address, visitors)
     visitor.sees_an_answer()
     visitor.type("the film is not good")
-    page, bar = visitor.page, visitor.page.locator("#progress progress")
+    page, bar = visitor.page, visitor.page.locator("#coming progress")
     visitor.shows("place")
     page.locator("#place").get_by_text("On the hub (1)").click()
     expect(page.locator("#backbone input")).to_have_value(re.compile(r"One · \d+ MB to download"))
@@ -68,13 +68,13 @@ def test_a_model_is_offered_downloaded_stopped_and_begun_again(
     expect(visitor.verdict).to_contain_text("BertForSequenceClassification reads")
     before, there.speed = there.sent, SLOW
     page.locator("#download").press("Enter")
-    expect(page.locator("#progress")).to_contain_text("Downloading One")
+    expect(page.locator("#coming")).to_contain_text("Downloading One")
     assert page.evaluate("document.activeElement !== document.body")  # though the button has gone
     first = done(bar, 0.05)
     second = done(bar, first + 0.1)
     there.going.clear()  # the rest would come while axe looks
     assert visitor.violations() == []
-    page.locator("#cancel").click()
+    page.locator("#coming-cancel").click()
     expect(page.locator("#offer")).to_contain_text("Stopped.")
     expect(page.locator("#coming")).to_be_hidden()
     there.going.set()

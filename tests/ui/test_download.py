@@ -24,7 +24,7 @@ def page(laid_out: Page, analyst: Counting) -> Page:
 
 def rows(page: Page, updates: Updates) -> tuple[object, object]:
     """Whether an update shows or hides the offer, and what is on its way; None if it leaves them."""
-    parts = page.tab.download.facts, page.tab.download.progress
+    parts = page.tab.download.facts, page.tab.download.bar.status
     offer, loading = (bool(updates[part]) if part in updates else None for part in parts)
     return offer, loading
 
@@ -60,7 +60,7 @@ def test_a_download_says_how_far_it_is_and_ends_in_the_answer(page: Page, analys
     page.set(backbone="far")
     news, download = list(page.download()), page.tab.download
     assert (rows(page, news[0]), rows(page, news[-1])) == ((False, True), (None, False))
-    lines = [plain(update[download.progress]) for update in news if download.progress in update]
+    lines = [plain(update[download.bar.status]) for update in news if download.bar.status in update]
     assert lines[0].startswith("Downloading Far away · sentiment: asking the hub …")
     assert "54 MB of 268 MB (19 %)" in lines[2]
     assert "268 MB of 268 MB (100 %)" in lines[-2]
@@ -93,7 +93,7 @@ def test_other_backbones_answer_while_one_is_coming(page: Page, analyst: Countin
     next(news)
     here = page.set(backbone="untrained")
     assert analyst.asked[-1].backbone == "untrained"
-    assert page.tab.download.progress not in here
+    assert page.tab.download.bar.status not in here
     other = page.set(backbone="broken")
     assert "Far away · sentiment is being downloaded" in words(page, other)
     assert other[page.tab.download.start]["visible"] is False
