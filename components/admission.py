@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from cachetools import LRUCache
 
 MAX_CLIENTS = 10_000  # who are remembered: a flood of addresses must not fill the memory
+WAITING_BYTES = 32_000_000  # of what waits: half of it one address's
 EACH = 16  # tickets of one visitor that may wait: a page asks for a few at once, where a link is followed
 
 
@@ -36,6 +37,7 @@ class Ticket:
     line: str = ""
     ready: bool = True
     last: bool = False
+    size: int = 0  # in bytes, of what is asked
     granted: Future[None] = field(default_factory=Future)
     holds: bool = False  # a place
 
@@ -52,9 +54,9 @@ class Admission:
     """Has places in ``lines``, and lets ``waiting`` tickets wait in all. Several threads may use it.
 
     Addresses take turns, so do the visitors of each, and each visitor's tickets keep their order: who asks a
-    hundred times waits behind who asks once. Of those who wait, one address has half at most, and a visitor
-    with a name EACH. Of the places of a line, one address has its share at most; more where no other has come
-    for ``alone`` seconds.
+    hundred times waits behind who asks once. Of those who wait, and of WAITING_BYTES, one address has half at
+    most, and a visitor with a name EACH. Of the places of a line, one address has its share at most; more
+    where no other has come for ``alone`` seconds.
     """
 
     def __init__(self, lines: Mapping[str, Line], waiting: int | None, alone: float | None = None) -> None:
@@ -171,7 +173,9 @@ class Admission:
             return False
         near = [one for one in self._waiting if one.address == ticket.address]
         own = sum(one.visitor == ticket.visitor for one in near) if ticket.visitor else 0
-        return len(self._waiting) > self._waits or len(near) > half(self._waits) or own > EACH
+        size, all_ = sum(one.size for one in near), sum(one.size for one in self._waiting)
+        heavy = all_ > WAITING_BYTES or size > half(WAITING_BYTES)
+        return heavy or len(self._waiting) > self._waits or len(near) > half(self._waits) or own > EACH
 
 
 def half(limit: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.admission import EACH, Admission, ClosedError, FullError, Line, Ticket
+from components.admission import EACH, WAITING_BYTES, Admission, ClosedError, FullError, Line, Ticket
 
 
 def entered(admission: Admission, visitors: Iterable[tuple[str, str]], ready: bool = True) -> list[Ticket]:
@@ -84,6 +84,16 @@ def test_as_many_wait_as_may_half_of_one_address_and_few_of_one_visitor() -> Non
     admission.leave(own[0])
     assert own[0].granted.cancelled()
     entered(admission, [("3.3.3.3", "")])
+
+
+def test_what_waits_has_a_bound_in_bytes_half_of_it_one_address_s() -> None:
+    admission = Admission({"": Line(1, 1)}, 100)
+    assert entered(admission, [("0.0.0.0", "")])[0].holds
+    for address, most in (("1.1.1.1", 4), ("2.2.2.2", 4), ("3.3.3.3", 0)):
+        for _ in range(most):
+            admission.enter(Ticket(address, size=WAITING_BYTES // 8))
+        with pytest.raises(FullError):
+            admission.enter(Ticket(address, size=WAITING_BYTES // 8))
 
 
 def test_who_is_not_ready_is_passed_and_who_waits_for_the_others_is_last() -> None:

@@ -55,12 +55,18 @@ def forget(page: gr.Blocks, session: str) -> None:
         queue.pending_event_ids_session.pop(session, None)
 
 
-def answer_in_json(page: gr.Blocks) -> None:
-    """Let tools of the Model Context Protocol answer in JSON, not as Python writes values."""
-    if server := page.mcp_server_obj:  # only where the owner has turned it on
+def has_tools(page: gr.Blocks, address: str) -> bool:
+    """Tell whether there are tools of the Model Context Protocol, which the owner turns on.
+
+    They answer in JSON, not as Python writes values; and they ask the app at its own ``address``, not at that
+    by which the first who used one has called it.
+    """
+    if server := page.mcp_server_obj:
+        vars(server)["_local_url"] = address
         vars(server)["postprocess_output_data"] = lambda data, _root_url: [
             server.types.TextContent(type="text", text=json.dumps(one, ensure_ascii=False)) for one in data
         ]
+    return server is not None
 
 
 def lend_request(request: gr.Request) -> None:

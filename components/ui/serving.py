@@ -18,10 +18,11 @@ from typing import Any
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
+from h11 import LocalProtocolError
 from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.admission import Admission, Line, half
 from components.errors import PoolscopeError
@@ -30,7 +31,7 @@ from components.texts import ASSETS, ENGLISH
 from components.ui import gradio_internals as internals
 from components.ui import places
 from components.ui.public import answering
-from components.ui.public.guard import PLAIN, GuardMiddleware
+from components.ui.public.guard import HEAD_BYTES, PLAIN, GuardMiddleware
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS, EXPLAIN, Endpoints, endpoints_of, page_path
@@ -87,14 +88,18 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
         gr.mount_gradio_app(app, page, "/", **page_options())
     internals.share_configurations(page)
-    internals.answer_in_json(page)
+    listening = _listening(host_of())
+    address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
+    tools = internals.has_tools(page, address)
     cached = _cached(queue, site, f".{sheet}", ready)
-    guarded = monitored(_guarded(cached, site, settings, endpoints), monitor, ready, settings)
+    guarded = monitored(_guarded(cached, site, settings, endpoints, tools), monitor, ready, settings)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
-        await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
+        answers = guarded if scope["type"] == "http" else app  # whose lifespan it is
+        await answers(scope, receive, partial(_unless_broken, send))
 
-    server, thread, address = _started(served, [str(network) for network in settings.proxies])
+    server, thread = _started(served, listening, [str(network) for network in settings.proxies])
+    print(f"* Running on local URL:  {address}", flush=True)
     if settings.room and site.scripts:
         _tell_phones(f"{address}/room", reach_of(settings))
 
@@ -163,20 +168,31 @@ def _cached(app: ASGIApp, site: Site, sheet: str, ready: Callable[[], bool]) -> 
     return ResponseCache(app, lambda path: path in first or bool(same.fullmatch(path)), finish=finish)
 
 
-def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints) -> ASGIApp:
+def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints, tools: bool) -> ASGIApp:
     """Put the guard around the app, and what answers before it comes to gradio."""
     extent = site.links[ENGLISH].extent  # the same in each language
-    guard = GuardMiddleware(app, endpoints, settings, extent)
+    guard = GuardMiddleware(app, endpoints, settings, extent, tools)
     return RoomMiddleware(guard, Room(site.scripts), settings.room) if site.scripts else guard
 
 
-def _started(app: ASGIApp, proxies: list[str]) -> tuple[uvicorn.Server, threading.Thread, str]:
-    """Begin a server in a thread, where GRADIO_SERVER_NAME and GRADIO_SERVER_PORT say, and wait for it.
+async def _unless_broken(send: Send, message: Message) -> None:
+    """Send no more to a client that was told meanwhile that what it sends is no HTTP."""
+    try:
+        await send(message)
+    except LocalProtocolError as error:
+        logger.info("not sent: %s", error)
+
+
+def _started(
+    app: ASGIApp, listening: socket.socket, proxies: list[str]
+) -> tuple[uvicorn.Server, threading.Thread]:
+    """Begin a server in a thread, and wait for it.
 
     Whom the ``proxies``, networks of those that are believed, name as the visitor is the client of a request.
+    Of uvicorn's servers, h11's alone has a bound on what it keeps of a head that has no end.
     """
-    listening = _listening(host_of())
     config = uvicorn.Config(app, log_level="warning", forwarded_allow_ips=proxies, ws="none")
+    config.http, config.h11_max_incomplete_event_size = "h11", HEAD_BYTES
     config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=[[listening]], name="server", daemon=True)
@@ -185,9 +201,7 @@ def _started(app: ASGIApp, proxies: list[str]) -> tuple[uvicorn.Server, threadin
         if not thread.is_alive():
             raise RuntimeError("the server has not started: see the log")
         time.sleep(0.001)  # nobody tells
-    address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
-    print(f"* Running on local URL:  {address}", flush=True)
-    return server, thread, address
+    return server, thread
 
 
 def _tell_phones(room: str, reach: Reach) -> None:
@@ -202,6 +216,7 @@ def _tell_phones(room: str, reach: Reach) -> None:
 
 
 def _listening(host: str) -> socket.socket:
+    """Listen where GRADIO_SERVER_PORT says, or at the first of PORTS that is free."""
     given = os.environ.get("GRADIO_SERVER_PORT")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     *others, last = [int(given)] if given else PORTS

@@ -27,6 +27,16 @@ def told(app: httpx.Client, ask: Callable[[ClientSession], Awaitable[Any]]) -> A
     return anyio.run(session)
 
 
+def test_no_caller_decides_whom_the_tools_ask(real: httpx.Client) -> None:
+    """Not even the first; the fixture sees that nobody else was asked."""
+    asked = {"name": "analyze", "arguments": QUESTION}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
+    accepted = {"Accept": "application/json, text/event-stream"}
+    for header in ("Host", "X-Forwarded-Host"):
+        answer = real.post("/gradio_api/mcp/", json=call, headers={**accepted, header: "evil.example"})
+        assert '"isError":false' in answer.text
+
+
 def test_every_endpoint_is_a_tool_that_says_what_it_takes(real: httpx.Client) -> None:
     tools = {tool.name: tool for tool in told(real, lambda client: client.list_tools()).tools}
     endpoints = real.get("/gradio_api/info").json()["named_endpoints"]

@@ -2,9 +2,11 @@
 
 import json
 import random
+import socket
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 
@@ -247,6 +249,33 @@ def test_nothing_of_a_table_stays(real: httpx.Client, folder: Path) -> None:
     files = [file for file in (folder / "files").rglob("*") if file.is_file()]
     for text in (log, *told, *(file.read_text(errors="replace") for file in files)):
         assert SECRET not in text
+
+
+HEADS = {  # of which none has an end; the bytes of a line of it
+    "headers": (b"GET / HTTP/1.1\r\nHost: x\r\n", b"a: b\r\n"),
+    "a header": (b"GET / HTTP/1.1\r\nHost: x\r\na: ", b"b"),
+    "a name": (b"GET / HTTP/1.1\r\nHost: x\r\n", b"b"),
+    "an address": (b"GET /?", b"b"),
+    "a method": (b"", b"G"),
+    "the length of a piece": (
+        b"POST /analyze HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"0",
+    ),
+    "trailers": (b"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"a: b\r\n"),
+}
+
+
+@pytest.mark.parametrize("endless", HEADS)
+def test_a_head_without_an_end_is_not_read_on(real: httpx.Client, endless: str) -> None:
+    begin, more = HEADS[endless]
+    lines, sent = more * (500_000 // len(more)), 0
+    with socket.create_connection((real.base_url.host, real.base_url.port or 80), timeout=30) as connection:
+        connection.sendall(begin)
+        with suppress(ConnectionError):  # the server has hung up; the fixture sees that it has no fault
+            while sent < 100_000_000:
+                connection.sendall(lines)
+                sent += len(lines)
+    assert sent < 50_000_000
 
 
 def test_a_body_has_an_end_whether_it_says_its_length_or_not(real: httpx.Client) -> None:

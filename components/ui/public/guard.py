@@ -7,8 +7,11 @@ is not this machine. Here only what the page and the API use is let through.
 import asyncio
 import math
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from ipaddress import ip_network
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,6 +41,9 @@ REDRAWS = tuple(f"{GRADIO}{name}" for name in ("run/", "api/", "cancel", "reset"
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
 ROW_BYTES = 2_000  # of a row of the lab's table, which its box sends twice
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
+HEAD_BYTES = 65_536  # of an address and headers
+ARRIVING_BYTES = 128_000_000  # of bodies that are on their way: a quarter of it one address's
+CONNECTION_BYTES = 32_768  # that each of these takes, however little has come
 PLAIN = "plain"  # the line of questions beside gradio's queue
 TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
 
@@ -62,9 +68,35 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
 
 PIECE = 32_768  # bytes of a body that are handed on at a time
 TAKEN = 20.0  # seconds in which a client takes one
+FIRST, PACE = 10.0, 10_000  # seconds until a body begins, and bytes that come in each second after
 SECURITY_HEADERS: Mapping[str, str] = tomllib.loads(
     Path(__file__).with_name("security_headers.toml").read_text("utf-8")
 )
+
+
+class Arrivals:
+    """Counts bytes of bodies that are on their way, in all and by address."""
+
+    def __init__(self, most: int = ARRIVING_BYTES) -> None:
+        self._most, self._all, self._held = most, 0, Counter[str]()
+
+    @contextmanager
+    def body(self, address: str) -> Iterator[Callable[[int], bool]]:
+        """Count one of them; what it gives is told what has come, and tells whether all that is too much."""
+        own = 0
+
+        def come(size: int) -> bool:
+            nonlocal own
+            own, self._all = own + size, self._all + size
+            self._held[address] += size
+            return self._all > self._most or self._held[address] > self._most // 4
+
+        try:
+            yield come
+        finally:
+            self._all -= own
+            self._held[address] -= own
+            self._held = +self._held  # without those who have none
 
 
 class RateLimiter:
@@ -118,14 +150,18 @@ class GuardMiddleware:
 
     A page in a browser is a visitor, programs are one for each address; each has a rate, and so has each
     address. In a room, addresses outside of the internet have none: they are those to whom the app is shown.
+    ``tools``: whether there are those of the Model Context Protocol.
     """
 
-    def __init__(self, app: ASGIApp, endpoints: Endpoints, settings: Settings, extent: Extent) -> None:
+    def __init__(
+        self, app: ASGIApp, endpoints: Endpoints, settings: Settings, extent: Extent, tools: bool = False
+    ) -> None:
         self._app, self._endpoints, self._settings, self._extent = app, endpoints, settings, extent
+        self._tools, self._arrivals = tools, Arrivals()
         self._visitors = RateLimiter(QUESTION * settings.rate)
         self._addresses = RateLimiter(QUESTION * settings.address_rate)
         self._text_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
-        self._most_bytes = max(self._text_bytes, ROW_BYTES * settings.lab_rows)
+        self._table_bytes = max(self._text_bytes, ROW_BYTES * settings.lab_rows)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with why it is refused."""
@@ -142,6 +178,8 @@ class GuardMiddleware:
                 scope["state"] = {**scope.get("state", {}), ASKER: asker}
         except HTTPException as refusal:
             app = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
+            if _has_long_body(Headers(scope=scope)):  # what comes of it is not wanted
+                app.headers["Connection"] = "close"
         else:
             path = requests.page_path(say.language.tag, PAGES.get(scope["path"], "/"))
             if is_page and scope["method"] == "GET" and path != scope["path"]:  # a page in another language
@@ -153,38 +191,50 @@ class GuardMiddleware:
     def _check_head(self, scope: Scope, say: Texts) -> None:
         """Judge a request by its head; HTTPException says why it is refused."""
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
+        if len(scope["query_string"]) + len(path) + sum(map(len, chain(*headers.raw))) > HEAD_BYTES:
+            raise HTTPException(431, say("refusal.head_too_large", longest=f"{HEAD_BYTES:,}"))
         if not is_same_origin(headers):
             raise HTTPException(403, say("refusal.foreign_origin"))
         if path in PAGES and method in ("GET", "HEAD"):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
         plain = method == "POST" and (path in requests.DOCUMENTS or path.strip("/") in self._endpoints)
-        if routes is None or not (plain or routes.fullmatch(path)) or ".." in path.split("/"):
+        closed = ".." in path.split("/") or (PATHS["tools"].fullmatch(path) and not self._tools)
+        if routes is None or not (plain or routes.fullmatch(path)) or closed:
             raise HTTPException(404, say("refusal.not_found"))
         if not PATHS["reads_query"].fullmatch(path):
             scope["query_string"] = ONE_PAGE if PATHS["asked_of_one_page"].fullmatch(path) else b""
-        if method == "POST" and int(headers.get("content-length", "0")) > self._most_bytes:
-            raise body_too_large(self._most_bytes, say)
+        if method == "POST" and int(headers.get("content-length", "0")) > (most := self._longest(path)):
+            raise body_too_large(most, say)
+
+    def _longest(self, path: str) -> int:
+        """How many bytes a body may have, by its path; what a page's event asks is known when it is read."""
+        if PATHS["ending"].fullmatch(path):
+            return OTHER_BODY_BYTES
+        several = PATHS["event"].fullmatch(path) or PATHS["tools"].fullmatch(path)
+        name = path.strip("/").rpartition("/")[2]
+        return self._table_bytes if several or name in TABLES else self._text_bytes
 
     async def _with_checked_body(self, asker: Asker, scope: Scope, receive: Receive) -> Receive:
         """Read the whole body and validate it; gives a ``receive`` of what was understood of it."""
         headers, say = MutableHeaders(scope=scope), asker.say
-        body = await read_body(receive, self._most_bytes, self._settings.seconds, say)
+        with self._arrivals.body(asker.address) as come:
+            longest = self._longest(scope["path"])
+            body = await read_body(receive, longest, self._settings.seconds, say, come)
         try:
             valid = requests.validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:
             raise HTTPException(400, error_text(error.said(say), headers)) from error
         if len(body) > self._text_bytes and valid.name not in TABLES:
             raise body_too_large(self._text_bytes, say)
-        session = str(valid.values.get("session_hash", ""))
         # The dearest question may still be asked twice in a minute.
         most = QUESTION * min(self._settings.rate, self._settings.address_rate) / 2
         cost = min(self._price(scope["path"], valid), most)
-        _spend(self._visitors, f"{asker.address} {session}", cost, asker, "refusal.visitor_rate")
+        _spend(self._visitors, f"{asker.address} {valid.session}", cost, asker, "refusal.visitor_rate")
         self._spend_address(cost - OTHER, asker)
         is_gradio = valid.endpoint is not None and scope["path"].startswith(GRADIO)
         line = valid.endpoint.line if valid.endpoint is not None and is_gradio else PLAIN
-        asker.ticket = Ticket(asker.address, session, line, ready=False)
+        asker.ticket = Ticket(asker.address, valid.session, line, ready=False, size=len(body))
         asker.values, asker.queued = valid.values, valid.queued if is_gradio else None
         asker.from_page = "fn_index" in valid.values and "origin" in headers
         written = orjson.dumps(valid.values)
@@ -202,7 +252,7 @@ class GuardMiddleware:
             return price("", self._extent(valid.values["query"]))
         if path.startswith(REDRAWS):
             return OTHER
-        return price(valid.name, valid.values.get("data", [*valid.values.values()]))
+        return price(valid.name, valid.asked)
 
     def _spend_address(self, cost: float, asker: Asker) -> None:
         """Count what a POST costs for the address that it comes from, unless that is trusted."""
@@ -215,6 +265,11 @@ def _spend(limiter: RateLimiter, client: str, cost: float, asker: Asker, refusal
     """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
     if wait := limiter.retry_after(client, cost, asker.arrived or 0.0):
         raise HTTPException(429, asker.say(refusal, seconds=wait), {"Retry-After": str(wait)})
+
+
+def _has_long_body(headers: Headers) -> bool:
+    long = int(headers.get("content-length", "0")) > OTHER_BODY_BYTES
+    return long or "transfer-encoding" in headers  # which says no length
 
 
 def is_same_origin(headers: Headers) -> bool:
@@ -230,13 +285,22 @@ def is_same_origin(headers: Headers) -> bool:
     return bool(host) and asking.lower() == host.lower()
 
 
-async def read_body(receive: Receive, most: int, seconds: float, say: Texts) -> bytes:
-    """Read a body; HTTPException where it has more than ``most`` bytes, or takes more than ``seconds``."""
-    body, more, deadline = bytearray(), True, asyncio.timeout(seconds)
+async def read_body(
+    receive: Receive, most: int, seconds: float, say: Texts, come: Callable[[int], bool] = lambda _: False
+) -> bytes:
+    """Read a body; HTTPException where it has more than ``most`` bytes, or takes more than ``seconds``.
+
+    It is not waited for either where less than PACE comes, nor where others send too much: ``come`` says so.
+    """
+    body, more, begun, size = bytearray(), True, asyncio.get_running_loop().time(), CONNECTION_BYTES
     try:
-        async with deadline:
+        async with asyncio.timeout(None) as deadline:
             while more and len(body) <= most:
+                if come(size):
+                    raise HTTPException(503, say("refusal.queue_full"), {"Retry-After": "5"})
+                deadline.reschedule(begun + min(seconds, FIRST + len(body) / PACE))
                 message = await receive()
+                size = len(message.get("body", b""))
                 body += message.get("body", b"")
                 more = message.get("more_body", False)  # False in a message that the client has gone
     except TimeoutError as error:

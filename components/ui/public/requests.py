@@ -1,7 +1,7 @@
 """Requests: who asks, in which language, and what a POST may hold, written anew from what was understood."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Annotated, Any
@@ -146,45 +146,50 @@ DOCUMENTS: Mapping[str, Endpoint] = {  # by the paths of this app's own that the
 
 @dataclass(frozen=True)
 class Body:
-    """A body as understood: its ``values``, the ``endpoint`` asked, and whether through gradio's queue."""
+    """A body as understood: its ``values``, and what its function is ``asked``, by which it is priced.
+
+    ``endpoint``: the one of this app that it is for. ``queued``: whether through gradio's queue. ``name``: of
+    the function that it runs; "" if it runs none. ``session``: of the page that sent it, or "".
+    """
 
     values: dict[str, Any]
+    asked: Iterable[object] = ()
     endpoint: Endpoint | None = None
     queued: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name of the function that it runs; "" if it runs none."""
-        if self.endpoint is not None:
-            return self.endpoint.name
-        asked = self.values.get("params")  # of MCP, whose tools have a Space's name before their own
-        return str(asked.get("name", "")).rpartition("_")[2] if isinstance(asked, dict) else ""
+    name: str = ""
+    session: str = ""
 
 
 def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
     """Read the body of a POST, and keep what was understood; PoolscopeError names the part that is wrong."""
     given = json_object(body)
+    if PATHS["tools"].fullmatch(path):  # what they are asked, they validate themselves
+        return Body(given, [given], name=_tool(given, endpoints))
     if call := PATHS["call"].fullmatch(path):
         if call[2] not in endpoints:
             public = sorted(key for key in endpoints if isinstance(key, str))
             raise PoolscopeError("endpoint", call[2], "errors.endpoints", names=tuple(public))
-        endpoint = endpoints[call[2]]
-        by_name = call[1] is not None
-        values = (
-            _by_name(endpoint, given) if by_name else _in_order(endpoint, _parsed(CALL, given, endpoints))
-        )
-        return Body(values, endpoint, queued=True)
+        if call[1] is not None:
+            return _by_name(endpoints[call[2]], given, queued=True)
+        return _in_order(endpoints[call[2]], _parsed(CALL, given, endpoints), queued=True)
     if event := PATHS["event"].fullmatch(path):
         values = _parsed(EVENT, given, endpoints)
-        endpoint = endpoints[values["fn_index"]]
-        return Body(_in_order(endpoint, values), endpoint, queued=event[1] == "queue/join")
-    if path in DOCUMENTS:
-        return Body(_parsed(DOCUMENT, given, endpoints), DOCUMENTS[path])
+        return _in_order(endpoints[values["fn_index"]], values, queued=event[1] == "queue/join")
+    if (document := DOCUMENTS.get(path)) is not None:
+        values = _parsed(DOCUMENT, given, endpoints)
+        return Body(values, values.values(), document, name=document.name, session=values["session_hash"])
     if (name := path.strip("/")) in endpoints:
-        return Body(_by_name(endpoints[name], given), endpoints[name])
-    if ending := PATHS["ending"].fullmatch(path):
-        return Body(_parsed(RESET if ending[1] == "reset" else CANCEL, given, endpoints))
-    return Body(given)  # for MCP, which validates it itself
+        return _by_name(endpoints[name], given)
+    values = _parsed(RESET if path.strip("/").endswith("reset") else CANCEL, given, endpoints)
+    return Body(values, session=values.get("session_hash", ""))
+
+
+def _tool(given: dict[str, Any], endpoints: Endpoints) -> str:
+    """The endpoint that a tool of MCP asks: its name may have a Space's before it."""
+    asked = given.get("params")
+    name = f"_{asked.get('name')}" if isinstance(asked, dict) else ""
+    found = [key for key in endpoints if isinstance(key, str) and name.endswith(f"_{key}")]
+    return max(found, key=len, default="")
 
 
 def _parsed(model: type[BaseModel], given: dict[str, Any], endpoints: Endpoints) -> dict[str, Any]:
@@ -198,7 +203,7 @@ def _parsed(model: type[BaseModel], given: dict[str, Any], endpoints: Endpoints)
     return values
 
 
-def _by_name(endpoint: Endpoint, given: dict[str, Any]) -> dict[str, Any]:
+def _by_name(endpoint: Endpoint, given: dict[str, Any], queued: bool = False) -> Body:
     for field, value in given.items():
         if field not in endpoint.fields:
             raise PoolscopeError("field", field, "errors.takes", name=endpoint.name, fields=endpoint.fields)
@@ -206,10 +211,10 @@ def _by_name(endpoint: Endpoint, given: dict[str, Any]) -> dict[str, Any]:
     for field in endpoint.required:
         if field not in given:
             raise PoolscopeError(field, None, "errors.needed")
-    return given
+    return Body(given, given.values(), endpoint, queued, endpoint.name)
 
 
-def _in_order(endpoint: Endpoint, values: dict[str, Any]) -> dict[str, Any]:
+def _in_order(endpoint: Endpoint, values: dict[str, Any], queued: bool) -> Body:
     data, fields = values["data"], endpoint.fields
     if len(data) != len(fields):
         count = Sentence("errors.count", count=len(data))
@@ -218,7 +223,8 @@ def _in_order(endpoint: Endpoint, values: dict[str, Any]) -> dict[str, Any]:
         raise PoolscopeError("data", count, "errors.fields", count=len(fields), fields=fields)
     for field, value in zip(fields, data, strict=True):
         _check_value(field, value)
-    return values
+    asked, session = [*data, values.get("event_data")], values.get("session_hash", "")
+    return Body(values, asked, endpoint, queued, endpoint.name, session)
 
 
 def _check_value(field: str, value: object) -> None:

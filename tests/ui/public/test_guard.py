@@ -1,5 +1,7 @@
 """The guard around an app that knows nothing of gradio: what is passed on, what is refused, and prices."""
 
+import asyncio
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -11,7 +13,18 @@ from starlette.types import Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from components.settings import Settings
-from components.ui.public.guard import PIECE, QUESTION, GuardMiddleware, RateLimiter, guarded, price
+from components.ui.public import guard as guarding
+from components.ui.public.guard import (
+    ARRIVING_BYTES,
+    CONNECTION_BYTES,
+    PIECE,
+    QUESTION,
+    Arrivals,
+    GuardMiddleware,
+    RateLimiter,
+    guarded,
+    price,
+)
 from components.ui.public.requests import Endpoint, Endpoints
 from tests.ui.public.asgi import CASES, HTTP, answers, never, sent
 
@@ -26,9 +39,130 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
     await PlainTextResponse(body or b"served")(scope, receive, send)
 
 
-def guard(**settings: Any) -> GuardMiddleware:
+def guard(tools: bool = False, **settings: Any) -> GuardMiddleware:
     """The guard around it, within wide rates but for what is stated."""
-    return GuardMiddleware(echo, ENDPOINTS, Settings(**{**WIDE, **settings}), extent=iter)
+    return GuardMiddleware(echo, ENDPOINTS, Settings(**{**WIDE, **settings}), extent=iter, tools=tools)
+
+
+async def unread() -> Message:
+    """Fail: a body is read that is not wanted."""
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("path", "longest"),
+    [
+        ("/gradio_api/reset", 65_536),
+        ("/gradio_api/cancel", 65_536),
+        ("/analyze", 545_536),
+        ("/report", 545_536),
+        ("/gradio_api/call/v2/analyze", 545_536),
+        ("/gradio_api/call/fit", 4_000_000),
+        ("/fit", 4_000_000),
+        ("/gradio_api/queue/join", 4_000_000),
+        ("/fit_table", -1),  # what is not there: 404 before a body is read
+        ("/gradio_api/mcp", -1),
+        ("/gradio_api/mcp/http/", -1),
+        ("/room/vote", -1),
+        ("/gradio_api/upload", -1),
+    ],
+)
+async def test_a_body_is_bounded_by_what_it_is_for_and_one_for_nothing_is_not_read(
+    path: str, longest: int
+) -> None:
+    headers = [(b"content-length", str(max(longest, 0) + 100_000).encode())]
+    start, body = await sent(guard(), {"method": "POST", "path": path, "headers": headers}, unread)
+    assert start["status"] == (404 if longest < 0 else 413)
+    assert f"{longest:,}" in body["body"].decode() or longest < 0
+    assert (b"connection", b"close") in start["headers"]  # what follows is not read either
+
+
+@pytest.mark.parametrize("field", ["path", "query_string", "name", "value", "many"])
+async def test_a_head_has_a_bound_whatever_server_has_read_it(field: str) -> None:
+    for size, status in ((60_000, 404), (66_000, 431)):
+        headers = {"name": [(b"x" * size, b"")], "value": [(b"x", b"y" * size)]}
+        more = headers.get(field, [(b"x", b"y")] * (size // 2 * (field == "many")))
+        scope = {"path": "/nothing", "query_string": b"", "headers": more}
+        scope |= {"path": f"/{'x' * size}"} if field == "path" else {}
+        scope |= {"query_string": b"x" * size} if field == "query_string" else {}
+        assert (await sent(guard(), scope, never))[0]["status"] == status
+
+
+TOOL = {"method": "tools/call", "params": {"name": "space_fit", "arguments": {"text": "x" * 300}}}
+EVENT = {"fn_index": 7, "data": [], "session_hash": "x"}
+LINK = {**EVENT, "event_data": {"query": "x" * 20_000}}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "beside", "again"),
+    [
+        ("/gradio_api/mcp/", TOOL, {}, 429),
+        ("/gradio_api/mcp/", TOOL, {"data": [], "session_hash": "a" * 3_900_000}, 429),
+        ("/gradio_api/mcp/", TOOL, {"data": [], "fn_index": 7}, 429),
+        ("/gradio_api/queue/join", EVENT, {}, 200),
+        ("/gradio_api/queue/join", LINK, {}, 429),  # a link's texts are asked as a box's are
+    ],
+)
+async def test_what_is_executed_is_what_is_paid_for_and_no_key_is_longer_than_a_session(
+    path: str, body: dict[str, Any], beside: dict[str, Any], again: int
+) -> None:
+    known = {**ENDPOINTS, 7: Endpoint((), (), "follow")}
+    guarded_app = GuardMiddleware(echo, known, Settings(rate=8, address_rate=99), extent=iter, tools=True)
+    posted = {"method": "POST", "url": path, "json": {**body, **beside}}
+    told = await answers(guarded_app, *[posted] * 3)
+    assert [one.status_code for one in told] == [200, 200, again]
+    assert all(len(key) < 100 for key in guarded_app._visitors._full_at)
+
+
+@pytest.mark.parametrize(("pace", "status"), [(1, 200), (1e9, 408)])
+async def test_who_sends_too_slowly_has_gone(
+    monkeypatch: pytest.MonkeyPatch, pace: float, status: int
+) -> None:
+    monkeypatch.setattr(guarding, "FIRST", 0)
+    monkeypatch.setattr(guarding, "PACE", pace)  # so many bytes are enough for each second that it takes
+    pieces = [b'{"text": "', b'x"}']
+
+    async def receive() -> Message:
+        if len(pieces) < 2:
+            await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+    (start, *_) = await sent(guard(), {"method": "POST", "path": "/analyze"}, receive)
+    assert start["status"] == status
+
+
+async def test_bodies_on_their_way_have_a_bound_in_all_and_each_address_a_quarter_of_it() -> None:
+    arrivals = Arrivals(most=100)
+    with ExitStack() as under_way:
+        come = {one: under_way.enter_context(arrivals.body(one)) for one in "abcde"}
+        for address, size, too_much in [
+            *[(one, 25, False) for one in "abc"],
+            *[("a", 1, True), ("d", 24, False), ("e", 1, True)],
+        ]:
+            assert come[address](size) == too_much
+    assert (arrivals._all, arrivals._held) == (0, {})
+
+
+async def test_who_sends_more_bodies_than_their_share_is_told_to_come_back() -> None:
+    app = guard(address_rate=99_999)
+    post = {"method": "POST", "path": "/analyze"}
+
+    def begun(body: bytes, more: bool = True) -> Receive:
+        first: list[Message] = [{"type": "http.request", "body": body, "more_body": more}]
+
+        async def receive() -> Message:
+            return first.pop() if first else await never()
+
+        return receive
+
+    tasks = [asyncio.ensure_future(sent(app, post, begun(b"x" * 500_000))) for _ in range(100)]
+    refused, waiting = await asyncio.wait(tasks, timeout=0.1)
+    assert {one.result()[0]["status"] for one in refused} == {503}
+    assert len(waiting) == ARRIVING_BYTES // 4 // (500_000 + CONNECTION_BYTES)
+    for one in waiting:
+        one.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert (await sent(app, post, begun(b'{"text": ""}', more=False)))[0]["status"] == 200
 
 
 async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
