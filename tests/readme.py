@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from components.texts import Texts, load_texts
 from tests.serving import ROOT
 
 PAGES = {
@@ -18,7 +16,6 @@ LOCAL = "http://127.0.0.1:7860"
 TABLE = "text,label\n" + "\n".join(
     f"a {'good' if i % 2 else 'bad'} film of {i} hours,{i % 2}" for i in range(40)
 )
-SAY = load_texts()
 GROWN = "all-minilm-l6-v2"  # the full-grown encoder
 
 
@@ -33,10 +30,3 @@ def run_block(page: str, containing: str, **given: object) -> SimpleNamespace:
     space: dict[str, Any] = dict(given)
     exec(compile(block(page, "py", containing), page, "exec", annotations.compiler_flag), space)
     return SimpleNamespace(**space)
-
-
-def saying(**texts: str) -> Texts:
-    """English with some more sentences, by their keys: ``a__b`` stands for a.b."""
-    return replace(
-        SAY, entries={**SAY.entries, **{key.replace("__", "."): one for key, one in texts.items()}}
-    )

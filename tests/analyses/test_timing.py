@@ -27,8 +27,8 @@ def test_both_poolings_have_as_many_turns(engine: Engine) -> None:
         assert took.shape[1] == 2
         assert (took > 0).all()
     assert np.median(found.pooled) < np.median(found.whole)
-    with pytest.raises(PoolscopeError, match=r"pooling: 'median'"):
-        engine.ask("timing", Query("bert-sentiment", TEXT), against="median")
+    with pytest.raises(PoolscopeError, match=r"pooling: 'none'"):
+        engine.ask("timing", Query("bert-sentiment", TEXT), against="none")
 
 
 @pytest.mark.parametrize(("better", "worse"), [(0, 0), (0, 1), (3, 12), (7, 8), (15, 0), (300, 251)])

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 from components.notebook import poolscope_show
+from tests.browser.test_report import FIGURES
 from tests.families.cases import boundless, tiny_model
 
-FIGURES = ("similarity", "outputs", "heatmap", "flow", "strips", "lens", "depth")
 NOTEBOOK = """<!doctype html><html lang="en" style="background: #111"><body><p>In [1]</p>
 <script>window.reached = null;</script>HTML<p>In [2]</p></body></html>"""
 

@@ -25,7 +25,9 @@ from tests.ui.fake import FakeAnalyst
 SAY = load_texts()
 WHEN = datetime(2026, 11, 21, tzinfo=UTC)
 PANELS: tuple[Panel[Any, Any], ...] = (ANSWER, TOKENS, HEAD, READING)
-FIGURES = ("similarity", "outputs", "heatmap", "flow", "strips", "lens", "depth")
+FIGURES = tuple(
+    one.name for panel in PANELS for one in panel.exhibits if one.plotted and "report" in one.where
+)
 TRICKS: list[str] = tomllib.loads((ROOT / "tests" / "xss.toml").read_text(encoding="utf-8"))["tricks"]
 WIDTH = 360  # pixels
 TEXT = "The plot is thin, but the actors are a delight."

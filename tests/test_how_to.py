@@ -1,0 +1,51 @@
+"""How-tos: the examples of CONTRIBUTING.md stand in a copy of the tree, and turn no test red there."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from components.texts import ASSETS, languages
+from tests.readme import PAGES
+from tests.serving import ROOT
+
+LINES: dict[str, list[list[str]]] = tomllib.loads(Path(__file__).with_name("how_to.toml").read_text("utf-8"))
+WRITTEN = {"texts", "talks"}  # folders of assets
+HELD = [
+    f"tests/{name}.py"
+    for name in ("exhibits/test_exhibit", "exhibits/test_questions", "test_texts", "ui/test_shell")
+]
+TOUCHED = "lengths or norms or negation or left_out or sentence or language or public"
+
+
+def copied(folder: Path) -> None:
+    """Copy what is written to or imported, and link to the rest."""
+    for name in ("components", "tests"):
+        shutil.copytree(ROOT / name, folder / name)
+    for place in (*(ROOT / name for name in ("pyproject.toml", "recipe", "docs")), *ASSETS.iterdir()):
+        target = folder / place.relative_to(ROOT)
+        target.parent.mkdir(exist_ok=True)
+        if place.is_dir() and place.name not in WRITTEN:
+            target.symlink_to(place)
+        else:
+            (shutil.copytree if place.is_dir() else shutil.copy)(place, target)
+
+
+def test_what_is_added_as_the_how_tos_say_turns_no_test_red(tmp_path: Path) -> None:
+    copied(tmp_path)
+    for file, code in re.findall(r"^```\w+\n# (\S+)\n(.*?)^```", PAGES["CONTRIBUTING.md"], re.DOTALL | re.M):
+        tags = languages() if file == "assets/texts/en.toml" else ["en"]
+        for place in (tmp_path / file.replace("en.toml", f"{tag}.toml") for tag in tags):
+            with place.open("a", encoding="utf-8") as written:
+                written.write(f"\n\n{code}" if place.stat().st_size else code)
+    for file, lines in LINES.items():
+        text = (tmp_path / file).read_text("utf-8")
+        for before, after in lines:
+            assert text.count(before) == 1
+            text = text.replace(before, after)
+        (tmp_path / file).write_text(text, "utf-8")
+    command = (sys.executable, "-m", "pytest", "-q", *HELD, "-k", TOUCHED)
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
