@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import threading
+import warnings
 
 GRACE = 3.5  # seconds for answers under way, once the app is told to stop
 READ = 1.0  # more, in which they are read; the server has four besides
@@ -23,6 +24,8 @@ def main() -> None:
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("components").setLevel(logging.INFO)
+    # gradio takes the JSON of each figure for a script that would not run.
+    warnings.filterwarnings("ignore", "A `<script>` tag was found", UserWarning)
     settings = Settings()
     analyst = desk_of(settings)
     from components.ui.reach import reach_of

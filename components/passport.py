@@ -48,18 +48,23 @@ def main(given: Sequence[str]) -> int:
     here = asked.cluster is None
     runner = InProcess(Settings()) if here else Client(Settings(cluster=asked.cluster, seconds=LONGEST))
     threads = ThreadPoolExecutor(1 if here else AT_ONCE)
+    if here:
+        from components.inference.measurer import quiet  # torch
+
+        quiet()
     with ExitStack() as stack:
         stack.callback(threads.shutdown, cancel_futures=True)
         stack.callback(runner.close, 0)
         answers = threads.map(partial(issued, runner.run, asked.language), due)
-        for spec, answer in zip(due, answers, strict=True):
+        for number, (spec, answer) in enumerate(zip(due, answers, strict=True), 1):
             if isinstance(answer, PoolscopeError):
                 refused = True
                 print(f"{spec.key}: {answer}", file=sys.stderr, flush=True)
                 continue
             for end, text in answer.items():
                 (asked.out / f"{file_name(spec)}{end}").write_text(text, encoding="utf-8")
-            print(f"{spec.key}: {asked.out / file_name(spec)}.html", flush=True)
+            page = asked.out / f"{file_name(spec)}.html"
+            print(f"{spec.key}: {page}, {number} of {len(due)}", flush=True)
     return int(refused)
 
 

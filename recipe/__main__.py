@@ -12,6 +12,7 @@ import pandas as pd
 from jinja2 import StrictUndefined, Template
 from transformers import AutoConfig
 
+from components.model.internals import quiet
 from components.model.loading import load as load_backbone
 from components.results import KINDS, Table, each, of, read_results, table, write_results
 from components.results import Row as Measured
@@ -121,6 +122,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="how many steps to make at a time")
     parser.add_argument("--smoke", action="store_true", help="go through every stage with a few rows")
     options = parser.parse_args(argv)
+    quiet()
     recipes = load_recipes(options.smoke)
     workspace = Workspace(recipes, options.data, options.work)
     if options.only:

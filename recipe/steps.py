@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from threadpoolctl import threadpool_limits
 from transformers import AutoModelForPreTraining
 
+from components.model.internals import quiet
 from components.model.loading import load as load_backbone
 from components.model.probes import place_of, write_probes
 from components.results import of, table, write_results
@@ -210,7 +211,8 @@ def bundled(key: str, folder: Path) -> BackboneSpec:
 
 
 def prepare_process() -> None:
-    """Sets what torch keeps for a whole process; called in the worker processes only."""
+    """Sets what torch keeps for a whole process, and leaves the terminal to reports; in workers only."""
+    quiet()
     torch.set_num_threads(1)  # models so small gain little from more, and the sums stay the same
     torch.set_flush_denormal(True)  # an optimizer's memory of a rare word fades into numbers that are slow
 

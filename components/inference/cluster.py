@@ -35,8 +35,9 @@ class Replica:
     """A process with torch, which runs questions in the order in which they come; see `Measurer`."""
 
     def __init__(self, memory: int | None, sharers: int) -> None:
-        from components.inference.measurer import Measurer
+        from components.inference.measurer import Measurer, quiet
 
+        quiet()
         self._measurer, self._thread = Measurer(memory, sharers), ThreadPoolExecutor(1)
 
     async def __call__(self, request: Request) -> Response:

@@ -226,6 +226,9 @@ class InProcess:
             self.turn.release()
 
     def _begin(self, first: Job | None) -> None:
+        from components.inference.measurer import quiet
+
+        quiet()
         if first is not None:
             self.run(first)
         self._ready.set()

@@ -167,8 +167,9 @@ def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
     os.environ["RUST_BACKTRACE"] = "0"  # to write one down takes a minute in a process with torch
     if limits.working is not None and hasattr(os, "nice"):  # POSIX has it
         os.nice(BEHIND)  # before torch is loaded, where it is not yet: that alone is seconds of work
-    from components.inference.measurer import Measurer
+    from components.inference.measurer import Measurer, quiet
 
+    quiet()
     gc.freeze()  # to look for garbage in what copies share would make tens of megabytes each one's own
     measurer = Measurer(limits.memory, limits.sharers)
     if limits.working is not None:

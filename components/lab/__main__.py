@@ -11,10 +11,11 @@ import codecs
 import json
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -36,6 +37,7 @@ from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.work import on_cluster, on_cores, remembering
 from components.model.examine import examine
+from components.model.internals import quiet
 from components.model.loading import load
 from components.model.probes import place_of
 from components.settings import Settings
@@ -48,6 +50,7 @@ ALL = "all"
 PARQUET = (".parquet", ".pq")
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how such a file begins
 CARD = Path(__file__).with_name("card.md")
+WIDE = 79  # characters of a line of progress: a shorter one covers the one before
 TASK = "mine"  # what the head is for, in its file
 HEAD = "head.safetensors"
 COUNTS = 0.05  # p below which a difference counts
@@ -68,6 +71,7 @@ class Done:
 def main(given: Sequence[str]) -> int:
     """Run the command; gives 1 where the table or what is asked is refused."""
     asked = arguments().parse_args(given)
+    quiet()
     try:
         done = fitted(asked)
         page = asked.out / "report.html"
@@ -153,10 +157,16 @@ def read_file(file: Path, encoding: str = "") -> str:
 
 
 def told(steps: Iterator[Stage | Fit]) -> Fit:
-    """The fit; how far it is stands on a line for each backbone and stage."""
+    """The fit; how far it is, and how long the rest takes, stands on a line for each backbone and stage."""
+    begun: dict[tuple[str, str], tuple[float, int]] = {}  # when each was heard of, and how much was done
     while isinstance(step := next(steps), Stage):
-        end = "\n" if step.done == step.total else "\r"
-        print(f"{step.backbone}: {STAGES[step.name]}, {step.done:,} of {step.total:,}", end=end, flush=True)
+        now = time.monotonic()
+        since, before = begun.setdefault((step.backbone, step.name), (now, step.done))
+        line = f"{step.backbone}: {STAGES[step.name]}, {step.done:,} of {step.total:,}"
+        if before < step.done < step.total:
+            rest = (now - since) / (step.done - before) * (step.total - step.done)
+            line += f", about {timedelta(seconds=round(rest))} left"
+        print(line.ljust(WIDE), end="\n" if step.done == step.total else "\r", flush=True)
     return step
 
 

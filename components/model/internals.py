@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,18 +22,31 @@ from transformers.core_model_loading import (
     rename_source_key,
 )
 from transformers.initialization import meta_device_safe_creation_ops, no_init_weights
+from transformers.utils.logging import disable_progress_bar
 
 HOOKS = "_hooks"  # stands in the name of each of a module's tables of hooks
 ACTING = ("_forward_pre_hooks", "_forward_hooks")  # those that may change what a forward pass gives
 MAKING = "torch.nn.utils."  # where hooks are from that make weights before each pass: pruning, weight norm
 CAPTURING = "_output_capturing_hooks_installed"  # what a model remembers of hooks that hand out its layers
 CAPTURERS = "transformers.utils.output_capturing"  # the module that these are from
+REPORT = " LOAD REPORT"  # in a warning of which weights are lacking or left over: what is measured has both
+LOADER = "transformers.modeling_utils"  # the logger that it comes from
 KERNEL = "flash"  # how the names of kernels of attention begin; others are named by a repository
 KERNELS = ("_attn_implementation", "_experts_implementation")  # of a config: each may name code on the hub
 
 Table = dict[str, Any]
 Model = TypeVar("Model", bound=nn.Module)
 Rebuild = Callable[[Sequence[Any]], Any]
+
+
+def quiet() -> None:
+    """Leave the terminal to a command: no bars of weights, no table of them; every other warning stays."""
+    disable_progress_bar()  # type: ignore[no-untyped-call]  # theirs
+    logging.getLogger(LOADER).addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return REPORT not in record.getMessage()
 
 
 def tables(model: nn.Module) -> Iterator[Table]:

@@ -120,6 +120,8 @@ def test_the_command_goes_on_where_it_was(tmp_path: Path, capsys: pytest.Capture
     assert main(asked) == 1
     said = capsys.readouterr()
     assert "0 there already, 1 to measure" in said.out
+    assert ".html, 1 of 1" in said.out
+    assert "weights" not in said.err  # no bar of transformers
     assert "no/such one: backbone:" in said.err
     names = {"mine.html", "mine.json", "mine.svg"}
     assert {file.name for file in (tmp_path / "out").iterdir()} == names

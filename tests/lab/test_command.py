@@ -29,10 +29,11 @@ from components.errors import PoolscopeError
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
 from components.exhibits.view import visible
-from components.fitting import Fit, Plan, fit_json
+from components.fitting import Fit, Plan, Stage, fit_json
 from components.inference.engine import InProcess
 from components.inference.jobs import in_turns
 from components.inference.payload import pack
+from components.lab import __main__ as command
 from components.lab.__main__ import Done, main, read_file, reported
 from components.lab.work import on_cores, read, remembering, write
 from components.settings import ASSETS, Settings
@@ -86,6 +87,21 @@ def test_the_program_says_what_the_head_makes_of_the_text(out: Path) -> None:
     lines = [line.rsplit(": ", 1) for line in run.stdout.splitlines()]
     assert [label for label, _ in lines] == ["=1+1", "positive"]
     np.testing.assert_allclose([float(number) for _, number in lines], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_line_says_how_far_it_is_and_how_long_the_rest_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter((0.0, 30.0, 90.0, 100.0, 100.0))
+    monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
+    fit: Any = object()
+    stages = [*(Stage(done, 40, "embed", KEY) for done in (8, 12, 24, 40)), Stage(2, 2, "check", KEY)]
+    assert command.told(iter([*stages, fit])) is fit
+    lines = [line.strip() for line in capsys.readouterr().out.replace("\r", "\n").splitlines()]
+    assert lines[0] == f"{KEY}: rows embedded, 8 of 40"
+    assert lines[1] == f"{KEY}: rows embedded, 12 of 40, about 0:03:30 left"  # 28 rows at 4 in 30 s
+    assert lines[2] == f"{KEY}: rows embedded, 24 of 40, about 0:01:30 left"  # 16 at 16 in 90 s
+    assert lines[3:] == [f"{KEY}: rows embedded, 40 of 40", f"{KEY}: checks of the best one, 2 of 2"]
 
 
 def test_the_report_shows_the_best_one_of_those_that_were_fitted(out: Path) -> None:

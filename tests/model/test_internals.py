@@ -1,5 +1,7 @@
 """The internals of torch and transformers are where they were, and a forward pass leaves no trace."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
@@ -34,6 +36,8 @@ from components.model.internals import (
 from components.model.loading import load
 from components.types import Analysis, BackboneSpec, Query
 from tests.families.cases import boundless, tiny_model
+from tests.plain import SPECS
+from tests.serving import ROOT
 from tests.tiny import checkpoint
 
 MOVED = "{} has moved: see the file of internals for what it was needed for"
@@ -190,3 +194,29 @@ def test_a_model_remembers_that_it_hands_out_its_layers_and_can_forget_it() -> N
     again = model(**inputs, output_hidden_states=True).hidden_states
     assert len(again) == 3, MOVED.format(CAPTURING)
     assert not hands_out(lambda *_: None)
+
+
+LOADING = f"""
+import logging
+from components.model.internals import quiet
+from components.model.loading import load
+from components.types import BackboneSpec
+key = "bert-pretrained"
+spec = BackboneSpec(key, key, "", "", "bundled", r"{SPECS["bert-pretrained"].location}")
+for said in ("before", "after"):
+    load(spec)
+    logging.getLogger("transformers.modeling_utils").warning("What matters " + said)
+    quiet()
+"""
+
+
+def test_a_command_s_terminal_has_no_bars_and_tables_but_every_other_warning() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", LOADING], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    before, after = run.stderr.split("What matters before")
+    assert "Loading weights: 100%" in before
+    assert "LOAD REPORT" in before
+    assert "weights" not in after
+    assert "LOAD REPORT" not in after
+    assert "What matters after" in after

@@ -13,11 +13,13 @@ const place = () => {
 const show = (html) => { // how to vote, below a question that stands alone; the tally, beside the answer
   const slide = current(), old = slide?.querySelector(".room") ?? null;
   for (const one of talk.querySelectorAll(".slide .room")) if (one !== old) one.remove();
-  if (!slide || (old?.dataset.votes ?? "") === html) return;
+  const way = document.querySelector("#slide-end .invitation :is(svg, .near)"); // comes last
+  const votes = html && `${html}${way ? "" : " "}`;
+  if (!slide || (old?.dataset.votes ?? "") === votes) return;
   if (!html) return old.remove();
   const box = old ?? slide.querySelector(".said").appendChild(Object.assign(document.createElement("div"), { className: "room" }));
-  box.innerHTML = box.dataset.votes = html;
-  box.querySelector(".votes")?.prepend(document.querySelector("#slide-end .invitation :is(svg, .near)")?.cloneNode(true) ?? "");
+  [box.innerHTML, box.dataset.votes] = [html, votes];
+  box.querySelector(".votes")?.prepend(way?.cloneNode(true) ?? "");
 };
 const lead = async () => {
   for (let sent = "", next = 0; ; await new Promise((later) => setTimeout(later, AGAIN))) {
