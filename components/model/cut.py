@@ -113,16 +113,16 @@ def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) ->
     it is as good exactly if the answer is alike when other hidden states are put in its place. None where
     no hidden states move the answer, however large they are.
     """
-    found = next((each for noise in NOISES if (each := _handing_out(model, inputs, answer, noise))), None)
-    if found is None:
-        return None
-    noise, (innermost, *around) = found
-    truth = _answer_to_noise(model, innermost, inputs, answer, noise)
-    for module in reversed(around):  # from the outermost
-        given = _answer_to_noise(model, module, inputs, answer, noise)
-        if torch.allclose(given, truth, rtol=1e-4, atol=1e-5):
-            return module
-    return innermost
+    for noise in NOISES:
+        handing = _handing_out(model, inputs, answer, noise)
+        if handing:
+            truth = _answer_to_noise(model, handing[0], inputs, answer, noise)
+            for module in reversed(handing[1:]):  # from the outermost
+                given = _answer_to_noise(model, module, inputs, answer, noise)
+                if torch.allclose(given, truth, rtol=1e-4, atol=1e-5):
+                    return module
+            return handing[0]
+    return None
 
 
 def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
@@ -150,13 +150,10 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
         inspect.signature(body.forward).bind(**inputs, return_dict=True)
     except TypeError:  # it takes other arguments
         return False
-    passed: list[Any] = []  # what the classifier calls the body with
-    note = body.register_forward_pre_hook(
-        lambda _module, args, named: passed.extend([*args, *named.values()]), with_kwargs=True
-    )
-    with note, repeatable(model):
+    with noted(body) as calls, repeatable(model):
         received = run(model, cut, inputs).hidden[-1]
     known = {id(tensor) for tensor in inputs.values()}
+    passed = [one for module, given, _output in calls if module is body for one in given]
     if any(isinstance(value, Tensor) and id(value) not in known for value in passed):
         return False
     with torch.no_grad(), repeatable(model):
@@ -164,30 +161,21 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
     return torch.is_tensor(given) and torch.equal(given, received)
 
 
-def _handing_out(
-    model: PreTrainedModel, inputs: Inputs, answer: Answer, noise: float
-) -> tuple[float, list[nn.Module]] | None:
-    """``noise``, and the modules in the model that hand out the body's final hidden states, innermost first.
+def _handing_out(model: PreTrainedModel, inputs: Inputs, answer: Answer, noise: float) -> list[nn.Module]:
+    """The modules in the model that hand out the body's final hidden states, innermost first.
 
     These are what the body itself hands out or, where its head reads something else, the last states before
-    them that move the answer, when they are noise of this size. None where no states do.
+    them that move the answer, when they are ``noise`` of this size. There are none where no states do.
     """
-    finished: list[tuple[nn.Module, Tensor]] = []
-
-    def note(module: nn.Module, _args: Any, output: Any) -> None:
-        states = states_in(output)
-        if states is not None and states.dim() == 3:
-            finished.append((module, states))
-
-    with ExitStack() as hooks, torch.no_grad(), repeatable(model):
-        for module in model.base_model.modules():
-            hooks.enter_context(module.register_forward_hook(note))
+    with noted(model.base_model) as calls, torch.no_grad(), repeatable(model):
         plain = answer(model, inputs)
+    handed = ((module, states_in(output)) for module, _given, output in calls)
+    finished = [(module, states) for module, states in handed if states is not None and states.dim() == 3]
     for states in {id(states): states for _module, states in reversed(finished)}.values():  # each once
         handing = [module for module, output in finished if output is states]
         if not torch.equal(_answer_to_noise(model, handing[0], inputs, answer, noise), plain):
-            return noise, handing
-    return None
+            return handing
+    return []
 
 
 def _answer_to_noise(
@@ -197,6 +185,20 @@ def _answer_to_noise(
     with torch.no_grad(), repeatable(model):
         kept = run(model, module, inputs)
         return replay(model, module, kept, noise_like(kept.hidden[-1], noise), answer)
+
+
+@contextmanager
+def noted(model: nn.Module) -> Iterator[list[tuple[nn.Module, tuple[Any, ...], Any]]]:
+    """Within, each call of a part of ``model`` is noted as it ends: the part, what it took, what it gave."""
+    calls: list[tuple[nn.Module, tuple[Any, ...], Any]] = []
+
+    def note(module: nn.Module, args: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+        calls.append((module, (*args, *named.values()), output))
+
+    with ExitStack() as hooks:
+        for module in model.modules():
+            hooks.enter_context(module.register_forward_hook(note, with_kwargs=True))
+        yield calls
 
 
 def noise_like(hidden: Tensor, size: float = 1.0) -> Tensor:
@@ -261,7 +263,7 @@ def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Poole
     None also where it pools other hidden states than those that the head receives.
     """
     with torch.no_grad(), repeatable(model):
-        if _pooler_output(model, inputs) is None:
+        if _pooled(model, inputs) is None:
             return None
     found = find_cut(model, inputs, _pooled)
     if found is None:
@@ -278,13 +280,7 @@ def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Poole
     return replace(pooler, heads=True)
 
 
-def _pooled(model: PreTrainedModel, inputs: Inputs) -> Tensor:
-    given = _pooler_output(model, inputs)
-    assert given is not None, "a pooler that was there is not there any more"
-    return given
-
-
-def _pooler_output(model: PreTrainedModel, inputs: Inputs) -> Tensor | None:
+def _pooled(model: PreTrainedModel, inputs: Inputs) -> Any:
     """The body's ``pooler_output`` (B, D') when the classifier is called, or None."""
     seen: list[Any] = []
     with model.base_model.register_forward_hook(lambda _module, _args, output: seen.append(output)):
@@ -300,25 +296,17 @@ def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> n
     out, whole. The norm that ends a layer takes a sum instead, which no module hands out: it is the layer's,
     as is one that stands in a list of layers.
     """
-    finished: list[tuple[nn.Module, Tensor | None, Tensor]] = []
-
-    def note(module: nn.Module, args: Any, named: Any, output: Any) -> None:
-        given = states_in(output)
-        if isinstance(given, Tensor):
-            taken = (one for one in (*args, *named.values()) if isinstance(one, Tensor))
-            finished.append((module, next(taken, None), given))
-
-    with ExitStack() as hooks, repeatable(model):
-        for module in model.base_model.modules():
-            hooks.enter_context(module.register_forward_hook(note, with_kwargs=True))
+    with noted(model.base_model) as calls, repeatable(model):
         final = run(model, cut, inputs).hidden[-1]
     lists = [module for module in model.base_model.modules() if isinstance(module, nn.ModuleList)]
     layers = {part for each in lists for part in each.modules()}
-    whole = {id(given) for module, _, given in finished if list(module.children())}
-    for module, taken, given in finished:
-        alone = module not in layers and not list(module.children())
-        makes = given is not taken and torch.equal(given, final)
-        if alone and makes and taken is not None and id(taken) in whole and taken.shape == final.shape:
+    whole = {id(states_in(output)) for module, _given, output in calls if list(module.children())}
+    for module, given, output in calls:
+        made, taken = states_in(output), next((one for one in given if isinstance(one, Tensor)), None)
+        inner = module in layers or bool(list(module.children()))
+        if inner or made is None or taken is None or id(taken) not in whole:
+            continue
+        if made is not taken and taken.shape == final.shape and torch.equal(made, final):
             return module
     return None
 

@@ -8,7 +8,6 @@ sentence_transformers 6 reads (its modules transformer, pooling, dense and norma
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -118,11 +117,7 @@ def read_prompts(folder: Path) -> tuple[tuple[str, str], ...]:
 
 def _modules(folder: Path) -> list[tuple[str, Path]]:
     """The kind of each module and its folder, in order: two at least."""
-    file = files.bounded(folder / MODULES, files.LARGEST, MODULES)
-    try:
-        listed = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise RefusalError("refusals.json", file=MODULES) from error
+    listed = files.checked_json(files.bounded(folder / MODULES, files.LARGEST, MODULES))
     if not isinstance(listed, list) or not 2 <= len(listed) <= files.MOST_MODULES:
         raise RefusalError("refusals.declared_list", file=MODULES, most=files.MOST_MODULES)
     found: list[tuple[str, Path]] = []

@@ -26,24 +26,6 @@ Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
-    """A dense layer: (B, N) -> (B, M). ``weight``: (M, N). ``bias``: (M,) or None.
-
-    ``residual``: (M, N) that is multiplied with the input and added behind the activation; None adds nothing.
-    """
-
-    weight: Tensor
-    bias: Tensor | None
-    activation: Step
-    residual: Tensor | None
-
-    def __call__(self, vectors: Tensor) -> Tensor:
-        """Run the layer on ``vectors``."""
-        out = self.activation(linear(vectors, self.weight, self.bias))
-        return out if self.residual is None else out + vectors @ self.residual.T
-
-
-@dataclass(frozen=True, eq=False)
 class Declared:
     """Declared steps: called with States they give (B, D'), as ``encode`` does of these tokens.
 
@@ -106,8 +88,11 @@ def read_declared(folder: Path) -> Declared | None:
     return Declared(says, tuple(steps))
 
 
-def _layer(place: Path, says: Dense) -> Layer:
-    """A layer in single precision; RefusalError: a tensor is lacking, of another shape or not finite."""
+def _layer(place: Path, says: Dense) -> Step:
+    """A dense layer in single precision; RefusalError: a tensor is lacking, of another shape or not finite.
+
+    What is declared as residual is multiplied with the input, if need be, and added behind the activation.
+    """
     shapes: dict[str, tuple[int, ...]] = {"linear.weight": (says.given, says.taken)}
     if says.bias:
         shapes["linear.bias"] = (says.given,)
@@ -128,4 +113,9 @@ def _layer(place: Path, says: Dense) -> Layer:
             raise RefusalError("refusals.infinite", name=f"{name}: {key}")
     added = tensors.get("residual.weight", torch.eye(says.given)) if says.residual else None
     activation: Step = getattr(nn, says.activation)()  # one of those that are listed
-    return Layer(tensors["linear.weight"], tensors.get("linear.bias"), activation, added)
+
+    def layer(vectors: Tensor) -> Tensor:
+        out = activation(linear(vectors, tensors["linear.weight"], tensors.get("linear.bias")))
+        return out if added is None else out + vectors @ added.T
+
+    return layer

@@ -52,10 +52,16 @@ def swapped_head(head: Head, vector: Pooled) -> Head:
     return lambda hidden: head(vector(hidden)[:, None].expand_as(hidden))
 
 
-def probe_head(probe: Probe, pooling: Pooling, states: States) -> Head:
-    """A linear classifier on the pooled vector: (B, T, D) -> (B, K)."""
-    vector, head = pooled(pooling, states), linear(probe)
-    return lambda hidden: head(vector(hidden))
+def behind_pooling(backbone: Backbone, pooling: str, probe: Probe | None, states: States, own: Head) -> Head:
+    """The head that is asked, behind a pooling of ``states``: (B, T, D) -> (B, K).
+
+    ``own``: the checkpoint's own, behind the pass that they are of; it is asked where there is no ``probe``.
+    """
+    vector = pooled(POOLINGS[pooling], states)
+    if probe is not None:
+        classifier = linear(probe)
+        return lambda hidden: classifier(vector(hidden))
+    return swapped_head(own, vector) if swaps(backbone, pooling) else own
 
 
 def linear(probe: Probe) -> Head:
@@ -95,16 +101,13 @@ class Outputs:
 
 def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) -> Outputs:
     """The checkpoint's own head behind the query's pooling; PoolscopeError if that is too wide for it."""
-    method, own = POOLINGS[query.pooling], own_head(backbone, kept)
-    vector, logits, reading = method(states), kept.logits, states.reads
-    if swaps(backbone, query.pooling):
-        given, width = vector.shape[1], states.hidden.shape[2]
-        if given != width:
-            raise PoolscopeError("pooling", query.pooling, "errors.width", given=given, width=width)
-        reading = Reading(swapped_head(own, pooled(method, states)), states.hidden)
-        logits = reading.logits
-    elif len(states.layers) < len(kept.hidden):  # its own vector, made of a lower layer
-        reading = Reading(own, states.hidden)
+    vector, logits, reading = POOLINGS[query.pooling](states), kept.logits, states.reads
+    given, width, swapped = vector.shape[1], states.hidden.shape[2], swaps(backbone, query.pooling)
+    if swapped and given != width:
+        raise PoolscopeError("pooling", query.pooling, "errors.width", given=given, width=width)
+    if swapped or len(states.layers) < len(kept.hidden):
+        own = own_head(backbone, kept)
+        reading = Reading(behind_pooling(backbone, query.pooling, None, states, own), states.hidden)
         logits = reading.logits
     return Outputs(
         vector=vector,
@@ -307,14 +310,14 @@ def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
     backbone, kept, last = passed.backbone, passed.kept, len(passed.kept.hidden) - 1
     layer = counted_from_zero("pool_layer", query.pool_layer, last + 1)
     query = replace(query, pool_layer=-1 if layer == last else layer)
-    states = passed.states if layer == last else passed.states.upto(layer)
+    states = passed.states.upto(layer)
     if task is not None:
         probe = _probe(backbone, query, task, states, last)
         states = states if probe.query is None else replace(states, query=torch.from_numpy(probe.query))
-        method = POOLINGS[query.pooling]
-        reading = Reading(probe_head(probe, method, states), states.hidden)
+        head = behind_pooling(backbone, query.pooling, probe, states, own_head(backbone, kept))
+        reading = Reading(head, states.hidden)
         # nothing to warn of: it was trained on this very vector, and on what just these weights give
-        outputs = Outputs(method(states), reading.logits, reading, task.labels)
+        outputs = Outputs(POOLINGS[query.pooling](states), reading.logits, reading, task.labels)
         return Examined(passed, query, states, probe, outputs, watch)
     if layer < last:
         if states.hidden.shape != kept.hidden[-1].shape:
@@ -372,16 +375,4 @@ def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
         query=examined.states.query,
         declared=examined.states.declared,  # knows which tokens were a prompt's
     )
-    return behind_pooling(examined, states, own)(layers[-1])
-
-
-def behind_pooling(examined: Examined, states: States, own: Head) -> Head:
-    """The head of ``examined`` behind its pooling of ``states``: (R, T, D) -> (R, K).
-
-    ``own``: the checkpoint's own, behind the pass that they are of.
-    """
-    method = POOLINGS[examined.query.pooling]
-    if examined.probe is not None:
-        return probe_head(examined.probe, method, states)
-    swapped = swaps(examined.backbone, examined.query.pooling)
-    return swapped_head(own, pooled(method, states)) if swapped else own
+    return behind_pooling(backbone, examined.query.pooling, examined.probe, states, own)(layers[-1])

@@ -185,7 +185,7 @@ def read_object(file: Path) -> JsonObject:
     return found if isinstance(found, dict) else {}
 
 
-def weight_files(is_there: Callable[[str], bool], index: Callable[[], JsonObject]) -> tuple[str, ...]:
+def weight_files(is_there: Callable[[str], bool], index: JsonObject) -> tuple[str, ...]:
     """Names of the files of weights that transformers would read; () where they are not all there.
 
     The whole file comes first; without it, the parts that the ``index`` names. Each part has to be a plain
@@ -193,7 +193,7 @@ def weight_files(is_there: Callable[[str], bool], index: Callable[[], JsonObject
     """
     if is_there(WEIGHTS):
         return (WEIGHTS,)
-    named = index().get("weight_map") if is_there(INDEX) else None
+    named = index.get("weight_map")
     names = list(named.values()) if isinstance(named, dict) else []
     plain = all(isinstance(name, str) and re.fullmatch(PART, name) and is_there(name) for name in names)
     return tuple(sorted(set(names))) if plain else ()
@@ -201,7 +201,7 @@ def weight_files(is_there: Callable[[str], bool], index: Callable[[], JsonObject
 
 def weights_in(folder: Path) -> tuple[Path, ...]:
     """The files of weights in a model's folder; () where they are not all there."""
-    names = weight_files(lambda name: (folder / name).is_file(), lambda: read_object(folder / INDEX))
+    names = weight_files(lambda name: (folder / name).is_file(), read_object(folder / INDEX))
     return tuple(folder / name for name in names)
 
 
@@ -352,12 +352,18 @@ def check_sizes(folder: Path) -> None:
             bounded(file, LARGEST if small else VOCABULARY_BYTES, file.name)
 
 
-def checked_object(file: Path) -> dict[str, Any]:
-    """The JSON object in ``file``, which is not nested too deep."""
+def checked_json(file: Path) -> object:
+    """The JSON in ``file``."""
     try:
-        read = json.loads(file.read_text(encoding="utf-8"))
+        read: object = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise RefusalError("refusals.json", file=file.name) from error
+    return read
+
+
+def checked_object(file: Path) -> dict[str, Any]:
+    """The JSON object in ``file``, which is not nested too deep."""
+    read = checked_json(file)
     if not isinstance(read, dict):
         raise RefusalError("refusals.object", file=file.name)
     if any(depth > DEPTH for depth, _key, _value in walk(read)):

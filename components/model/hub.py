@@ -188,7 +188,7 @@ def _parts(model: str, commit: str, there: Mapping[str, RepoSibling], place: Pat
     if files.CONFIG not in own:
         raise PoolscopeError("backbone", model, "errors.no_config", file=files.CONFIG)
     *_, index = [read(f"{inside}{name}") for name in STATED]
-    weights = files.weight_files(own.__contains__, lambda: files.read_object(index))
+    weights = files.weight_files(own.__contains__, files.read_object(index))
     if not weights:
         key = "errors.no_parts" if files.INDEX in own else "errors.no_weights"
         raise PoolscopeError("backbone", model, key, file=files.INDEX)

@@ -40,7 +40,7 @@ class Reading:
         tanh, a maximum that lies elsewhere), so the silent positions are changed for good and the logits
         compared bit by bit.
         """
-        read = self._slopes > 0
+        read = self._measured[0] > 0
         if read.all():
             return read
         noised = _noised(self._hidden, NOISE if read.any(dim=1).all() else LOUD)
@@ -58,17 +58,13 @@ class Reading:
     @cached_property
     def share(self) -> Tensor:
         """(B, T) slope over the sum of slopes, in equal parts where every slope is zero; rows sum to 1."""
-        weight = self._slopes
+        weight, _logits = self._measured
         flat = weight.sum(dim=1, keepdim=True) == 0
         if flat.any():
             weight = torch.where(flat, self.positions.double(), weight)
         total = weight.sum(dim=1, keepdim=True)
         share = torch.where(total > 0, weight / total, torch.full_like(weight, 1 / weight.shape[1]))
         return share.to(self._hidden.dtype)
-
-    @property
-    def _slopes(self) -> Tensor:
-        return self._measured[0]
 
     def _moved(self, noised: Tensor, where: Tensor, before: Tensor) -> Tensor:
         """Tell whether the logits of each row (B,) differ with what is ``noised`` at ``where`` (B, T)."""

@@ -236,8 +236,9 @@ def look(examined: Examined) -> Lens:
     layers = (*below, kept.hidden[-1])  # which went through it already
     said = _on_vectors(examined)(torch.cat([layer[0] for layer in layers]))
     logits = said.reshape(len(layers), -1, said.shape[1])
-    own, kind = own_head(examined.backbone, kept), examined.outputs.problem_type
-    heads = (behind_pooling(examined, states.upto(index), own) for index in range(len(layers)))
+    kind, asked = examined.outputs.problem_type, (examined.backbone, pooling, examined.probe)
+    own = own_head(examined.backbone, kept)
+    heads = (behind_pooling(*asked, states.upto(index), own) for index in range(len(layers)))
     whole = torch.cat([head(layer) for head, layer in zip(heads, layers, strict=True)])
     return Lens(
         logits=logits.numpy(),

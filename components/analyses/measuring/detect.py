@@ -39,14 +39,14 @@ from components.analyses.measuring.printed import BITS, Doubles, Printed, read_p
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.declaration import read_prompts
-from components.model.declared import Declared, Layer
+from components.model.declared import Declared
 from components.model.encoding import Encoded, encode, lowering, prompted
 from components.model.examine import Stopwatch, run, run_encoded
 from components.model.files import RefusalError, folder
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
 from components.texts import Sentence
-from components.types import Bools, Cut, Floats, Query
+from components.types import Bools, Cut, Dense, Floats, Query
 
 Try = tuple[Way, Encoded]  # a text as a server may encode it: a way without its pooling and layer
 Made = Mapping[Way, Floats]  # vectors (N,) of one text
@@ -280,8 +280,8 @@ def _pooled(
     way: Way, states: States, keys: Iterable[str], declared: Declared | None
 ) -> Iterator[tuple[Way, Tensor]]:
     """The vector (N,) of each pooling, also behind all steps that are declared, if one is a dense layer."""
-    steps = () if declared is None else declared.steps
-    width = next((step.weight.shape[1] for step in steps if isinstance(step, Layer)), None)
+    says, steps = ((), ()) if declared is None else (declared.says.steps, declared.steps)
+    width = next((step.taken for step in says if isinstance(step, Dense)), None)
     for key, vectors in vectors_of(states, keys):
         if key != DECLARED and vectors.shape[1] == width:
             behind = reduce(lambda one, step: step(one), steps, vectors)
