@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -70,12 +70,9 @@ def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Modu
 
 def with_slopes(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:
     """The same, from which torch can go back."""
-    handed: dict[nn.Module, Any] = {}
-    with ExitStack() as hooks:
-        for module in (cut, *others):
-            note = module.register_forward_hook(lambda one, _args, output: handed.update({one: output}))
-            hooks.enter_context(note)
+    with noted((cut, *others)) as calls:
         output = model(**inputs, output_hidden_states=True, return_dict=True)
+    handed = {module: given for module, _taken, given in calls}
     final = states_in(handed[cut])
     stacks = (output.get("hidden_states"), output.get("decoder_hidden_states"))  # of what the head stands on
     layers: tuple[Tensor, ...] = next((tuple(stack) for stack in stacks if stack is not None), ())
@@ -150,10 +147,10 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
         inspect.signature(body.forward).bind(**inputs, return_dict=True)
     except TypeError:  # it takes other arguments
         return False
-    with noted(body) as calls, repeatable(model):
+    with noted([body]) as calls, repeatable(model):
         received = run(model, cut, inputs).hidden[-1]
     known = {id(tensor) for tensor in inputs.values()}
-    passed = [one for module, given, _output in calls if module is body for one in given]
+    passed = [one for _body, taken, _output in calls for one in taken]  # what the classifier calls it with
     if any(isinstance(value, Tensor) and id(value) not in known for value in passed):
         return False
     with torch.no_grad(), repeatable(model):
@@ -167,9 +164,9 @@ def _handing_out(model: PreTrainedModel, inputs: Inputs, answer: Answer, noise: 
     These are what the body itself hands out or, where its head reads something else, the last states before
     them that move the answer, when they are ``noise`` of this size. There are none where no states do.
     """
-    with noted(model.base_model) as calls, torch.no_grad(), repeatable(model):
+    with noted(model.base_model.modules()) as calls, torch.no_grad(), repeatable(model):
         plain = answer(model, inputs)
-    handed = ((module, states_in(output)) for module, _given, output in calls)
+    handed = ((module, states_in(output)) for module, _taken, output in calls)
     finished = [(module, states) for module, states in handed if states is not None and states.dim() == 3]
     for states in {id(states): states for _module, states in reversed(finished)}.values():  # each once
         handing = [module for module, output in finished if output is states]
@@ -188,15 +185,15 @@ def _answer_to_noise(
 
 
 @contextmanager
-def noted(model: nn.Module) -> Iterator[list[tuple[nn.Module, tuple[Any, ...], Any]]]:
-    """Within, each call of a part of ``model`` is noted as it ends: the part, what it took, what it gave."""
+def noted(modules: Iterable[nn.Module]) -> Iterator[list[tuple[nn.Module, tuple[Any, ...], Any]]]:
+    """Within, each call of one of these is noted as it ends: the module, what it took, what it gave."""
     calls: list[tuple[nn.Module, tuple[Any, ...], Any]] = []
 
     def note(module: nn.Module, args: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
         calls.append((module, (*args, *named.values()), output))
 
     with ExitStack() as hooks:
-        for module in model.modules():
+        for module in modules:
             hooks.enter_context(module.register_forward_hook(note, with_kwargs=True))
         yield calls
 
@@ -282,10 +279,9 @@ def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Poole
 
 def _pooled(model: PreTrainedModel, inputs: Inputs) -> Any:
     """The body's ``pooler_output`` (B, D') when the classifier is called, or None."""
-    seen: list[Any] = []
-    with model.base_model.register_forward_hook(lambda _module, _args, output: seen.append(output)):
+    with noted([model.base_model]) as calls:
         model(**inputs, return_dict=True)
-    given = getattr(seen[-1], "pooler_output", None) if seen else None
+    given = getattr(calls[-1][2], "pooler_output", None) if calls else None
     return given if isinstance(given, Tensor) and given.dim() == 2 else None
 
 
@@ -296,13 +292,13 @@ def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> n
     out, whole. The norm that ends a layer takes a sum instead, which no module hands out: it is the layer's,
     as is one that stands in a list of layers.
     """
-    with noted(model.base_model) as calls, repeatable(model):
+    with noted(model.base_model.modules()) as calls, repeatable(model):
         final = run(model, cut, inputs).hidden[-1]
     lists = [module for module in model.base_model.modules() if isinstance(module, nn.ModuleList)]
     layers = {part for each in lists for part in each.modules()}
-    whole = {id(states_in(output)) for module, _given, output in calls if list(module.children())}
-    for module, given, output in calls:
-        made, taken = states_in(output), next((one for one in given if isinstance(one, Tensor)), None)
+    whole = {id(states_in(output)) for module, _args, output in calls if list(module.children())}
+    for module, args, output in calls:
+        made, taken = states_in(output), next((one for one in args if isinstance(one, Tensor)), None)
         inner = module in layers or bool(list(module.children()))
         if inner or made is None or taken is None or id(taken) not in whole:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from components.analyses.importance import SIMILARITY, STEPS, Importance, Integr
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
-from components.model.cut import Pass, states_in, with_slopes
+from components.model.cut import Pass, noted, states_in, with_slopes
 from components.model.examine import Examined, probabilities, run, said
 from components.model.internals import repeatable
 from components.model.query import choice
@@ -133,13 +133,12 @@ def attention(examined: Examined) -> tuple[Floats | None, Floats | None, tuple[S
     """
     nothing = None, None, (Sentence("warnings.no_attention"),)
     model, kept, cls = examined.backbone.model, examined.kept, int(examined.states.cls[0])
-    handed: list[Any] = []
     with repeatable(model):  # which also gives the model back the way in which it computed attention
         try:
             model.set_attn_implementation(EAGER)
         except ValueError:  # it has only another way
             return nothing
-        with examined.backbone.cut.register_forward_hook(lambda _cut, _args, given: handed.append(given)):
+        with noted([examined.backbone.cut]) as calls:
             output = model(**kept.inputs, output_attentions=True, return_dict=True)
     square = (kept.hidden[-1].shape[1],) * 2
     given = output.get("attentions") or output.get("decoder_attentions") or ()
@@ -148,7 +147,7 @@ def attention(examined: Examined) -> tuple[Floats | None, Floats | None, tuple[S
     if not (layers and whole and len(layers) == len(given)):
         return nothing
     final = kept.hidden[-1]
-    if (states_in(handed[-1]) - final).abs().max() > ALIKE * final.abs().max():
+    if (states_in(calls[-1][2]) - final).abs().max() > ALIKE * final.abs().max():
         moved = float((output.logits - kept.logits).abs().max())
         return None, None, (Sentence("warnings.eager", largest=f"{moved:.1g}"),)
     rolled = rollout(torch.stack([layer.mean(dim=0) for layer in layers]))[cls].numpy()
@@ -243,23 +242,17 @@ def _embeddings(examined: Examined) -> nn.Module:
 
     It is the first called of those that share the weights of what the model calls its input embeddings.
     """
-    model, called = examined.backbone.model, []
+    model = examined.backbone.model
     try:
         weight = model.get_input_embeddings().weight
     except (NotImplementedError, AttributeError):  # it has none, or more than one table
         raise _unembedded(examined) from None
-
-    def note(module: nn.Module, _args: Any, output: Any) -> None:
-        called.append(module if isinstance(output, Tensor) else None)
-
-    with ExitStack() as hooks, repeatable(model):
-        for module in model.modules():
-            if getattr(module, "weight", None) is weight:
-                hooks.callback(module.register_forward_hook(note).remove)
+    sharing = [module for module in model.modules() if getattr(module, "weight", None) is weight]
+    with noted(sharing) as calls, repeatable(model):
         examined.backbone.run(examined.kept.inputs)
-    if not called or called[0] is None:
+    if not (calls and isinstance(calls[0][2], Tensor)):
         raise _unembedded(examined)
-    return called[0]
+    return calls[0][0]
 
 
 def _unembedded(examined: Examined) -> PoolscopeError:
