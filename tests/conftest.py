@@ -30,10 +30,10 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
     ),
     "families": (
         "families",
-        *(f"model/test_{name}.py" for name in ("families", "family_answers", "live")),
+        *(f"model/test_{name}.py" for name in ("families", "live")),
     ),
 }
-BY_FAMILY = tuple(f"tests/model/test_{name}.py::" for name in ("families", "family_answers", "ordinary"))
+BY_FAMILY = tuple(f"tests/model/test_{name}.py::" for name in ("families", "ordinary"))
 
 settings.register_profile("unhurried", parent=settings.default, deadline=None)  # the machine may be busy
 settings.load_profile("unhurried")

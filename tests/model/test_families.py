@@ -1,6 +1,8 @@
-"""The head of every family that transformers can classify with, against transformers run by hand."""
+"""Every family that transformers can classify with, against transformers run by hand."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,16 +10,21 @@ import torch
 from torch import Tensor
 
 from components.analyses.measuring.analyze import analyse
-from components.analyses.measuring.anatomy import dissect
+from components.analyses.measuring.anatomy import dissect, head_calls, look
 from components.analyses.measuring.export import module, program
+from components.analyses.measuring.importance import weigh
+from components.analyses.measuring.padding import audit
+from components.analyses.measuring.trace import trace
 from components.errors import PoolscopeError
-from components.model.examine import examine
+from components.model.examine import Examined, examine
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Query
 from tests.analyses.test_export import printed
+from tests.families import cases
 from tests.families.cases import BUILT, FACTS, FAMILIES, INPUTS, TEXT, Family
 from tests.families.table import PAGE, row
+from tests.plain import cosine, rerun
 from tests.vectors import pooled_features
 
 pytestmark = pytest.mark.families
@@ -122,3 +129,172 @@ def test_programs_print_the_same(tiny_family: Callable[..., BackboneSpec], famil
     if family in OWN_PROGRAM:
         assert "stands behind the pooling pooler" in trained
         assert "nn.Tanh" not in trained  # the body's own pooler has it
+
+
+def test_tokens_and_their_hidden_states(family: Family) -> None:
+    analysis, inputs = family.analysis(TEXT), family.inputs(TEXT, "")
+    final = family.by_hand.final(inputs)[0].numpy()
+    assert len(analysis.tokens.text) == len(final)
+    if family.per_token:
+        assert analysis.tokens.text == tuple(
+            family.backbone.tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
+        )
+        assert analysis.tokens.cls == 0  # the tokenizer's own
+        assert not analysis.warnings or "hidden states" not in str(analysis.warnings[0])
+    else:
+        assert analysis.tokens.text[:2] == ("state 0", "state 1")
+        assert "none stands for one token" in str(analysis.warnings[0])
+    reference = final[analysis.tokens.cls]
+    expected = [cosine(state, reference) for state in final]
+    np.testing.assert_allclose(analysis.similarity[-1], expected, atol=1e-5)
+
+
+def test_every_layer_is_there(family: Family) -> None:
+    """The embeddings and every layer but the last as transformers hands them out."""
+    analysis, inputs = family.analysis(TEXT), family.inputs(TEXT, "")
+    torch.manual_seed(0)
+    with torch.no_grad():
+        output = family.by_hand.model(**inputs, output_hidden_states=True)
+    stack = output.get("hidden_states") or output.decoder_hidden_states
+    alike = [layer[0].numpy() for layer in stack if layer.shape[1] == len(analysis.tokens.text)]
+    if family.per_token and len(alike) == len(stack):
+        assert analysis.layers == len(stack) - 1
+    else:
+        assert any("layers" in str(warning) for warning in analysis.warnings)
+    for similarity, states in zip(analysis.similarity[:-1], alike, strict=False):
+        expected = [cosine(state, states[analysis.tokens.cls]) for state in states]
+        np.testing.assert_allclose(similarity, expected, atol=1e-5)
+
+
+def test_every_pooling_and_its_swap(family: Family) -> None:
+    inputs = family.inputs(TEXT, "")
+    final = family.by_hand.final(inputs)[0]  # (T, D)
+    count, order = len(final), torch.arange(1, len(final) + 1)[:, None]
+    expected = {
+        "cls": final[family.analysis(TEXT).tokens.cls],
+        "first": final[0],
+        "lasttoken": final[-1],
+        "mean": final.mean(dim=0),
+        "max": final.amax(dim=0),
+        "mean_sqrt_len_tokens": final.sum(dim=0) / count**0.5,
+        "weightedmean": (final * order).sum(dim=0) / order.sum(),
+    }
+    answers = family.analyses(TEXT, poolings=expected)
+    for (pooling, vector), analysis in zip(expected.items(), answers, strict=True):
+        np.testing.assert_allclose(analysis.pooled, vector, rtol=1e-5, atol=1e-5, err_msg=pooling)
+        swapped = family.by_hand.after(inputs, lambda hidden, vector=vector: vector.expand_as(hidden))[0]
+        np.testing.assert_allclose(analysis.logits, swapped, rtol=1e-4, atol=1e-4, err_msg=pooling)
+
+
+def test_a_text_has_the_same_vectors_alone_and_among_others(family: Family) -> None:
+    texts, poolings = [TEXT, "not bad", "a man sleeps", "the film is bad"], ["native", "mean", "lasttoken"]
+    with repeatable(family.backbone.model):
+        together = pooled_features(family.backbone, texts, poolings, -1)
+    for index, text in enumerate(texts):
+        for pooling, alone in zip(poolings, family.analyses(text, poolings=poolings), strict=True):
+            np.testing.assert_allclose(together[pooling][index], alone.pooled, rtol=1e-4, atol=1e-4)
+
+
+def test_the_same_question_has_the_same_answer_whatever_came_between(family: Family) -> None:
+    first = family.analysis(TEXT)
+    family.analysis("not bad")
+    again = family.analysis(TEXT)
+    np.testing.assert_array_equal(first.logits, again.logits)
+    np.testing.assert_array_equal(first.similarity, again.similarity)
+
+
+def test_the_steps_of_the_head_give_the_logits(family: Family) -> None:
+    def steps(examined: Examined) -> tuple[Any, Any]:
+        hidden = examined.states.hidden
+        return dissect(examined), rerun(head_calls(examined), hidden, hidden)
+
+    anatomy, logits = family.examined(steps, TEXT)
+    np.testing.assert_allclose(logits[0], anatomy.analysis.logits, atol=1e-5)
+    np.testing.assert_allclose(anatomy.steps[-1].given, anatomy.analysis.logits, atol=1e-6)
+
+
+def test_every_hidden_state_in_the_place_of_the_heads_vector(family: Family) -> None:
+    """The norm before the head is applied to every layer, where the family's own code has one."""
+    text = "not bad !"
+    logits, lens = family.examined(lambda examined: (examined.outputs.logits[0], look(examined)), text)
+    layers = cases.layers_by_hand(family, text)
+    assert len(lens.logits) == len(lens.pooled) == len(layers)
+    for index, layer in enumerate(layers):
+        rows, whole = cases.logits_by_hand(family, text, layer)
+        np.testing.assert_allclose(lens.logits[index], rows, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(lens.pooled[index], whole, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(lens.pooled[-1], logits, atol=1e-6)
+
+
+def test_hidden_states_of_another_text_in_the_place_of_its_own(family: Family) -> None:
+    """All of a layer is the other run; one state of it is what a hook on the family's own layers gives."""
+    texts = "the film is good !", "the film is bad !"
+    first, second = (family.examined(lambda examined: examined, text) for text in texts)
+    if family.name in FACTS["untraced"]:
+        with pytest.raises(PoolscopeError, match=r"replaced|answered alike"):
+            trace(first, second)
+        return
+    with repeatable(family.backbone.model):
+        patched = trace(first, second)
+    expected = np.broadcast_to(second.outputs.logits, patched.whole.shape)
+    np.testing.assert_allclose(patched.whole, expected, rtol=1e-5, atol=1e-5)
+    by_hand = list(cases.patched_by_hand(family, *texts, layers=len(patched.logits) - 1))
+    assert bool(by_hand) == (family.name not in FACTS["no_list_of_layers"])
+    for layer, place, logits in by_hand:
+        (row,) = np.flatnonzero(patched.pairs[:, 0] == place)
+        np.testing.assert_allclose(patched.logits[layer, row], logits, rtol=1e-5, atol=1e-5)
+
+
+def test_a_trace_is_compared_with_hooks_or_refused_for_most_families() -> None:
+    answered = set(BUILT) - set(FACTS["untraced"])
+    assert len(answered - set(FACTS["no_list_of_layers"])) >= 100
+    assert set(FACTS["untraced"]) | set(FACTS["no_list_of_layers"]) <= set(BUILT)
+
+
+def test_a_text_too_long_is_cut_to_what_the_model_takes(family: Family) -> None:
+    analysis = family.analysis("good " * 700)
+    told = any("Left out: " in str(warning) for warning in analysis.warnings)
+    assert told == (family.backbone.limit < 702)
+    assert np.isfinite(analysis.logits).all()
+
+
+def test_what_padding_changes(family: Family) -> None:
+    """The logits of the padded text are those that transformers alone gives of it."""
+    found, tokenizer = family.examined(audit, TEXT), family.backbone.tokenizer
+    length = family.inputs(TEXT, "")["input_ids"].shape[1] + found.padded
+    alone = family.by_hand.logits(family.inputs(TEXT, ""))
+    right, left = found.cases[1:3]
+    for case in (right, left):
+        inputs = tokenizer(
+            TEXT, padding="max_length", max_length=length, padding_side=case.name, return_tensors="pt"
+        )
+        logits = family.by_hand.logits(dict(inputs))
+        np.testing.assert_allclose(case.logits, logits[0], atol=1e-5)
+        assert bool(case.cause) == (float((logits - alone).abs().max()) > 1e-3 * float(alone.abs().max()))
+    assert found.cases[0].verdict == right.verdict  # the side on which these tokenizers pad
+
+
+def test_what_is_called_importance(family: Family) -> None:
+    """Of one word: erasure, and the change along its embedding's gradient, as transformers alone says."""
+    text, place = "the film is good !", 2
+    asked = partial(weigh, label="")
+    if not family.per_token or family.name in FACTS["unweighed"]:
+        with pytest.raises(PoolscopeError, match=r"weighed|gradient"):
+            family.examined(asked, text)
+        return
+    given = family.examined(asked, text)
+    inputs, tokenizer = family.inputs(text, ""), family.backbone.tokenizer
+    ids = inputs["input_ids"].clone()
+    ids[0, place] = tokenizer.unk_token_id if tokenizer.mask_token_id is None else tokenizer.mask_token_id
+    before, after = (
+        family.by_hand.logits(each).double().softmax(dim=-1)[0, given.label]
+        for each in (inputs, {**inputs, "input_ids": ids})
+    )
+    assert given.erasure[place] == pytest.approx(float(before - after), abs=1e-5)
+    if family.by_hand.model.config.is_encoder_decoder:
+        return  # the decoder reads the same rows of the table
+    torch.manual_seed(0)
+    row = int(inputs["input_ids"][0, place])
+    weight = family.by_hand.model.get_input_embeddings().weight
+    (slope,) = torch.autograd.grad(family.by_hand.model(**inputs).logits[0, given.label], weight)
+    assert given.gradient_x_input[place] == pytest.approx(float(slope[row] @ weight[row].detach()), abs=1e-5)
