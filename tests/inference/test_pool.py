@@ -81,12 +81,6 @@ def turn_of(address: str = "", about: str = "") -> Turn:
     return Turn(Ticket(address), about)
 
 
-def worker_of(turn: Turn) -> Any:
-    """The worker that a turn has, as soon as it has one."""
-    until(lambda: turn.worker is not None)
-    return turn.worker
-
-
 def busy(done: threading.Event) -> Question:
     """A question that takes until something happens, or the clerk is killed."""
 

@@ -30,7 +30,7 @@ from tests.plain import KEYS, SPECS
 from tests.tables import reviews
 from tests.tiny import WORDS, catalogue, change, checkpoint, reweigh, tokenizer
 
-PROBLEMS = tomllib.loads(Path(__file__).with_name("problems.toml").read_text(encoding="utf-8"))["kinds"]
+TABLES = tomllib.loads(Path(__file__).with_name("problems.toml").read_text(encoding="utf-8"))
 QUESTION = Query("x", "the film is not good at all")
 
 
@@ -60,7 +60,7 @@ def test_a_bundled_checkpoint_can_be_trained_as_anybody_loads_it(key: str) -> No
     assert {weight.dtype for weight in model.parameters()} == {torch.float32}
 
 
-@pytest.mark.parametrize(("config", "problem_type"), PROBLEMS)
+@pytest.mark.parametrize(("config", "problem_type"), TABLES["kinds"])
 def test_probabilities_follow_the_problem_type(
     tmp_path: Path, config: dict[str, object], problem_type: str
 ) -> None:
@@ -146,15 +146,6 @@ def test_one_that_is_refused_leaves_the_others(tmp_path: Path) -> None:
     assert checkpoints.get(small) is kept
 
 
-@pytest.mark.families
-def test_a_text_that_the_model_cannot_take(tiny_family: Callable[..., BackboneSpec]) -> None:
-    """Three tokens are fewer than one group of four."""
-    backbone = replace(load(tiny_family("canine")), tokenizer=tokenizer())
-    with pytest.raises(PoolscopeError, match="text: '3 tokens' was given; the model fails on them"):
-        examine(backbone, Query("canine", "good"))
-    assert examine(backbone, Query("canine", "not good")).kept.logits.shape == (1, 2)
-
-
 def test_an_added_token_without_an_embedding_costs_the_texts_that_have_it(tmp_path: Path) -> None:
     spec = checkpoint(tmp_path / "odd")
     before = examine(load(spec), QUESTION).kept.logits
@@ -202,9 +193,6 @@ def test_a_text_whose_numbers_overflow(tmp_path: Path) -> None:
     assert examine(backbone, Query("x", "the film is good")).kept.logits.isfinite().all()
 
 
-DENSE = "bert.encoder.layer.0.output.dense"
-
-
 def without(*names: str) -> Callable[[dict[str, Tensor]], object]:
     return lambda tensors: [tensors.pop(name) for name in names]
 
@@ -220,23 +208,12 @@ def by_seeds(folder: Path) -> tuple[Tensor, Tensor]:
     return found[0], found[1]
 
 
-CASES = {  # change -> whether transformers' answer hangs on the seed, and why
-    "whole": (lambda _: None, ()),
-    "a bias of the head": (without("classifier.bias"), ("constant",)),
-    "the head": (without("classifier.bias", "classifier.weight"), ("untrained",)),
-    "a weight of the pooler": (without("bert.pooler.dense.weight"), ("untrained",)),
-    "a weight of the body": (without(f"{DENSE}.weight"), ("untrained_body",)),
-    "a bias of the body": (without(f"{DENSE}.bias"), ("constant",)),
-    "a norm of the body": (without("bert.embeddings.LayerNorm.weight"), ("constant",)),
-    "of both": (without(f"{DENSE}.weight", "classifier.weight"), ("untrained", "untrained_body")),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_outputs_are_called_random_exactly_where_they_hang_on_the_seed(tmp_path: Path, case: str) -> None:
-    edit, expected = CASES[case]
+@pytest.mark.parametrize(("lacking", "expected"), TABLES["lacking"])
+def test_outputs_are_called_random_exactly_where_they_hang_on_the_seed(
+    tmp_path: Path, lacking: list[str], expected: list[str]
+) -> None:
     spec = checkpoint(tmp_path / "x")
-    reweigh(tmp_path / "x", edit)
+    reweigh(tmp_path / "x", without(*lacking))
     backbone = load(spec)
     one, other = by_seeds(tmp_path / "x")
     analysis = analyse(examine(backbone, QUESTION))
@@ -277,9 +254,7 @@ def test_a_tensor_of_another_shape_is_held_and_not_used(tmp_path: Path) -> None:
     assert (origins["classifier.weight"], origins["classifier.bias"]) == ("reshaped", "constant")
 
 
-@pytest.mark.parametrize(
-    ("numbers", "constant"), [([0.1, 0.1], True), ([0.0, 1.0], False), ([1.0], True), ([0.02], False)]
-)
+@pytest.mark.parametrize(("numbers", "constant"), TABLES["constant"])
 def test_a_number_that_stands_alone_may_have_been_drawn(numbers: list[float], constant: bool) -> None:
     assert is_constant(torch.tensor(numbers)) == constant
 
