@@ -91,10 +91,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Setting:
-    """All that is to be set in an ``engine`` to get a vector: ``options``, and what of the way it lacks.
-
-    ``source``: the address where it documents them.
-    """
+    """All that is to be set in an ``engine``: ``options``, which ``source`` documents, and what it lacks."""
 
     engine: str
     options: tuple[str, ...]

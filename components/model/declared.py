@@ -45,14 +45,15 @@ class Declared:
         if found != self.says.width:
             raise RefusalError("refusals.declared_width", file=MODULES, stated=self.says.width, found=found)
         if self.says.includes_prompt or not prompted.any():
-            return self._behind([POOLINGS[key](states) for key in self.says.poolings])
-        return self._behind([_behind_prompt(key, states, prompted) for key in self.says.poolings])
+            return self.behind([POOLINGS[key](states) for key in self.says.poolings])
+        return self.behind([_behind_prompt(key, states, prompted) for key in self.says.poolings])
 
     def alone(self, hidden: Tensor) -> Tensor:
         """Run it on each hidden state as if that were the only one: (N, D) -> (N, D')."""
-        return self._behind([hidden] * len(self.says.poolings))
+        return self.behind([hidden] * len(self.says.poolings))
 
-    def _behind(self, pooled: list[Tensor]) -> Tensor:
+    def behind(self, pooled: list[Tensor]) -> Tensor:
+        """What the steps make of pooled vectors (B, D) that stand side by side: (B, D')."""
         vectors = torch.cat(pooled, dim=1)
         for step in self.steps:
             vectors = step(vectors)

@@ -39,10 +39,7 @@ class Encoded:
 def encode(
     tokenizer: PreTrainedTokenizerBase, limit: int, text: str, text_pair: str, special_tokens: bool = True
 ) -> Encoded:
-    """Tokenise a text or a pair, up to ``limit`` tokens; what was left out or odd is said in the warnings.
-
-    ``special_tokens``: whether the tokenizer is asked to add its own.
-    """
+    """Tokenise a text or a pair, up to ``limit`` tokens; what was left out or odd is said in the warnings."""
     pair = text_pair or None
     asked = {"return_tensors": "pt", "add_special_tokens": special_tokens}
     whole = tokenizer(text, pair, verbose=False, **asked)

@@ -206,10 +206,7 @@ def weights_in(folder: Path) -> tuple[Path, ...]:
 
 
 def module_folders(listed: object) -> tuple[str, ...]:
-    """The folders of a checkpoint of sentence-transformers, "" for its own: those that plain names lead to.
-
-    ``listed``: what stands in its modules.json.
-    """
+    """The folders of a checkpoint of sentence-transformers, "" for its own, that plain names lead to."""
     each = listed[:MOST_MODULES] if isinstance(listed, list) else []
     paths = [module_path(one.get("path")) for one in each if isinstance(one, dict)]
     return tuple(sorted({"", *(path for path in paths if path is not None)}))

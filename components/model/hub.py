@@ -326,10 +326,7 @@ def _cancel(process: subprocess.Popen[bytes]) -> None:
 
 
 class Hub:
-    """Models that are found by their ids. Several threads may ask; none waits for another's network.
-
-    ``largest``: bytes that one model may take. ``known``: whether a type of model can classify texts.
-    """
+    """Models that are found by their ids. Several threads may ask; none waits for another's network."""
 
     def __init__(self, largest: int, known: Classifies) -> None:
         self._largest = largest

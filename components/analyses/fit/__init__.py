@@ -290,10 +290,7 @@ class Fitting:
         share: float = 1,
         step: str = "fold",
     ) -> Tested:
-        """All folds of each division of the ``rows``, fitted on a ``share`` of those that are not tested.
-
-        ``step`` fits one of ``vectors``, or of the N texts.
-        """
+        """All folds of each division of the ``rows``, fitted on a ``share`` of those that are not tested."""
         splits = [split for drawn in parts for split in splits_of(drawn, self.asked.plan.folds)]
         if share < 1:
             splits = [shared(split, rows, share) for split in splits]

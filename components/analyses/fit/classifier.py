@@ -105,10 +105,7 @@ def standardiser(pooled: Floats) -> StandardScaler:
 
 
 def fold_scaler(scaler: StandardScaler, regression: LogisticRegression) -> Probe:
-    """Both steps as one map: (x - mean) / scale · w + b = x · (w / scale) + b - mean · (w / scale).
-
-    Two classes come out as two rows, -w/2 and w/2, whose softmax is the sigmoid of w.
-    """
+    """Both steps as one map: (x - mean) / scale · w + b = x · (w / scale) + b - mean · (w / scale)."""
     weight = regression.coef_.astype(np.float64) / scaler.scale_  # (K, D'), or (1, D') for two classes
     bias = regression.intercept_ - weight @ scaler.mean_
     if len(weight) == 1:

@@ -93,10 +93,7 @@ def _wins(states: States, vector: Tensor) -> Ints | None:
 
 
 def vectors_of(states: States, keys: Iterable[str] | None = None) -> Iterator[tuple[str, Tensor]]:
-    """Yield the vectors (B, D') of each pooling that this text and this model have.
-
-    ``keys``: of the poolings, or None for all that are not learned.
-    """
+    """Yield the vectors (B, D') of the poolings that this text and model have; None: of all unlearned."""
     unlearned = (key for key, pooling in POOLINGS.items() if not pooling.spec.learned)
     for key in unlearned if keys is None else keys:
         with suppress(PoolscopeError):

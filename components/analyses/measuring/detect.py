@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -280,12 +280,11 @@ def _pooled(
     way: Way, states: States, keys: Iterable[str], declared: Declared | None
 ) -> Iterator[tuple[Way, Tensor]]:
     """The vector (N,) of each pooling, also behind all steps that are declared, if one is a dense layer."""
-    says, steps = ((), ()) if declared is None else (declared.says.steps, declared.steps)
-    width = next((step.taken for step in says if isinstance(step, Dense)), None)
+    steps = () if declared is None else declared.says.steps
+    width = next((step.taken for step in steps if isinstance(step, Dense)), None)
     for key, vectors in vectors_of(states, keys):
-        if key != DECLARED and vectors.shape[1] == width:
-            behind = reduce(lambda one, step: step(one), steps, vectors)
-            yield replace(way, pooling=key, dense=True), behind[0]
+        if declared and key != DECLARED and vectors.shape[1] == width:
+            yield replace(way, pooling=key, dense=True), declared.behind([vectors])[0]
         yield replace(way, pooling=key), vectors[0]
 
 

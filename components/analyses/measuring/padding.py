@@ -112,10 +112,7 @@ def _run(examined: Examined, name: str, inputs: Mapping[str, Tensor]) -> Padded:
 
 
 def _counted(examined: Examined, name: str, inputs: Inputs, mask: Tensor, first: int | None) -> Padded | None:
-    """Run inputs with the positions of each row's own tokens; None where the model cannot be told these.
-
-    ``first``: the number from which it counts them, None where it takes none.
-    """
+    """Run inputs with the positions of each row's own tokens; None where the model cannot be told these."""
     if first is None:
         return None
     try:
