@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 # the tests begin many processes, each of which would compile every file anew: bytecode is kept
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
 
-.PHONY: run check test families recipe cluster siege-tests static bench load siege pictures
+.PHONY: run check test families recipe cluster siege-tests static bench load siege audit pictures
 
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
@@ -42,6 +42,12 @@ load: $(VENV)/test.stamp
 
 siege: $(VENV)/test.stamp
 	$(BIN)/python -m tests.siege
+
+# Asks the network for the advisories of what is installed, by a program in an environment of its own.
+audit: $(VENV)/run.stamp
+	$(PYTHON) -m venv $(VENV)/audit
+	$(VENV)/audit/bin/pip install --quiet pip-audit
+	$(VENV)/audit/bin/pip-audit --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 
 pictures: $(VENV)/test.stamp
 	$(BIN)/python -m tests.screenshots

@@ -75,6 +75,13 @@ def test_every_module_that_is_run_and_every_target_exists() -> None:
     assert set(named) <= {target for line in targets for target in line.split()}
 
 
+def test_an_owner_reads_how_to_ask_for_advisories_and_no_test_asks() -> None:
+    commands = read("Makefile").split("\naudit:")[1].split("\n\n")[0]
+    assert "pip-audit --path" in commands
+    assert "make audit" in TEXTS["docs/hosting.md"]
+    assert not re.findall(r"^(?:test|check|static):.*audit", read("Makefile"), re.MULTILINE)
+
+
 def test_every_setting_stands_in_the_table_and_no_other_is_named() -> None:
     own = {name.upper() for name in Settings.model_fields}
     table = TEXTS["docs/hosting.md"].split("## Settings")[1].split("##")[0]

@@ -76,7 +76,6 @@ def lend_request(request: gr.Request) -> None:
 
 TABLES = tomllib.loads(Path(__file__).with_name("gradio_routes.toml").read_text("utf-8")).values()
 ROUTES, PATHS = ({name: re.compile("|".join(parts)) for name, parts in table.items()} for table in TABLES)
-ONE_PAGE = b"page="  # the query that asks of the first page alone
 CLOSE = b'"msg":"close_stream"'  # all that the page has asked is answered: it closes the stream
 COMPLETED = re.compile(rb'"msg":"process_completed","event_id":"(\w+)"')
 JOINED = re.compile(rb'\{"event_id":"(\w+)"')  # the answer to a question that goes through the queue

@@ -35,7 +35,7 @@ from components.ui.public.guard import HEAD_BYTES, PLAIN, GuardMiddleware
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS, EXPLAIN, Endpoints, endpoints_of, page_path
-from components.ui.public.response_cache import ResponseCache
+from components.ui.public.response_cache import ADDRESS, OWN, ResponseCache
 from components.ui.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware, encoded
@@ -91,7 +91,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     listening = _listening(host_of())
     address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
     tools = internals.has_tools(page, address)
-    cached = _cached(queue, site, f".{sheet}", ready)
+    cached = _cached(queue, site, f".{sheet}", ready, settings.url or address)
     guarded = monitored(_guarded(cached, site, settings, endpoints, tools), monitor, ready, settings)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
@@ -145,8 +145,11 @@ def _name(function: Callable[..., Any]) -> str:
     return getattr(getattr(function, "func", function), "__name__", type(function).__name__)
 
 
-def _cached(app: ASGIApp, site: Site, sheet: str, ready: Callable[[], bool]) -> ASGIApp:
-    """Keep what is the same for every visitor: pages as soon as their first answer can stand in them."""
+def _cached(app: ASGIApp, site: Site, sheet: str, ready: Callable[[], bool], url: str) -> ASGIApp:
+    """Keep what is the same for every visitor; in pages their first answer stands, as soon as it is there.
+
+    ``url``: by which examples call the app.
+    """
     first: dict[str, bytes] = {}
 
     def answer() -> None:
@@ -160,12 +163,21 @@ def _cached(app: ASGIApp, site: Site, sheet: str, ready: Callable[[], bool]) -> 
                 html = Markup()
             first[page_path(tag)] = html.encode()
 
+    pages, explained = {*map(page_path, site.links)}, {page_path(tag, EXPLAIN) for tag in site.readers}
+    same, examples = internals.PATHS["same_for_all"], internals.PATHS["names_address"]
+
+    def version(path: str) -> str | None:
+        if path in pages:
+            return "answered" if path in first else "waiting"
+        return "" if path in explained or same.fullmatch(path) else None
+
     def finish(path: str, body: bytes) -> bytes:
-        return body.replace(internals.APP, first.get(path, b"") + internals.APP, 1)
+        if path not in pages:  # a program calls by the address that it knows
+            return body.replace(ADDRESS, url.encode() if examples.fullmatch(path) else b"")
+        return body.replace(ADDRESS, OWN).replace(internals.APP, first.get(path, b"") + internals.APP, 1)
 
     threading.Thread(target=answer, daemon=True).start()
-    same = internals.PATHS["same_for_all"]
-    return ResponseCache(app, lambda path: path in first or bool(same.fullmatch(path)), finish=finish)
+    return ResponseCache(app, version, finish=finish)
 
 
 def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints, tools: bool) -> ASGIApp:

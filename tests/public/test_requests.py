@@ -102,11 +102,12 @@ def test_what_is_said_of_the_app_tells_nothing_of_its_inside(real: httpx.Client)
         assert info["unnamed_endpoints"] == {}
     for header in ("Host", "X-Forwarded-Host"):  # nobody decides which address others read
         real.get("/gradio_api/info", headers={header: "evil.example"})
-    for path in ("/", "/config", "/gradio_api/info"):
-        said = real.get(path).text
-        assert "evil.example" not in said
-        assert str(ROOT) not in said
-        assert str(Path.home()) + "/" not in said
+    for path in ("/", "/zh", "/config", "/gradio_api/info"):
+        said, other = real.get(path), real.get(path, headers={"X-Forwarded-Host": "evil.example"})
+        assert said.headers["etag"] == other.headers["etag"]  # one is kept for all names of the app
+        assert not [name for name in ("evil.example", "poolscope.invalid") if name in said.text]
+        assert str(ROOT) not in said.text
+        assert str(Path.home()) + "/" not in said.text
 
 
 # To whom

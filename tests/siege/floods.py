@@ -42,16 +42,17 @@ class Attack:
     """What is sent: where, the body of each request, and whether its answer is read, or streamed."""
 
     path: str
-    body: Callable[[int], Body]
+    body: Callable[[int], Body] = lambda _: {}
     reads: bool = True
     streams: bool = False
+    method: str = "POST"
 
 
 async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
     """Send one request on a connection of its own; the whole answer, or none where it is not read."""
     content = json.dumps(attack.body(number)).encode()
-    head = f"X-Forwarded-For: {who}\r\nContent-Length: {len(content)}\r\n"
-    return await _exchanged(url, f"POST {attack.path}", head, content, attack.reads)
+    head = f"X-Forwarded-For: {who}\r\nX-Forwarded-Host: h{number}\r\nContent-Length: {len(content)}\r\n"
+    return await _exchanged(url, f"{attack.method} {attack.path}", head, content, attack.reads)
 
 
 async def _exchanged(url: str, asked: str, head: str = "", content: bytes = b"", reads: bool = True) -> bytes:
@@ -142,6 +143,8 @@ def attacks(page: Mapping[str, Any], backbones: list[str]) -> dict[str, Attack]:
         "downloads from a slow hub": call("fetch", lambda n: [f"org/slow{n}"]),
         "whole comparisons": call("compare", lambda n: [backbones, [], f"so {n} good " * 100, "", "own", -1]),
         "tables at every layer": call("fit", lambda n: [_table(n), "text", "label", "", [], [], "all", 5, 0]),
+        "pages under made-up names": Attack("/", method="GET"),
+        "configurations": Attack("/config", method="GET"),
         "QR codes of long links": run("draw_code", {"link": link[:2331]}),
         "a session for each request": run("go_to", {}),
         "checkpoints that freeze": call(

@@ -27,7 +27,7 @@ from components.analyses.registry import Cost, analyses
 from components.errors import PoolscopeError
 from components.settings import Settings
 from components.texts import Texts, languages
-from components.ui.gradio_internals import ONE_PAGE, PATHS, ROUTES
+from components.ui.gradio_internals import PATHS, ROUTES
 from components.ui.public import requests
 from components.ui.public.answering import error_text
 from components.ui.public.queue import ASKER, Asker
@@ -51,7 +51,8 @@ Extent = Callable[[str], Iterable[object]]
 
 MINUTE = 60.0  # seconds
 QUESTION = 10  # what a question costs, in a client's rate
-OTHER = 2  # what any other POST costs: those redraw or cancel
+OTHER = 2  # what any other request costs: those redraw, cancel or listen
+KEPT = 0.5  # what costs a file, or what else is the same for all: a page loads 75, once
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
@@ -170,10 +171,10 @@ class GuardMiddleware:
         receive, send = guarded(receive, send, varies=is_page)
         try:
             self._check_head(scope, say)
+            address = requests.client_network(scope)
+            asker = Asker(Headers(scope=scope), address, asyncio.get_running_loop().time())
+            self._spend_address(KEPT if PATHS["same_for_all"].fullmatch(scope["path"]) else OTHER, asker)
             if scope["method"] == "POST":
-                address = requests.client_network(scope)
-                asker = Asker(Headers(scope=scope), address, asyncio.get_running_loop().time())
-                self._spend_address(OTHER, asker)
                 receive = await self._with_checked_body(asker, scope, receive)
                 scope["state"] = {**scope.get("state", {}), ASKER: asker}
         except HTTPException as refusal:
@@ -203,7 +204,7 @@ class GuardMiddleware:
         if routes is None or not (plain or routes.fullmatch(path)) or closed:
             raise HTTPException(404, say("refusal.not_found"))
         if not PATHS["reads_query"].fullmatch(path):
-            scope["query_string"] = ONE_PAGE if PATHS["asked_of_one_page"].fullmatch(path) else b""
+            scope["query_string"] = b""
         if method == "POST" and int(headers.get("content-length", "0")) > (most := self._longest(path)):
             raise body_too_large(most, say)
 
@@ -255,14 +256,14 @@ class GuardMiddleware:
         return price(valid.name, valid.asked)
 
     def _spend_address(self, cost: float, asker: Asker) -> None:
-        """Count what a POST costs for the address that it comes from, unless that is trusted."""
+        """Count what a request costs for the address that it comes from, unless that is trusted."""
         address = asker.address  # "" where a socket has none
         if not self._settings.room or (address and ip_network(address).is_global):
             _spend(self._addresses, address, cost, asker, "refusal.address_rate")
 
 
 def _spend(limiter: RateLimiter, client: str, cost: float, asker: Asker, refusal: str) -> None:
-    """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
+    """Count a request of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
     if wait := limiter.retry_after(client, cost, asker.arrived or 0.0):
         raise HTTPException(429, asker.say(refusal, seconds=wait), {"Retry-After": str(wait)})
 

@@ -1,7 +1,8 @@
 """Response cache: what is the same for every visitor is made and compressed once, and browsers keep it.
 
 Gradio writes its page anew for each visitor and sends it uncompressed. It compresses each script anew, and
-does not say how long a browser may keep one.
+does not say how long a browser may keep one. Nothing that a visitor chooses, such as the name of a host, is
+part of what is kept: everything is asked of gradio at one ADDRESS, which the page's own takes the place of.
 """
 
 import asyncio
@@ -21,17 +22,21 @@ MIN_COMPRESSED = 400  # bytes; less is not worth it
 COMPRESSED = re.compile(r"text/.*|(application|image)/(javascript|json|svg\+xml).*")  # media types
 HASHED = re.compile(r".*[-.][\w-]{8}\.(js|css|woff2?)")  # a name that changes with what the file holds
 KEEP_FOREVER, ASK_AGAIN = "public, max-age=31536000, immutable", "no-cache"
-ADDRESS_HEADERS = ("host", "x-forwarded-host", "x-forwarded-proto")  # a page names its own
+HOST = "poolscope.invalid"
+ADDRESS = f"http://{HOST}".encode()  # as gradio is asked
+OWN = b'"+new URL(".",location).href.slice(0,-1)+"'  # the same in the browser, within a string of a script
 ENCODERS: Mapping[str, Callable[[bytes], bytes]] = {  # the first that a browser takes
     "br": lambda body: brotli.compress(body, quality=5),
     "gzip": lambda body: zlib.compress(body, level=6, wbits=31),
 }
 
-Key = tuple[str, str, tuple[str, ...]]  # path, encoding, values of ADDRESS_HEADERS
+Key = tuple[str, str, str]  # path, encoding, version
 
 
 class ResponseCache:
-    """ASGI middleware that answers GET requests of ``kept`` paths without their query, from memory.
+    """ASGI middleware that answers GET and HEAD of paths without their query, from memory.
+
+    ``version``: of what is at a path, which is made anew for another one; None for what is not kept.
 
     Only successful responses are kept, at most ``max_bytes`` of their bodies; the least recently used leaves
     first. Requests for the same that come at once wait for one answer. ``finish`` gives the body that is sent
@@ -41,22 +46,23 @@ class ResponseCache:
     def __init__(
         self,
         app: ASGIApp,
-        kept: Callable[[str], bool],
+        version: Callable[[str], str | None],
         max_bytes: int = MAX_BYTES,
         finish: Callable[[str, bytes], bytes] = lambda _, body: body,
     ) -> None:
-        self._app, self._kept, self._finish = app, kept, finish
+        self._app, self._version, self._finish = app, version, finish
         self._stored: LRUCache[Key, Response] = LRUCache(max_bytes, getsizeof=lambda one: len(one.body))
         self._making: dict[Key, asyncio.Task[Response]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from memory, or pass the request on."""
-        if scope["method"] != "GET" or not self._kept(scope["path"]):
+        version = self._version(scope["path"]) if scope["method"] in ("GET", "HEAD") else None
+        if version is None:
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
         accepted = {part.partition(";")[0].strip() for part in headers.get("accept-encoding", "").split(",")}
         encoding = next((name for name in ENCODERS if name in accepted), "")
-        key = scope["path"], encoding, tuple(headers.get(name, "") for name in ADDRESS_HEADERS)
+        key = scope["path"], encoding, version
         response = self._stored.get(key)
         if response is None:  # who leaves does not stop it for others
             if key not in self._making:
@@ -69,8 +75,7 @@ class ResponseCache:
         return await response(scope, receive, send)
 
     async def _make(self, scope: Scope, key: Key) -> Response:
-        """Ask the app as somebody of whom only the address that they asked is known; keep what succeeds."""
-        asked = zip(ADDRESS_HEADERS, key[2], strict=True)
+        """Ask the app as somebody of whom nothing is known but the page at that path; keep what succeeds."""
         sent: list[Message] = []
 
         async def receive() -> Message:
@@ -79,9 +84,10 @@ class ResponseCache:
         async def send(message: Message) -> None:
             sent.append(message)
 
-        headers = [(name.encode(), value.encode("latin-1")) for name, value in asked if value]
+        headers = [(b"host", HOST.encode()), (b"referer", ADDRESS + key[0].encode())]
+        asked = {"method": "GET", "scheme": "http", "query_string": b"", "headers": headers}
         try:
-            await self._app({**scope, "query_string": b"", "headers": headers}, receive, send)
+            await self._app({**scope, **asked}, receive, send)
             start = next(message for message in sent if message["type"] == "http.response.start")
             body = self._finish(key[0], b"".join(message.get("body", b"") for message in sent))
             response = await asyncio.to_thread(_compressed, key, start, body)

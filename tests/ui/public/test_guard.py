@@ -226,6 +226,18 @@ async def test_visitors_and_addresses_have_a_rate(
     assert [one.status_code for one in told] == statuses
 
 
+@pytest.mark.parametrize(
+    ("path", "served"), [("/", 50), ("/gradio_api/heartbeat/x", 50), ("/config", 200), ("/assets/x.js", 200)]
+)
+async def test_what_is_only_read_has_a_rate(path: str, served: int) -> None:
+    """Of each address; what is kept costs a quarter, since a page loads many files."""
+    guarding = guard(address_rate=10)
+    told = await answers(guarding, *[{"url": path}] * (served + 1), client="8.8.8.8")
+    assert [one.status_code for one in told] == [200] * served + [429]
+    (other,) = await answers(guarding, {"url": path}, client="9.9.9.9")
+    assert other.status_code == 200
+
+
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(0, 30)), max_size=60))
 def test_nobody_gets_more_than_the_rate_allows_and_who_waits_as_told_is_let_in(
     asked: list[tuple[int, int]],
