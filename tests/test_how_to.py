@@ -13,10 +13,8 @@ from tests.serving import ROOT
 
 LINES: dict[str, list[list[str]]] = tomllib.loads(Path(__file__).with_name("how_to.toml").read_text("utf-8"))
 WRITTEN = {"texts", "talks"}  # folders of assets
-HELD = [
-    f"tests/{name}.py"
-    for name in ("exhibits/test_exhibit", "exhibits/test_questions", "test_texts", "ui/test_shell")
-]
+FILES = ("exhibits/test_exhibit", "exhibits/test_questions", "test_texts", "ui/test_shell")
+HELD = [f"tests/{name}.py" for name in FILES]
 TOUCHED = "lengths or norms or negation or left_out or sentence or language or public"
 
 
@@ -24,7 +22,7 @@ def copied(folder: Path) -> None:
     """Copy what is written to or imported, and link to the rest."""
     for name in ("components", "tests"):
         shutil.copytree(ROOT / name, folder / name)
-    for place in (*(ROOT / name for name in ("pyproject.toml", "recipe", "docs")), *ASSETS.iterdir()):
+    for place in (*(ROOT / name for name in ("app.py", "pyproject.toml", "recipe")), *ASSETS.iterdir()):
         target = folder / place.relative_to(ROOT)
         target.parent.mkdir(exist_ok=True)
         if place.is_dir() and place.name not in WRITTEN:
@@ -46,6 +44,7 @@ def test_what_is_added_as_the_how_tos_say_turns_no_test_red(tmp_path: Path) -> N
             assert text.count(before) == 1
             text = text.replace(before, after)
         (tmp_path / file).write_text(text, "utf-8")
-    command = (sys.executable, "-m", "pytest", "-q", *HELD, "-k", TOUCHED)
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stdout
+    for checks in (("ruff", "check", "-q"), ("pytest", "-q", *HELD, "-k", TOUCHED)):
+        command = sys.executable, "-m", *checks
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stdout
