@@ -8,17 +8,13 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from components.model.cut import noise_like
+
 Head = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> logits (B, K)
 Pooled = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> one vector each (B, D')
 
 NOISE = 30.0  # standard deviations: enough to win a maximum or wake a dead ReLU, but for a chance of 2^-D
 LOUD = 10_000.0  # the same where nothing was heard of it: some ReLUs sleep deep
-
-
-def _noised(hidden: Tensor, size: float) -> Tensor:
-    """The hidden states (B, T, D) with noise of so many standard deviations, the same noise every time."""
-    noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0))
-    return hidden + noise * hidden.std() * size
 
 
 class Reading:
@@ -43,7 +39,8 @@ class Reading:
         read = self._measured[0] > 0
         if read.all():
             return read
-        noised = _noised(self._hidden, NOISE if read.any(dim=1).all() else LOUD)
+        size = NOISE if read.any(dim=1).all() else LOUD
+        noised = self._hidden + noise_like(self._hidden) * self._hidden.std() * size
         if not self._moved(noised, ~read, self.logits).any():
             return read  # one run settles it for most heads, which read few positions
         moving = read.clone()
