@@ -19,11 +19,10 @@ from components.inference.engine import Engine
 from components.notebook import PANELS, Exhibits, poolscope_show
 from components.texts import languages, load_texts
 from components.types import Query
-from tests.exhibits.showing import Tags
+from tests.exhibits.showing import Document
 from tests.families.cases import boundless, tiny_model
 from tests.serving import ROOT
 from tests.ui.fake import XSS
-from tests.ui.test_report import Document
 
 TEXT = "The plot is thin, but the actors are a delight."
 FOLDER = ROOT / "assets" / "models" / "bert-sentiment"
@@ -56,7 +55,7 @@ def test_it_is_one_frame_that_can_reach_nothing(one: Exhibits) -> None:
     assert (frame.tag, frame.text, len(frame)) == ("iframe", None, 0)
     assert set(frame.attrib) == {"sandbox", "title", "srcdoc", "style"}
     assert set(frame.attrib["sandbox"].split()) == {"allow-scripts", "allow-downloads"}
-    held = Tags(inside(one))
+    held = Document(inside(one))
     assert held.tags == {"html", "meta", "title", "body", "p", "script"}
     assert not {"src", "href"} & held.attributes
 
@@ -118,7 +117,7 @@ def test_names_and_texts_are_shown_as_text() -> None:
     found = Document(page_of(exhibits))
     assert visible(XSS) in found.text
     assert found.handlers == []
-    assert not {"img", "svg", "iframe"} & set(found.tags)
+    assert not {"img", "svg", "iframe"} & found.tags
     assert found.scripts == 3  # Plotly, and two of our own
 
 

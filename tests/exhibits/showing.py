@@ -95,15 +95,33 @@ def plain(html: str) -> str:
     return unescape(re.sub(r"<[^>]+>", "", html))
 
 
-class Tags(HTMLParser):
-    """Every tag and attribute of HTML."""
+class Document(HTMLParser):
+    """What a browser would load, run and show of HTML: ``links`` lead to no saved table."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.tags: set[str] = set()
-        self.attributes: set[str] = set()
+        self._tags: list[str] = []
+        self._given: list[tuple[str, str | None]] = []
+        self.figures: dict[str, Any] = {}
+        self.text, self._figure = "", None
         self.feed(html)
+        self.tags, self.attributes = set(self._tags), {name for name, _ in self._given}
+        loaded = [one or "" for name, one in self._given if name in ("src", "href", "srcset", "action")]
+        self.links = [address for address in loaded if not address.startswith("data:text/csv;base64,")]
+        self.tables = len(loaded) - len(self.links)
+        self.handlers = [name for name, _ in self._given if name.startswith("on")]
+        self.scripts = self._tags.count("script") - len(self.figures)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
+        self._tags.append(tag)
+        self._given += attrs
+        self._figure = dict(attrs).get("data-figure", "" if tag in ("script", "style") else None)
+
+    def handle_endtag(self, _tag: str) -> None:
+        self._figure = None
+
+    def handle_data(self, data: str) -> None:
+        if self._figure:
+            self.figures[self._figure] = json.loads(data)
+        elif self._figure is None:
+            self.text += f" {data}"

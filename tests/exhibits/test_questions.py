@@ -20,7 +20,7 @@ from components.results import table
 from components.texts import ASSETS, load_texts
 from components.types import Analysis, Query
 from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, answers, put_to, shipped
-from tests.exhibits.showing import CASES, Tags, anatomy, plain
+from tests.exhibits.showing import CASES, Document, anatomy, plain
 from tests.measured import having, measured
 from tests.ui.fake import KINDS, XSS, FakeAnalyst, Kind
 from tests.ui.fake_results import BACKBONES
@@ -137,9 +137,9 @@ def test_every_question_has_an_answer_from_every_kind_of_classifier(
         assert len(plain(html)) > 40
         pictures = {"flows": {"ol", "b", "span"}, "module": {"pre", "code"}}.get(question.shows, set())
         found = {"div", "p", "ul", "li", "strong", "details", "summary", "wbr", "a"}
-        assert Tags(html).tags <= found | pictures
+        assert Document(html).tags <= found | pictures
         seen = {"tabindex", "aria-label", "aria-hidden"} if pictures else set()
-        assert Tags(html).attributes <= {"class", "lang", "role", "open", "data-question", "href"} | seen
+        assert Document(html).attributes <= {"class", "lang", "role", "open", "data-question", "href"} | seen
         assert "{" not in html or kind is HOSTILE or question.shows == "module"
     if kind is HOSTILE and "{architecture}" in str(question):
         assert "&lt;img" in given.card
@@ -205,7 +205,7 @@ def test_what_cannot_be_answered_as_asked_is_said_in_its_place() -> None:
     assert "This cannot be answered here." in given.card
     assert "pooling: " in plain(given.card)
     assert "池化：" in plain(answers((asked,), language="zh").answer(asked.key).card)
-    assert Tags(given.card).tags == {"div", "p"}
+    assert Document(given.card).tags == {"div", "p"}
 
 
 def test_an_unknown_fact_or_case_is_named() -> None:

@@ -15,7 +15,7 @@ from components.exhibits.similarity import SIMILARITY, TABLE
 from components.exhibits.verdict import OUTPUTS, SHOWN, VERDICT, mistake, output_text, ranked
 from components.texts import Sentence, Texts, languages, load_texts
 from components.types import Analysis, Reads
-from tests.exhibits.showing import SAY, Tags, analysis, anatomy, drawn, reading, rows
+from tests.exhibits.showing import SAY, Document, analysis, anatomy, drawn, reading, rows
 from tests.ui.fake import XSS
 
 
@@ -122,7 +122,7 @@ def test_a_mistake_is_said_to_who_reads_and_to_a_program() -> None:
     assert SAY("fields.text") not in mistake(empty, SAY)
     assert str(empty) == "text: '' was given; type at least one word."
     hostile = mistake(PoolscopeError("text", XSS, "errors.unloaded", reason=XSS), SAY)
-    assert not Tags(hostile).tags & {"img", "script", "svg"}
+    assert not Document(hostile).tags & {"img", "script", "svg"}
 
 
 def test_outputs_of_a_regression_of_random_weights_and_of_a_probe_are_called_so() -> None:

@@ -41,12 +41,11 @@ from components.tables import Columns, guess, read_sheet, to_table
 from components.texts import Sentence, Texts, load_texts
 from components.types import BackboneSpec, Floats, Ints
 from tests.exhibits.answers import found
-from tests.exhibits.showing import checked
+from tests.exhibits.showing import Document, checked
 from tests.plain import SPECS
 from tests.serving import ROOT
 from tests.tables import reviews
 from tests.ui.fake import XSS
-from tests.ui.test_report import Document
 
 KEY = "bert-sentiment"
 SAY = load_texts()
@@ -179,7 +178,7 @@ def test_it_holds_every_exhibit_and_what_was_fitted(fits: Found, tag: str) -> No
     assert say("lab.column_of_pair") not in report.text
     assert report.scripts == 3  # Plotly, and two of our own
     assert report.handlers == []
-    assert not {"img", "svg", "b"} & set(report.tags)
+    assert not {"img", "svg", "b"} & report.tags
     assert report.links == []
     assert say("lab.misses_open") not in report.text
 

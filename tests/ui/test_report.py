@@ -1,10 +1,8 @@
 """A report stands alone and holds what the page shows."""
 
-import json
 import re
 from datetime import UTC, datetime
 from functools import cache
-from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,43 +13,12 @@ from components.exhibits.view import CENTRINGS, View, number
 from components.types import Query
 from components.ui.tab import Tab
 from tests.exhibits.compared import answer, comparison
-from tests.exhibits.showing import anatomy, checked
+from tests.exhibits.showing import Document, anatomy, checked
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import SAY, ComparePage, Page
 
 WHEN = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 LINK = "https://example.org/?text=a&pooling=mean"
-
-
-class Document(HTMLParser):
-    """What a browser would load, run and show of a document: ``links`` lead to no saved table."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-        self.figures: dict[str, Any] = {}
-        self.text, self._figure = "", None
-        self.feed(html)
-        loaded = [one or "" for name, one in self.attributes if name in ("src", "href", "srcset", "action")]
-        self.links = [address for address in loaded if not address.startswith("data:text/csv;base64,")]
-        self.tables = len(loaded) - len(self.links)
-        self.handlers = [name for name, _ in self.attributes if name.startswith("on")]
-        self.scripts = self.tags.count("script") - len(self.figures)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += attrs
-        self._figure = dict(attrs).get("data-figure", "" if tag in ("script", "style") else None)
-
-    def handle_endtag(self, _tag: str) -> None:
-        self._figure = None
-
-    def handle_data(self, data: str) -> None:
-        if self._figure:
-            self.figures[self._figure] = json.loads(data)
-        elif self._figure is None:
-            self.text += f" {data}"
 
 
 @cache
@@ -74,7 +41,7 @@ def test_it_loads_nothing_from_anywhere_and_holds_every_figure_and_number() -> N
     html = reported(classify(), Answered(analyst, analysis, state), state, LINK)
     found = Document(html)
     assert found.scripts == 3
-    assert not {"link", "img", "iframe", "object", "embed", "base"} & set(found.tags)
+    assert not {"link", "img", "iframe", "object", "embed", "base"} & found.tags
     assert found.links == [LINK]
     every = [exhibit for panel in classify().panels for exhibit in panel.exhibits]
     figures = [one.name for one in every if one.plotted and "report" in one.where]
@@ -100,7 +67,7 @@ def test_hostile_text_stays_text() -> None:
     found = made("hostile", f"{XSS} </script><script>pwn()</script> \ud83d")
     assert (found.scripts, found.links) == (3, [])
     assert found.handlers == []
-    assert not {"img", "svg"} & set(found.tags)
+    assert not {"img", "svg"} & found.tags
     assert "<img/src=x/onerror=pwn()>" in found.text
 
 
