@@ -32,6 +32,7 @@ MOST = 3.0  # times what it is in peace: the 95th percentile of what the visitor
 GROWN = 300_000_000  # bytes by which the page's process may grow in an attack
 MB = 1_000_000
 ATTACKER, VISITOR = "8.8.8.8", "9.9.9.9"
+EVENTS = "/gradio_api/queue/join"
 SLOW_HUB = 8.0  # seconds until it answers
 ALONE = ("wide", "regex", "lookahead")
 Body = Mapping[str, object]
@@ -39,19 +40,26 @@ Body = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Attack:
-    """What is sent: where, the body of each request, and whether its answer is read, or streamed."""
+    """What is sent: where, the body of each request, and whether its answer is read, or streamed.
+
+    ``head``: more headers. ``lacks``: bytes of the body that never come. ``refused``: none may be answered.
+    """
 
     path: str
     body: Callable[[int], Body] = lambda _: {}
     reads: bool = True
     streams: bool = False
     method: str = "POST"
+    head: str = ""
+    lacks: int = 0
+    refused: bool = False
 
 
 async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
     """Send one request on a connection of its own; the whole answer, or none where it is not read."""
     content = json.dumps(attack.body(number)).encode()
-    head = f"X-Forwarded-For: {who}\r\nX-Forwarded-Host: h{number}\r\nContent-Length: {len(content)}\r\n"
+    head = f"X-Forwarded-For: {who}\r\nX-Forwarded-Host: h{number}\r\n{attack.head}"
+    head += f"Content-Length: {len(content) + attack.lacks}\r\n"
     return await _exchanged(url, f"{attack.method} {attack.path}", head, content, attack.reads)
 
 
@@ -145,6 +153,10 @@ def attacks(page: Mapping[str, Any], backbones: list[str]) -> dict[str, Attack]:
         "tables at every layer": call("fit", lambda n: [_table(n), "text", "label", "", [], [], "all", 5, 0]),
         "pages under made-up names": Attack("/", method="GET"),
         "configurations": Attack("/config", method="GET"),
+        "heads without an end": Attack("/", method="GET", head="a: b\r\n" * 200_000, refused=True),
+        "heads as long as may be": Attack("/", method="GET", head="a:\r\n" * 16_000),
+        "half bodies": Attack(EVENTS, lambda _: {"x": "x" * 1_000_000}, lacks=1_000_000, refused=True),
+        "bodies for nothing": Attack("/gradio_api/mcp/", lambda _: {"x": "x" * 1_000_000}, refused=True),
         "QR codes of long links": run("draw_code", {"link": link[:2331]}),
         "a session for each request": run("go_to", {}),
         "checkpoints that freeze": call(
@@ -198,7 +210,8 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
             calm = pd.concat([peace, after])["seconds"].quantile(0.95)
             waited = waits["seconds"].quantile(0.95)  # seconds that 95 of 100 answers took at most
             faults = waits.loc[waits["status"] != "200", "status"].value_counts().to_dict()
-            begun = came["200" if attack.reads else "unread"] > 0  # else nothing was attacked
+            answered = came["200" if attack.reads else "unread"] > 0
+            begun = bool(came) and answered != attack.refused  # else nothing was attacked
             kept = begun and not faults and waited <= MOST * calm and grown < GROWN
             came_to = f"{dict(came)} {faults or ''}{'' if kept else ' **TOO MUCH**'}"
             print(
