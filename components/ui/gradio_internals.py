@@ -46,8 +46,18 @@ def share_configurations(page: gr.Blocks) -> None:
     vars(page.state_holder)["blocks"] = SimpleNamespace(default_config=page.default_config, blocks=())
 
 
-def forget(page: gr.Blocks, session: str) -> None:
-    """Drop what a session has not read, unless something of it is under way: gradio keeps it for good."""
+def forget(page: gr.Blocks, session: str, unread: bool = True) -> None:
+    """Drop the values that a session sent and was sent, for links that are not offered; its state stays.
+
+    That goes LASTING seconds after its page was closed, if no other has come. Where nobody listens, what is
+    ``unread`` goes, too, unless something is under way: gradio keeps it for good.
+    """
+    if session in page.state_holder:
+        state = page.state_holder.session_data[session]
+        state.config_values.clear()
+        state.STATE_TTL_WHEN_CLOSED = LASTING
+    if not unread:
+        return
     queue = page._queue
     events = map(queue.event_ids_to_events.get, queue.pending_event_ids_session.get(session, ()))
     if not any(event is not None and event.alive for event in events):
@@ -74,6 +84,9 @@ def lend_request(request: gr.Request) -> None:
     LocalContext.request.set(request)
 
 
+LASTING = (
+    600  # seconds that state outlives its page, which may have lost its network; gradio's own is an hour
+)
 TABLES = tomllib.loads(Path(__file__).with_name("gradio_routes.toml").read_text("utf-8")).values()
 ROUTES, PATHS = ({name: re.compile("|".join(parts)) for name, parts in table.items()} for table in TABLES)
 CLOSE = b'"msg":"close_stream"'  # all that the page has asked is answered: it closes the stream

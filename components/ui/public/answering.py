@@ -106,8 +106,8 @@ def for_gradio(
 ) -> Callable[..., Any]:
     """Make what gradio calls for an event or an endpoint: ``run``, with an `Asker` first, in its turn.
 
-    Its values are taken here: what a component raises of one would stand in gradio's log, with all that was
-    typed.
+    Its values are taken here, from what the guard has kept: gradio holds on to what it is sent, and what a
+    component raises of one would stand in its log, with all that was typed.
     """
 
     async def answered(request: gr.Request, *args: Any) -> Any:
@@ -152,12 +152,16 @@ async def _turn(queue: QueueMiddleware, asker: Asker, request: gr.Request) -> As
 
 def _taken(function: BlockFunction, args: tuple[Any, ...], asker: Asker) -> list[Any]:
     """Read the values of a function's inputs as components do; gr.Error for what one does not take."""
+    sent = () if asker.queued is None else asker.values.get("data", ())
+    pairs = zip(function.inputs, sent, strict=False)
+    own = {part: value for part, value in pairs if not isinstance(part, gr.State)}
     try:
         if function.inputs_as_dict:
             given, *rest = args
-            return [{part: _value(part, value) for part, value in given.items()}, *rest]
-        parts = iter(function.inputs)
-        return [one if isinstance(one, gr.EventData) else _value(next(parts, None), one) for one in args]
+            return [{part: _value(part, value) for part, value in {**given, **own}.items()}, *rest]
+        inputs = iter(function.inputs)
+        parts = [None if isinstance(one, gr.EventData) else next(inputs, None) for one in args]
+        return [_value(part, own.get(part, one)) for part, one in zip(parts, args, strict=True)]
     except Exception as error:  # whatever components raise, as gradio does
         logger.info("refused: a value that a component does not take")
         raise gr.Error(asker.say("refusal.value"), print_exception=False) from error

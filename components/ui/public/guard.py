@@ -238,7 +238,8 @@ class GuardMiddleware:
         asker.ticket = Ticket(asker.address, valid.session, line, ready=False, size=len(body))
         asker.values, asker.queued = valid.values, valid.queued if is_gradio else None
         asker.from_page = "fn_index" in valid.values and "origin" in headers
-        written = orjson.dumps(valid.values)
+        unsaid = {"data": [None] * len(valid.values["data"])} if is_gradio and "data" in valid.values else {}
+        written = orjson.dumps({**valid.values, **unsaid})
         headers["content-length"], headers["content-type"] = str(len(written)), "application/json"
         del headers["transfer-encoding"]
         unread: list[Message] = [{"type": "http.request", "body": written, "more_body": False}]

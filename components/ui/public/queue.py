@@ -68,10 +68,10 @@ class QueueMiddleware:
     has been sent. A page that is told to close its stream is heard again once it has: told sooner, it would
     take the stream that is about to close for one that brings the next answer, and open no other, or find
     that the answer has gone with the old one. Nothing is begun for who does not listen, and what is unread is
-    dropped with its last listener, by ``forget``.
+    dropped with its last listener, by ``forget``, to which all that was read is told, too.
     """
 
-    def __init__(self, app: ASGIApp, admission: Admission, forget: Callable[[str], None]) -> None:
+    def __init__(self, app: ASGIApp, admission: Admission, forget: Callable[[str, bool], None]) -> None:
         self._app, self._admission, self._forget = app, admission, forget
         self._events: dict[str, tuple[str, Asker]] = {}  # event -> its session and question, until it ends
         self._heard: Counter[str] = Counter()  # streams that are open, by session
@@ -125,7 +125,9 @@ class QueueMiddleware:
             return await busy(asked.say)(scope, receive, send)
         if not asked.queued:
             async with self._admission.place(asked.ticket):
-                return await self._app(scope, receive, send)
+                await self._app(scope, receive, send)
+            asked.values = {}
+            return self._forget(asked.ticket.visitor, False)
         taken = False
 
         async def noting(message: Message) -> None:
@@ -222,7 +224,8 @@ class QueueMiddleware:
             await send(end)
 
     def _settle(self, session: str, asked: Asker) -> None:
-        """End a question whose answer is there for a while, whoever has read it."""
+        """End a question whose answer is there for a while, whoever has read it, and drop what it asked."""
+        asked.values = {}
         self._end(asked)
         self._drop(session)
 
@@ -232,14 +235,15 @@ class QueueMiddleware:
             self._end(self._events.pop(event)[1])
 
     def _drop(self, session: str) -> None:
-        """Drop what is unread of a session that nobody listens to."""
-        if self._heard[session] <= 0:
+        """Drop what was sent by and to a session, and what is unread if nobody listens."""
+        unheard = self._heard[session] <= 0
+        if unheard:
             del self._heard[session]
             for event, (of, asked) in list(self._events.items()):
                 if of == session and (asked.ended.is_set() or asked.ticket.granted.done()):
                     del self._events[event]
                     self._told.pop(session, None)
-            self._forget(session)
+        self._forget(session, unheard)
 
     def _end(self, asked: Asker) -> None:
         """Let the next question of a session begin; a ticket that was not used is free."""

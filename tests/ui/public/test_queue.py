@@ -26,7 +26,10 @@ class Gradio:
         self.go_on, self.gone = asyncio.Event(), asyncio.Event()
         self.go_on.set()
         self.admission = Admission({"": Line(1, 1)}, 10)
-        self.queue = QueueMiddleware(self, self.admission, self.forgotten.append)
+        self.queue = QueueMiddleware(self, self.admission, self.forget)
+
+    def forget(self, session: str, unread: bool) -> None:
+        self.forgotten.extend([session] * unread)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":

@@ -1,0 +1,90 @@
+"""What the process of the page holds of a table, once its visitor has left: nothing."""
+
+import gc
+import inspect
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import httpx
+
+from components.settings import Settings
+from components.ui import gradio_internals
+from components.ui.serving import serve
+from components.ui.shell import build
+from tests.serving import ROOT, built, free_port
+from tests.ui.fake import FakeAnalyst
+
+MARK = f"zebra{os.getpid()}"
+ROWS = "".join(f"{MARK} row {number} good,{number % 2}\n" for number in range(40))
+TYPED = {
+    "lab-table": f"text,label\n{ROWS}",
+    "lab-text": "text",
+    "lab-label": "label",
+    "text": f"{MARK} asked",
+}
+
+
+def holders() -> list[str]:
+    """What refers to a text with the mark, but for this module."""
+    gc.collect()
+    found = []
+    for one in gc.get_objects():
+        if one is not TYPED and one is not globals() and not inspect.iscode(one):
+            texts = [text for text in gc.get_referents(one) if isinstance(text, str | bytes | bytearray)]
+            if any(MARK in (text if isinstance(text, str) else text.decode("latin-1")) for text in texts):
+                found.append(f"{type(one).__qualname__} {str(one)[:200]}")
+    return found
+
+
+def asked(client: httpx.Client, config: Any, function: str) -> str:
+    """What a page is told that has a function called with what stands in its components."""
+    values = {one["id"]: one["props"] for one in config["components"]}
+    one = next(one for one in config["dependencies"] if one["api_name"] == function)
+    parts = [values[part] for part in one["inputs"]]
+    data = [TYPED.get(part.get("elem_id"), part.get("value")) for part in parts]
+    body = {"fn_index": one["id"], "data": data, "session_hash": "ann", "event_data": None}
+    if not one["queue"]:
+        return client.post("/gradio_api/run/predict", json=body).text
+    assert client.post("/gradio_api/queue/join", json=body).status_code == 200
+    with client.stream("GET", "/gradio_api/queue/data?session_hash=ann") as stream:
+        told = ""
+        for piece in stream.iter_text():
+            told += piece
+            if "close_stream" in piece:  # as a page does
+                break
+        return told
+
+
+def main() -> None:
+    """Serve the page in this process, visit it, leave, and print what still holds what was typed."""
+    os.environ["GRADIO_SERVER_PORT"] = str(free_port())
+    gradio_internals.LASTING = 0
+    serve(built(lambda: build(FakeAnalyst())), Settings(), ready=lambda: True)
+    url = f"http://127.0.0.1:{os.environ['GRADIO_SERVER_PORT']}"
+    with httpx.Client(base_url=url, headers={"Origin": url}, timeout=60) as client:
+        config = client.get("/config").json()
+        with client.stream("GET", "/gradio_api/heartbeat/ann"):
+            assert "40 rows" in asked(client, config, "read_table")
+            for function in ("ask", "fit_table", "try_mine"):
+                assert MARK in asked(client, config, function), function
+            assert holders(), "the last answer is there as long as its page"
+    for _ in range(20):
+        time.sleep(0.5)  # nobody tells when a session has ended
+        if not (held := holders()):
+            break
+    print("\n".join(["held:", *held]), flush=True)
+    os._exit(0)
+
+
+def test_nothing_of_a_table_is_held_when_its_visitor_has_left() -> None:
+    """Neither by gradio nor by this app. In a process of its own: the server ends with it."""
+    command = [sys.executable, "-m", "tests.ui.test_memory"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert told.stdout.partition("held:")[2] == "\n", told.stderr
+
+
+if __name__ == "__main__":
+    main()
