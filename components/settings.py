@@ -23,6 +23,11 @@ def _listed(given: object) -> object:
     return [part.strip() for part in given.split(",") if part.strip()]
 
 
+def space() -> str:
+    """The id of the Space that this runs in, as the hub sets it: OWNER/NAME; or ""."""
+    return os.environ.get("SPACE_ID", "")
+
+
 class Settings(BaseSettings):
     """Poolscope's settings; each field is read from POOLSCOPE_<FIELD>."""
 
@@ -39,7 +44,7 @@ class Settings(BaseSettings):
     address_rate: int = Field(1800, gt=0)  # and all with one address, such as a lecture hall's
     # Networks of the proxies that may name a visitor's address, with commas.
     proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        default_factory=lambda: LOOPBACK + PRIVATE * ("SPACE_ID" in os.environ), validate_default=True
+        default_factory=lambda: LOOPBACK + PRIVATE * bool(space()), validate_default=True
     )
     # The address at which others reach the app; found, where a speaker has a room.
     url: str | None = Field(None, pattern="^https?://")

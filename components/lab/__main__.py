@@ -26,7 +26,7 @@ from pydantic import TypeAdapter
 from safetensors.numpy import save
 
 from components.analyses.fit import fit_table, to_rows
-from components.analyses.measuring.export import program
+from components.analyses.measuring.export import classifier
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import data_frame, to_csv
 from components.exhibits.lab import Found
@@ -36,7 +36,8 @@ from components.fitting import Fit, OwnHead, Plan, Stage, fit_json
 from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.work import on_cluster, on_cores, remembering
-from components.model.examine import examine
+from components.model import files
+from components.model.examine import DECLARED, examine
 from components.model.internals import quiet
 from components.model.loading import load
 from components.model.probes import place_of
@@ -51,6 +52,7 @@ PARQUET = (".parquet", ".pq")
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how such a file begins
 CARD = Path(__file__).with_name("card.md")
 WIDE = 79  # characters of a line of progress: a shorter one covers the one before
+LEFT = ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.onnx", "checkpoint-*", ".*")  # not needed
 TASK = "mine"  # what the head is for, in its file
 HEAD = "head.safetensors"
 COUNTS = 0.05  # p below which a difference counts
@@ -79,14 +81,15 @@ def main(given: Sequence[str]) -> int:
         spec = next(spec for spec in done.specs if spec.key == done.fit.ranking[0].backbone)
         folder = asked.out / "classifier"
         folder.mkdir(exist_ok=True)
-        files = classifier_files(done.fit, spec, done.notes)
-        for name, content in files.items():
+        written = classifier_files(done, spec)
+        take_encoder(spec, done.fit.ranking[0].pooling, folder / "encoder")
+        for name, content in written.items():
             (folder / name).write_bytes(content)
         archive = shutil.make_archive(str(folder), "zip", asked.out, folder.name)
     except PoolscopeError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
-    print(files["README.md"].decode(), page, archive, sep="\n", flush=True)
+    print(written["README.md"].decode(), page, archive, sep="\n", flush=True)
     return 0
 
 
@@ -186,12 +189,21 @@ def reported(done: Done, name: str, say: Texts) -> str:
     return "".join(report([LAB], found, {}, known, Made(datetime.now(UTC)), say))
 
 
-def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) -> dict[str, bytes]:
-    """Every file by its name. ``spec``: the backbone of the best combination.
+def take_encoder(spec: BackboneSpec, pooling: str, target: Path) -> None:
+    """Copy the checkpoint of ``spec`` to ``target``; one of the hub is named by its id, and not copied."""
+    shutil.rmtree(target, ignore_errors=True)  # that of a run before
+    if spec.source != "hub" and (place := files.folder(spec)) is not None:
+        source = place if pooling == DECLARED else files.body(place)
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns(*LEFT))
+
+
+def classifier_files(done: Done, spec: BackboneSpec) -> dict[str, bytes]:
+    """Every file but the encoder's by its name. ``spec``: the backbone of the best combination.
 
     PoolscopeError where the backbone cannot be loaded.
     """
-    best = fit.ranking[0]
+    fit, notes, best = done.fit, done.notes, done.fit.ranking[0]
+    columns = [name for name in (done.columns.text, done.columns.text_pair) if name]
     with TemporaryDirectory() as folder:
         file = Path(folder) / HEAD
         backbone = load(replace(spec, probes=str(file)))
@@ -206,7 +218,7 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
         query = Query(
             spec.key, fit.table.texts[0], pair, best.pooling, "probe", task=TASK, pool_layer=best.layer
         )
-        code = program(examine(backbone, query, task))
+        code = classifier(examine(backbone, query, task), columns)
         head = file.read_bytes()
     numbers, table = fit_json(fit, notes), fit.table
     words = {"backbone": "words alone, tf-idf", **numbers["words"]}
@@ -215,7 +227,7 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
     predictions = [("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)]
     texts = {
         "classify.py": code,
-        "README.md": card(fit, last, notes),
+        "README.md": card(fit, last, notes, spec, columns),
         "results.csv": to_csv(pd.DataFrame([*numbers["rows"], words])[RESULTS.split()]),
         "predictions.csv": to_csv(data_frame(predictions)),
         "fit.json": json.dumps(numbers, indent=1, ensure_ascii=False) + "\n",
@@ -223,7 +235,7 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
     return {HEAD: head, **{name: text.encode("utf-8", errors="replace") for name, text in texts.items()}}
 
 
-def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
+def card(fit: Fit, last: int, notes: tuple[Sentence, ...], spec: BackboneSpec, columns: Sequence[str]) -> str:
     """Say what it is and how well it does, as Markdown. ``last``: the backbone's last layer."""
     text = CARD.read_text("utf-8")
     page: Template = Template(text, undefined=StrictUndefined, keep_trailing_newline=True)
@@ -231,6 +243,8 @@ def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
         fit=fit,
         best=fit.ranking[0],
         last=last,
+        spec=spec,
+        columns=" and ".join(f"`{_plain(column)}`" for column in columns),
         worse=sum(row.p_corrected < COUNTS for row in fit.ranking),
         beats_words=Found(fit, {}).beats_words,
         labels=", ".join(f"`{_plain(label)}`" for label in fit.classes),

@@ -3,6 +3,7 @@
 import io
 import json
 import runpy
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -15,16 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from huggingface_hub.utils import filter_repo_objects
+from safetensors.numpy import save_file
+from transformers import logging
 
 from components.analyses.measuring.analyze import analyse
-from components.analyses.measuring.export import module, pooling_source, program
+from components.analyses.measuring.export import classifier, module, pooling_source, program
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
-from components.model.examine import examine
+from components.model.examine import Examined, examine
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.model.pooling import POOLINGS
-from components.types import Analysis, BackboneSpec, Query
+from components.types import Analysis, BackboneSpec, Query, TaskSpec
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain
 from tests.serving import ROOT
 from tests.tiny import change, checkpoint
@@ -217,6 +221,71 @@ def test_a_checkpoint_of_the_hub_is_pinned() -> None:
         compile(source, "exported", "exec")
         assert 'CHECKPOINT = "org/na\'me"\nREVISION = "abc"\n' in source
         assert source.count("revision=REVISION") + source.count("revision=revision") == 2
+
+
+@pytest.mark.parametrize("head", ["own", "probe"])
+def test_who_visits_a_space_is_told_what_brings_the_checkpoint(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, head: str
+) -> None:
+    """The command is done by hand: it copies what it names of the Space's files."""
+    monkeypatch.setenv("SPACE_ID", "owner/name")
+    query = Query("gpt2-sentiment", TEXT, pooling="mean", head=head)
+    examined = examine(load(SPECS[query.backbone]), query)
+    assert "hf download owner/name --repo-type space" in module(examined)
+    (tmp_path / "program.py").write_text(program(examined), encoding="utf-8")
+    lines = [line.removeprefix("#") for line in program(examined).splitlines() if line.startswith("#     ")]
+    words = shlex.split("\n".join(lines))
+    there = [file.relative_to(ROOT).as_posix() for file in (ROOT / "assets").rglob("*") if file.is_file()]
+    for name in filter_repo_objects(there, allow_patterns=words[words.index("--include") + 1 :: 2]):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).symlink_to(ROOT / name)
+    with chdir(tmp_path), redirect_stdout(io.StringIO()) as output:
+        runpy.run_path("program.py")
+    numbers = [float(line.rsplit(": ", 1)[1]) for line in output.getvalue().splitlines()]
+    np.testing.assert_allclose(numbers, analyse(examined).probabilities, atol=1e-5)
+
+
+CLASSIFIERS = (  # of a backbone, behind a pooling of a layer
+    ("bert-sentiment", "pooler", -1),
+    ("bert-paraphrase", "cls", 2),
+    ("gpt2-sentiment", "native", -1),
+    ("gpt2-sentiment", "concat_last4_cls", -1),
+    ("xlnet-sentiment", "native", 1),
+    ("xlnet-paraphrase", "cls", -1),
+    ("roberta-sentiment", "mean_content", -1),
+    ("distilbert-sentiment", "first_last_avg", 1),
+)
+
+
+@pytest.mark.parametrize(("key", "pooling", "layer"), CLASSIFIERS)
+def test_a_classifier_says_of_many_texts_what_is_measured_of_each(
+    tmp_path: Path, key: str, pooling: str, layer: int
+) -> None:
+    """In batches, without padding; in columns of any name, as "text" is a visitor's."""
+    pairs, count = key.endswith("paraphrase"), {"concat_last4_cls": 3}.get(pooling, 1)
+    task, columns = TaskSpec("mine", "mine", ("no", "yes"), 1 + pairs), ["a", 'the "b"'][: 1 + pairs]
+    place = ("mine", pooling) if layer < 0 else ("mine", pooling, str(layer))
+    drawn = np.random.default_rng(0).normal(size=(2, 128 * count + 1)).astype(np.float32)
+    file = tmp_path / "head.safetensors"
+    parts = {"weight": drawn[:, :-1].copy(), "bias": drawn[:, -1].copy()}
+    save_file({"/".join((*place, name)): part for name, part in parts.items()}, file)
+    backbone = load(replace(SPECS[key], probes=str(file)))
+    texts = [*(text for text, _pair in INPUTS), "good", "fine", "[CLS] <cls> good", "good film " * 200]
+    seconds = ["it was", *texts[:-1]] if pairs else [""] * len(texts)
+
+    def asked(text: str, pair: str) -> Examined:
+        more = {"head": "probe", "task": "mine", "pool_layer": layer}
+        return examine(backbone, Query(key, text, pair, pooling, **more), task)
+
+    expected = [analyse(asked(*both)).probabilities for both in zip(texts, seconds, strict=True)]
+    (tmp_path / "classify.py").write_text(classifier(asked("good", seconds[0]), columns), encoding="utf-8")
+    (tmp_path / "encoder").symlink_to(SPECS[key].location)
+    before = logging.get_verbosity()
+    classify = runpy.run_path(str(tmp_path / "classify.py"))["classify"]
+    logging.set_verbosity(before)
+    logging.enable_progress_bar()
+    found = classify(texts, seconds) if pairs else classify(texts)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
 def printed(source: str, spec: BackboneSpec) -> list[float]:

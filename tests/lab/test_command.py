@@ -43,7 +43,6 @@ from components.types import BackboneSpec, Floats, Ints
 from tests.exhibits.answers import found
 from tests.exhibits.showing import Document, checked
 from tests.plain import SPECS
-from tests.serving import ROOT
 from tests.tables import reviews
 from tests.ui.fake import XSS
 
@@ -66,7 +65,15 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-def test_the_program_says_what_the_head_makes_of_the_text(out: Path) -> None:
+def run_alone(folder: Path, *given: str) -> str:
+    """What the unpacked program prints, run from elsewhere, with no way to Poolscope or a network."""
+    command = [sys.executable, "-I", str(folder / "classifier" / "classify.py"), *given]
+    alone = {"PATH": "", "HF_HUB_OFFLINE": "1", "HOME": str(folder)}
+    place = {"cwd": folder / "elsewhere", "env": alone}
+    return subprocess.run(command, check=True, capture_output=True, text=True, **place).stdout
+
+
+def test_the_unpacked_program_says_what_the_head_makes_of_texts_and_tables(out: Path, tmp_path: Path) -> None:
     """Against transformers and NumPy alone."""
     best = json.loads((out / "classifier" / "fit.json").read_text(encoding="utf-8"))["rows"][0]
     text = reviews(60).texts[0]
@@ -79,13 +86,34 @@ def test_the_program_says_what_the_head_makes_of_the_text(out: Path) -> None:
     logits = weight @ states[best["layer"]][0].numpy().mean(axis=0) + bias
     expected = np.exp(logits) / np.exp(logits).sum()
 
-    source = (out / "classifier" / "classify.py").read_text(encoding="utf-8")
-    source = source.replace('"head.safetensors"', json.dumps(str(out / "classifier" / "head.safetensors")))
-    command = [sys.executable, "-I", "-c", source]
-    run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    lines = [line.rsplit(": ", 1) for line in run.stdout.splitlines()]
+    with ZipFile(out / "classifier.zip") as archive:
+        archive.extractall(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    printed = run_alone(tmp_path, text)
+    lines = [line.rsplit(": ", 1) for line in printed.splitlines()]
     assert [label for label, _ in lines] == ["=1+1", "positive"]
     np.testing.assert_allclose([float(number) for _, number in lines], expected, rtol=1e-5, atol=1e-6)
+    texts = [*reviews(60).texts, "", "not good " * 200]
+    table = pd.DataFrame({"stars": "?", "review": texts}, index=range(len(texts)))
+    table.to_csv(tmp_path / "elsewhere" / "in.csv", index=False)
+    run_alone(tmp_path, "--csv", "in.csv", "--out", "out.csv")
+    said = pd.read_csv(tmp_path / "elsewhere" / "out.csv", keep_default_na=False)
+    assert [*said] == ["stars", "review", "predicted", "p(=1+1)", "p(positive)"]
+    assert said["review"].tolist() == texts
+    numbers = said[["p(=1+1)", "p(positive)"]].to_numpy(float)
+    np.testing.assert_allclose(numbers[0], expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(numbers.sum(axis=1), 1, atol=1e-6)
+    assert said["predicted"].tolist() == [["=1+1", "positive"][one] for one in numbers.argmax(axis=1)]
+    with torch.no_grad():
+        for row in (17, 42, 61):
+            inputs = tokenizer(texts[row], truncation=True, max_length=128, return_tensors="pt")
+            states = model(**inputs, output_hidden_states=True).hidden_states[best["layer"]][0]
+            logits = torch.tensor(weight @ states.numpy().mean(axis=0) + bias)
+            np.testing.assert_allclose(numbers[row], logits.softmax(dim=0), rtol=1e-5, atol=1e-6)
+    table[["stars"]].to_csv(tmp_path / "elsewhere" / "in.csv", index=False)
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        run_alone(tmp_path, "--csv", "in.csv", "--out", "out.csv")
+    assert "in.csv has no column 'review', but stars" in failed.value.stderr
 
 
 def test_a_line_says_how_far_it_is_and_how_long_the_rest_takes(
@@ -117,9 +145,10 @@ def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:
     with ZipFile(out / "classifier.zip") as archive:
         names = {name.removeprefix("classifier/") for name in archive.namelist()} - {""}
         predictions = archive.read("classifier/predictions.csv").decode()
-    assert names == {file.name for file in (out / "classifier").iterdir()}
+    encoder = {f"encoder/{file.name}" for file in Path(SPECS[KEY].location).iterdir()}
     assert names == {
-        "README.md", "classify.py", "fit.json", "head.safetensors", "predictions.csv", "results.csv"
+        "README.md", "classify.py", "fit.json", "head.safetensors", "predictions.csv", "results.csv",
+        "encoder/", *encoder,
     }  # fmt: skip
     rows = list(csv.DictReader(predictions.splitlines()))
     assert [row["text"] for row in rows] == list(reviews(60).texts)

@@ -1,10 +1,10 @@
-"""Programs to take home: the head of an examined query as Python without Poolscope, in two files.
+"""Programs to take home: the head of an examined query as Python without Poolscope.
 
 A program prints the query's probabilities; a module is an ``nn.Module`` that can be trained on batches with
-padding. What they say stands in assets/templates; here is what is measured for them. The layers of a head are
-never looked up: it is traced, each step becomes the layer that does the same, and the layers are then
-compared with the head itself, on random hidden states. A pooling method is read from the module that defines
-it, so that a new one can be exported as it is.
+padding; a classifier takes any text, and tables. What they say stands in assets/templates; here is what is
+measured for them. The layers of a head are never looked up: it is traced, each step becomes the layer that
+does the same, and the layers are then compared with the head itself, on random hidden states. A pooling
+method is read from the module that defines it, so that a new one can be exported as it is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from components.model.internals import repeatable
 from components.model.pooling import POOLINGS
 from components.model.probes import place_of
 from components.model.tracing import Call, trace
-from components.settings import ASSETS
+from components.settings import ASSETS, space
 from components.texts import load_texts
 from components.types import Cut, Query
 
@@ -99,6 +99,29 @@ def module(examined: Examined) -> str:
     return _rendered("module.jinja", examined, pooling, needed, pooling=pooling, own=own, body=body)
 
 
+def classifier(examined: Examined, columns: Sequence[str]) -> str:
+    """Write Python that classifies any text, or a table with the ``columns`` of one or two texts.
+
+    The probe's file "head.safetensors" stands beside it and, unless the hub has it, the checkpoint "encoder".
+    """
+    pooling, layer = examined.query.pooling, len(examined.states.layers) - 1 if examined.lower else None
+    native = own_layers(examined, NATIVE).native if examined.backbone.body_alone else None
+    unfit = LOWER if examined.lower and pooling in (POOLER, DECLARED) else _unfit(examined)
+    if not unfit and pooling == NATIVE and native is None:
+        unfit = _refusal(
+            "What the checkpoint's own head reads is measured, and no other pooling is the same."
+        )
+    if unfit:
+        return f"{unfit}raise SystemExit({literal(' '.join(unfit.replace('#', '').split()))})\n"
+    pooling = str(native) if pooling == NATIVE else pooling
+    needed = {(name, "") for name in ("argparse", "csv", "torch")} | {("safetensors.torch", "load_file")}
+    needed |= {("itertools", "groupby"), ("pathlib", "Path"), ("transformers", "AutoTokenizer")}
+    needed |= {("transformers", "AutoModelForSequenceClassification"), ("transformers", "logging")}
+    where = "/".join(place_of(examined.query.task, examined.query.pooling, layer))
+    told = {"columns": columns, "layer": layer, "native": native, "pooling": pooling, "where": where}
+    return _rendered("classifier.jinja", examined, pooling, needed, **told)
+
+
 def _rendered(name: str, examined: Examined, written: str, needed: set[Import], **values: object) -> str:
     """Fill a template; ``written`` is the pooling that is written out, or "" for none."""
     backbone, ids = examined.backbone, examined.encoded.inputs["input_ids"][0]
@@ -118,6 +141,7 @@ def _rendered(name: str, examined: Examined, written: str, needed: set[Import], 
         swaps=swaps(backbone, examined.query.pooling),
         pinned=["revision=REVISION"] if backbone.spec.source == "hub" else [],
         inside=Path(backbone.spec.location).is_relative_to(ROOT),
+        space=space(),
         imports=_imports(needed | source.imports),
         fields=source.fields,
         code=source.code,
