@@ -21,8 +21,8 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from itertools import count
+from dataclasses import dataclass, replace
+from itertools import count, islice
 from typing import Any
 
 import torch
@@ -33,6 +33,7 @@ from components.model.internals import repeatable
 
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
 Answer = Callable[[PreTrainedModel, Inputs], Tensor]  # what a call of the model gives for B inputs: (B, N)
+Noted = tuple[nn.Module, tuple[Any, ...], Any]  # a call: the module, what it took, and what it gave
 Change = Callable[[Tensor], Tensor]  # hidden states (B, T, D) -> others in their place
 
 NOISES = (1.0, 100.0, 10_000.0)  # standard deviations of random hidden states; some heads hear only loud ones
@@ -185,9 +186,9 @@ def _answer_to_noise(
 
 
 @contextmanager
-def noted(modules: Iterable[nn.Module]) -> Iterator[list[tuple[nn.Module, tuple[Any, ...], Any]]]:
-    """Within, each call of one of these is noted as it ends: the module, what it took, what it gave."""
-    calls: list[tuple[nn.Module, tuple[Any, ...], Any]] = []
+def noted(modules: Iterable[nn.Module]) -> Iterator[list[Noted]]:
+    """Within, each call of one of these is noted as it ends."""
+    calls: list[Noted] = []
 
     def note(module: nn.Module, args: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
         calls.append((module, (*args, *named.values()), output))
@@ -355,23 +356,31 @@ def find_entries(
     with repeatable(model):
         second = run(model, cut, others)
     with repeatable(model):
-        first, seen = _watched(model, cut, inputs)
+        first, given, calls = _watched(model, cut, inputs)
     if torch.allclose(first.logits, second.logits, rtol=1e-4, atol=1e-6):  # nothing would show
         return (None,) * (len(first.hidden) - 1)
     rows = len(second.logits)
     many = {name: value.expand(rows, -1) for name, value in first.inputs.items()}
+    handed = {module: output for module, _taken, output in calls}
 
     def works(entry: Entry, layer: int) -> bool:
         """Tell whether the first input, with the second's states of a layer, is answered as the second."""
-        with repeatable(model), started(entry, seen.handed, rows, lambda _own: second.hidden[layer]):
+        with repeatable(model), started(entry, handed, rows, lambda _own: second.hidden[layer]):
             patched = run(model, cut, many)
         return torch.allclose(patched.logits, second.logits, rtol=1e-5, atol=1e-6)
 
     def entry(layer: int) -> Entry | None:
         """The entry of one layer; with all that need not run before it, if nothing changes without that."""
-        for time, found in seen.receiving(first.hidden[layer])[:TRIED]:
+        states = first.hidden[layer]
+        received = (
+            (ended, replace(call, turned=turned))
+            for ended, call, value in given
+            for turned in (False, True)
+            if torch.equal(value, states.transpose(0, 1) if turned else states)
+        )
+        for ended, found in islice(received, TRIED):
             if works(found, layer):
-                short = replace(found, below=seen.below(time, first.hidden[: layer + 1]))
+                short = replace(found, below=_below(calls, ended, first.hidden[: layer + 1]))
                 return short if works(short, layer) else found
         return None
 
@@ -390,60 +399,39 @@ def _two_inputs(tokenizer: PreTrainedTokenizerBase) -> tuple[Inputs, Inputs]:
     return inputs, {**second, "input_ids": torch.tensor([others]).expand(rows, -1)}
 
 
-@dataclass(eq=False)
-class _Watched:
-    """All that ran in a forward pass over one input.
+def _watched(
+    model: PreTrainedModel, cut: nn.Module, inputs: Inputs
+) -> tuple[Pass, list[tuple[int, Entry, Tensor]], list[Noted]]:
+    """A pass over one input, every tensor of three axes that a module was given, and all calls as `noted`.
 
-    ``given``: every tensor of three axes that a module was given, with the time. ``ended``: when a module's
-    call did. ``handed``: what the modules handed out that were called once, those that began first in front.
+    Each tensor comes with how many calls had ended by then, and with the call that it was given to.
     """
+    given: list[tuple[int, Entry, Tensor]] = []
+    begun = Counter[nn.Module]()
+    with noted(model.modules()) as calls, ExitStack() as hooks:
 
-    given: list[tuple[int, Entry, Tensor]] = field(default_factory=list)
-    ended: dict[nn.Module, int] = field(default_factory=dict)
-    handed: dict[nn.Module, Any] = field(default_factory=dict)
+        def begin(module: nn.Module, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+            places: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
+            for place, value in places:
+                if isinstance(value, Tensor) and value.dim() == 3:
+                    given.append((len(calls), Entry(module, begun[module], place), value.clone()))
+            begun[module] += 1
 
-    def receiving(self, hidden: Tensor) -> list[tuple[int, Entry]]:
-        """The calls that were given the states ``hidden`` (B, T, D), with the time."""
-        return [
-            (time, replace(entry, turned=turned))
-            for time, entry, value in self.given
-            for turned in (False, True)
-            if torch.equal(value, hidden.transpose(0, 1) if turned else hidden)
-        ]
-
-    def below(self, time: int, layers: tuple[Tensor, ...]) -> tuple[nn.Module, ...]:
-        """The outermost modules that handed out the states of one of the ``layers`` before a time."""
-        found: list[nn.Module] = []
-        inside: set[nn.Module] = set()
-        for module, output in self.handed.items():
-            states = states_in(output)
-            if self.ended[module] > time or states is None or module in inside:
-                continue
-            if any(torch.equal(states, each) for layer in layers for each in (layer, layer.transpose(0, 1))):
-                found.append(module)
-                inside |= set(module.modules())
-        return tuple(found)
-
-
-def _watched(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> tuple[Pass, _Watched]:
-    seen, calls, clock = _Watched(), Counter[nn.Module](), count()
-
-    def begin(module: nn.Module, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        places: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
-        time = next(clock)
-        for place, value in places:
-            if isinstance(value, Tensor) and value.dim() == 3:
-                seen.given.append((time, Entry(module, calls[module], place), value.clone()))
-        seen.handed.setdefault(module)
-        calls[module] += 1
-
-    def end(module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
-        seen.ended[module], seen.handed[module] = next(clock), output
-
-    with ExitStack() as hooks:
         for module in model.modules():
             hooks.enter_context(module.register_forward_pre_hook(begin, with_kwargs=True))
-            hooks.enter_context(module.register_forward_hook(end))
-        passed = run(model, cut, inputs)
-    seen.handed = {module: output for module, output in seen.handed.items() if calls[module] == 1}
-    return passed, seen
+        return run(model, cut, inputs), given, calls
+
+
+def _below(calls: list[Noted], ended: int, layers: tuple[Tensor, ...]) -> tuple[nn.Module, ...]:
+    """The outermost modules, called once, that gave one of the ``layers`` before so many calls had ended."""
+    times = Counter(module for module, _taken, _output in calls)
+    found: list[nn.Module] = []
+    inside: set[nn.Module] = set()
+    for module, _taken, output in reversed(calls[:ended]):  # what is around another one ends later
+        states = states_in(output)
+        if times[module] > 1 or states is None or module in inside:
+            continue
+        if any(torch.equal(states, each) for layer in layers for each in (layer, layer.transpose(0, 1))):
+            found.append(module)
+            inside |= set(module.modules())
+    return tuple(found)
