@@ -38,6 +38,9 @@ def test_what_is_added_as_the_how_tos_say_turns_no_test_red(tmp_path: Path) -> N
         for place in (tmp_path / file.replace("en.toml", f"{tag}.toml") for tag in tags):
             with place.open("a", encoding="utf-8") as written:
                 written.write(f"\n\n{code}" if place.stat().st_size else code)
+    (tmp_path / "assets/texts/fr.toml").write_text(
+        (tmp_path / "assets/texts/zh.toml").read_text("utf-8").replace('tag = "zh"', 'tag = "fr"'), "utf-8"
+    )
     for file, lines in LINES.items():
         text = (tmp_path / file).read_text("utf-8")
         for before, after in lines:

@@ -91,7 +91,7 @@ def test_it_holds_what_classify_shows_and_nothing_of_files(tag: str) -> None:
     said = re.sub(r"\s+", " ", found.text)
     unsaid = ["head.all_checkpoint", "weights.unused_none", "takehome.program", "away.link"]
     assert [key for key in unsaid if say(key) in said] == []
-    assert {"en": "checkpoint", "zh": "检查点"}[tag] not in said.lower()
+    assert not re.search("checkpoint|检查点", said, re.IGNORECASE)
     assert len(re.findall(rf"{say('steps.object')}(?!。)", said)) == 4  # the tensors of pooler and classifier
     assert say("head.all_object") in said
     assert found.links == []
