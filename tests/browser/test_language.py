@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from components.model.pooling import POOLINGS
+from components.texts import languages, load_texts
 from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor, visit
 
 TYPED = "The plot is not bad, but the acting is not good at all."
@@ -14,6 +15,7 @@ NAMES = """Poolscope hub CLS SEP BERT DistilBERT RoBERTa XLNet GPT mini own nega
 BertForSequenceClassification Bert For Sequence Classification Pooler dense activation tanh dropout
 classifier bias weight
 mean_sqrt_len_t PNG SVG CSV common complete"""  # the last two: a key that gradio itself has no Chinese for
+NAMES += "".join(f" {load_texts(tag).language.name}" for tag in languages())
 DATA = {*POOLINGS, *re.findall(r"\w+", f"{TYPED} {NAMES}".lower())}  # what stays what it is in any language
 HANZI = re.compile(r"[\u4e00-\u9fff]")
 PHRASE = re.compile(r"\b[a-z]{2,} [a-z]{2,}")  # neither names of models nor single tokens
