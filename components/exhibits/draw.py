@@ -49,6 +49,7 @@ CLEAR = "rgba(0, 0, 0, 0)"
 
 # Purple to green through a neutral grey, after ColorBrewer's PRGn: safe for every common colour blindness.
 DIVERGING = [[0.0, "#622386"], [0.25, "#be8ce1"], [0.5, "#eceef0"], [0.75, "#68b986"], [1.0, "#00572e"]]
+FAINT = "rgba(128, 128, 128, 0.2)"  # that grey, beside which colours stand out in the light and in the dark
 RANDOM = [[0.0, "#f4f5f6"], [0.5, "#b9bcc0"], [1.0, "#595d63"]]  # instead, for what is random
 SEGMENT_COLOURS = (FIRST, SECOND, SPECIAL)  # of the texts; -1 stands for tokens of neither
 SEGMENT_KEYS = ("segment.first", "segment.second", "segment.special")  # of their names
@@ -194,6 +195,13 @@ def diverging(value: float) -> str:
     stops = [2 * float(str(stop)) - 1 for stop, _ in DIVERGING]
     channels = zip(*(rgb(str(colour)) for _, colour in DIVERGING), strict=True)
     return f"#{bytes(round(float(np.interp(value, stops, channel))) for channel in channels).hex()}"
+
+
+def faint_stops(far: float, near: float = 0.0) -> list[list[Any]]:
+    """The two-way scale, FAINT up to ``near`` on both sides of 0, and as plots mix it from ``far`` on."""
+    below: list[tuple[float, str]] = [(-far, diverging(-far)), (-near, FAINT)]
+    middle = [*below, (near, FAINT), (far, diverging(far))]
+    return [*DIVERGING[:2], *([(1 + value) / 2, colour] for value, colour in middle), *DIVERGING[3:]]
 
 
 def painted(colour: str) -> str:

@@ -24,7 +24,7 @@ from components.exhibits.exhibit import (
     titled_frame,
     unanswered,
 )
-from components.exhibits.origin import MOST, Holder, share_map, share_text, stays, story, token_name
+from components.exhibits.origin import MOST, Holder, shades, share_map, share_text, stays, story, token_name
 from components.exhibits.verdict import ranked
 from components.exhibits.view import LABEL, View, labels_of, number, percent, shorten, visible, word
 from components.texts import Sentence, Texts
@@ -262,7 +262,7 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
         "trace.other_token": [others[place] for place in theirs],
     }
     columns = {say("away.layer", layer=layer): row for layer, row in enumerate(given.shares)}
-    shades, (layers, total) = draw.RANDOM if first.random else draw.DIVERGING, given.shares.shape
+    layers, total = given.shares.shape
     heading, words = say("trace.heading_random"), say("trace.description", layers=layers, total=total)
     told = ""
     if mine and not first.random:
@@ -278,7 +278,7 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
         words=words,
         data=titled_frame(tokens, say, columns),
         figure=share_map(view, shares, say),
-        above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades, ends)}",
+        above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades(first.random), ends)}",
         about=say("trace.about", asked=naming.asked_line(first, say), text=other),
         scale=scale,
         least_width=draw.least_width(view),

@@ -106,6 +106,11 @@ def share_text(share: float) -> str:
     return f"{number(100 * share, 0)} %"
 
 
+def shades(random: bool) -> list[list[Any]]:
+    """The colours of shares, full where they are written."""
+    return draw.RANDOM if random else draw.faint_stops(SEEN)
+
+
 def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
     """L + 1 rows by T columns of shares, NaN where there is none; what is read is framed."""
     texts = [["" if np.isnan(one) else share_text(float(one)) for one in row] for row in shares]
@@ -122,7 +127,7 @@ def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
         text=written.tolist(),
         texttemplate="%{text}",
         textfont={"size": 9},
-        colorscale=draw.RANDOM if random else draw.DIVERGING,
+        colorscale=shades(random),
         colorbar={"tickvals": [-1, 0, 1], "ticktext": [share_text(share) for share in (-1, 0, 1)]},
         hoverongaps=False,
     )

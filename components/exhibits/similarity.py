@@ -29,13 +29,7 @@ SHARE = 52  # pixels, for a share after it
 STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
 NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
 NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
-FAINT = "rgba(128, 128, 128, 0.2)"  # that grey: what stands out does so in the light and in the dark theme
-SCALE = [  # the two-way scale, grey where it is ordinary
-    *draw.DIVERGING[:2],
-    *([0.5 - OUTSIDE / 2, colour] for colour in (draw.diverging(-OUTSIDE), FAINT)),
-    *([0.5 + OUTSIDE / 2, colour] for colour in (FAINT, draw.diverging(OUTSIDE))),
-    *draw.DIVERGING[3:],
-]
+SCALE = draw.faint_stops(OUTSIDE, OUTSIDE)  # grey where it is ordinary
 
 
 def beside_band(view: View, total: int, say: Texts) -> dict[str, str]:

@@ -19,9 +19,9 @@ import regex
 
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
-from components.exhibits.draw import SEGMENT_KEYS, diverging, painted
+from components.exhibits.draw import FAINT, SEGMENT_KEYS, diverging, painted
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, hint_html, titled_frame
-from components.exhibits.similarity import FAINT, departures, ordinary_scale
+from components.exhibits.similarity import departures, ordinary_scale
 from components.exhibits.view import HOW, View, number, shorten, visible, word, yes_or_no
 from components.markup import render
 from components.texts import Texts
