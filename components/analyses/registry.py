@@ -53,12 +53,14 @@ class Cost:
 class Step:
     """A function that a job runs, by its name: of an examined query, or of a backbone and all that is asked.
 
-    ``last``: whether it waits behind all others; an answer of these is not kept for who asks the same.
+    ``last``: whether it waits behind all others; an answer of these is not kept for who asks the same, nor
+    that of one that ``times``: a time is of one run.
     """
 
     name: str
     function: Callable[..., Any]
     last: bool = False
+    times: bool = False
 
     def run(self, backbone: Backbone, asked: Sequence[Asked], options: Mapping[str, Any]) -> Any:
         """Measure it on a loaded checkpoint; PoolscopeError says why it cannot be had."""
@@ -128,13 +130,16 @@ class Kind(Step):
 
 
 def analysis(
-    asks: str, cost: Cost, prepare: Callable[..., Prepared] | None = None
+    asks: str, cost: Cost, prepare: Callable[..., Prepared] | None = None, times: bool = False
 ) -> Callable[[Callable[..., Any]], Kind]:
-    """Register an analysis; ``asks``: its endpoint's parameters in their order, with spaces between."""
+    """Register an analysis; ``asks``: its endpoint's parameters in their order, with spaces between.
+
+    ``times``: whether its answer is how long something took.
+    """
 
     def registered(function: Callable[..., Any]) -> Kind:
         name = function.__name__
-        return Kind(name, function, asks=tuple(asks.split()), cost=cost, prepare=prepare)
+        return Kind(name, function, False, times, tuple(asks.split()), cost, prepare)
 
     return registered
 

@@ -47,7 +47,7 @@ class Job:
     @property
     def kept(self) -> bool:
         """Tell whether the answer may be kept for who asks the same: not that of a visitor's own head."""
-        return not (self.step.last or any(each.query.mine for each in self.asked))
+        return not (self.step.last or self.step.times or any(each.query.mine for each in self.asked))
 
 
 class ElsewhereError(RuntimeError):

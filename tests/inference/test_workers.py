@@ -96,6 +96,8 @@ def test_the_same_question_has_the_same_answer_until_its_checkpoint_changes(
     assert pack(kept) == pack(first)
     times = [one.milliseconds for one in (first, elsewhere, changed)]  # no two runs take the same
     assert times[0] != times[1] != times[2]
+    rounds = [one.ask("timing", Query("gpt2-sentiment", TEXT)).whole for one in (desk, desk)]
+    assert (rounds[0] != rounds[1]).any()  # a time is measured whenever it is asked for
 
 
 def test_workers_know_which_models_transformers_classifies_with(desk: Desk) -> None:
