@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -24,18 +27,23 @@ from components.texts import Sentence
 BINARY = ("PK\3\4", "\ufffd\ufffd\x11\ufffd", "%PDF-", "PAR1")  # how files begin that are no text
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
+LINES = 50  # of a row that are read: a letter's
+CELLS = 4_000_000  # at most, in all
+LABEL = (
+    100  # characters of a label in which spellings are told apart: Unicode takes long to put marks in order
+)
 SEPARATORS = "\t;|,^~\1\x1f"  # of two that fit, the one that is rarer in prose comes first
 FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of them separates
-DECLARED = re.compile(r"sep=(.)\r?\n")  # a spreadsheet's first line
+DECLARED = re.compile(r"sep=([\t\x01\x1f !#-~])\r?\n")  # a spreadsheet's first line
 RULE = frozenset("-=+|: ")  # what the line between names and rows of a printed table is made of
 ESCAPED = r'\\"(?=[^{0}\r\n])'  # a quotation mark in a text, as databases write it
 NOTHING = r"(^|{0})\\N(?={0}|\r?$)"  # a database's missing value, which is no escaped letter
 SPACED = r'{0} +"(?=[^"{0}\r\n])'  # a mark behind a space that encloses a cell
 ODD = "[\ufffd\ud800-\udfff]"  # what could not be decoded, and halves of characters
 PLACE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)|starting at row (\d+)|$")  # of an error
-ASIDE = r"(\w+://|www\.)\S+|\S+@\S+\.\w+|\S*\d\S*|[\[{].*[\]}]"  # an address, a number, an id, JSON: no text
+ASIDE = r"(\w+://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[^\s\d]*\d\S*|[\[{].*[\]}]"  # what is no text
 DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
-FASTTEXT = re.compile(r"^__label__(\S+)[ \t]+(?!__label__)(.*\S)", re.MULTILINE)
+FASTTEXT = re.compile(r"^__label__(\S+)[ \t]++(?!__label__)(\S.*)", re.MULTILINE)
 OBJECT = re.compile(r"[^\s,]")  # how one of several in JSON begins
 TITLES = 3  # lines at most above the names of the columns
 WORD = re.compile(r"[^\W\d_]+")
@@ -81,10 +89,11 @@ class Columns:
     others: tuple[str, ...] = ()
 
 
-def read_sheet(given: object, headed: bool = False) -> Sheet:
+def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> Sheet:
     """The sheet that ``given`` is; PoolscopeError says in which line it is none.
 
-    ``headed``: the first row names the columns, even where it looks like a row.
+    ``headed``: the first row names the columns, even where it looks like a row. ``rows``: that are wanted at
+    most; a text of many more lines is not read.
     """
     if not isinstance(given, str):
         raise PoolscopeError("table", given, "errors.text")
@@ -93,20 +102,30 @@ def read_sheet(given: object, headed: bool = False) -> Sheet:
         raise PoolscopeError("table", "", "errors.table_empty")
     if text.startswith(BINARY) or text.count("\0") > len(text) / 100:
         raise PoolscopeError("table", text, "errors.table_binary")
-    text = text.replace("\0", "\ufffd")
+    if (lines := text.count("\n") + text.count("\r")) > LINES * rows:
+        raise PoolscopeError("table", Sentence("errors.count", count=lines), "errors.lab_rows", most=rows)
+    text = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
     is_json = text.lstrip().startswith(("{", "["))
     sheet = Sheet(_from_json(text)) if is_json else _from_separated(text, headed)
-    if not 2 <= len(sheet.columns) <= COLUMNS:
-        raise PoolscopeError("table", list(sheet.columns)[:3], "errors.table_columns", most=COLUMNS)
+    _check_width(sheet.columns)
     return _readable(sheet, text)
+
+
+def _check_width(columns: Collection[str], rows: int = 0) -> None:
+    """Check that a table has columns enough and not too many: pandas takes long for those of a wide one."""
+    if not 2 <= len(columns) <= COLUMNS or len(columns) * rows > CELLS:
+        raise PoolscopeError("table", list(islice(columns, 3)), "errors.table_columns", most=COLUMNS)
 
 
 def _readable(sheet: Sheet, text: str) -> Sheet:
     """Leave out the rows that hold what could not be decoded; PoolscopeError where it is a label, or much."""
     cells = sheet.cells
-    found = cells.where(cells.map(lambda cell: re.search(ODD, cell) is not None))
+    named = [
+        name for name in cells if re.search(ODD, "".join(cells[name]))
+    ]  # at once: cell by cell takes long
+    found = cells[named].where(cells[named].map(lambda cell: re.search(ODD, cell) is not None))
     odd = found.notna().any(axis=1)
-    repeats = any(found[name].dropna().duplicated().any() for name in cells)
+    repeats = any(found[name].dropna().duplicated().any() for name in named)
     if repeats or odd.sum() > MOST_UNREADABLE * len(cells) or any("\ufffd" in name for name in sheet.columns):
         line = text.count("\n", 0, text.index("\ufffd")) + 1 if "\ufffd" in text else 1
         raise PoolscopeError("table", text, "errors.table_encoding", line=line)
@@ -192,6 +211,8 @@ def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Tabl
 
 def _plain(label: str) -> str:
     """Write a label as all of its spellings would be: without case, marks that nobody sees, or decimals."""
+    if len(label) > LABEL:
+        return label
     shown = "".join(one for one in unicodedata.normalize("NFKC", label) if unicodedata.category(one) != "Cf")
     try:
         return f"{float(shown):g}"
@@ -226,11 +247,14 @@ def _from_json(text: str) -> pd.DataFrame:
     """Read what pandas writes as JSON, in any orientation, or an object a line; "data.text" is in "data"."""
     try:
         rows = _records(json.loads(text))
-    except (ValueError, RecursionError) as error:
+    except PoolscopeError:
+        raise
+    except (ValueError, TypeError, RecursionError) as error:
         if isinstance(error, json.JSONDecodeError) and text.lstrip().startswith("["):
             raise PoolscopeError("table", text, "errors.table_json", line=error.lineno) from error
         rows = list(_lines(text))
     cells = [{name.strip(): cell for each in row.items() for name, cell in _flat(*each)} for row in rows]
+    _check_width({name: None for row in cells for name in row}, len(cells))
     return pd.DataFrame(cells, dtype=object).map(_cell)
 
 
@@ -250,8 +274,12 @@ def _records(found: Any) -> list[Any]:
         if _are(inner, dict):
             numbered = [all(str(key).isdigit() for key in one) for one in (found, inner[0])]
             by_row = numbered[0] if numbered[0] != numbered[1] else len(found) > len(inner[0])
-            return inner if by_row else list(pd.DataFrame(found, dtype=object).to_dict("records"))
+            if by_row:
+                return inner
+            _check_width(found, len({key for one in inner for key in one}))
+            return list(pd.DataFrame(found, dtype=object).to_dict("records"))
         if _are(inner, list):
+            _check_width(found, len(inner[0]))
             return list(pd.DataFrame(found, dtype=object).to_dict("records"))
     if _are(found, list):
         names = list(map(str, found[0]))
@@ -296,13 +324,15 @@ def _cell(value: Any) -> str:
     if isinstance(value, list) and len(value) == 1:
         (value,) = value
     if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False)
+        with suppress(RecursionError):
+            return json.dumps(value, ensure_ascii=False)
+        return "\ufffd"
     return "" if value is None or value != value else str(value)  # NaN
 
 
 def _from_separated(text: str, headed: bool) -> Sheet:
     """Cells between commas, tabs, semicolons or bars, the first row being the names of the columns."""
-    labelled = FASTTEXT.findall(text)
+    labelled = [(label, prose.rstrip()) for label, prose in FASTTEXT.findall(text)]
     if labelled and len(labelled) == sum(map(bool, map(str.strip, text.splitlines()))):
         return Sheet(pd.DataFrame(labelled, columns=["label", "text"]))
     declared = DECLARED.match(text)
@@ -341,7 +371,7 @@ def _unruled(text: str) -> str:
     ):
         return text
     cells = (line.strip() for line in lines if not RULE.issuperset(line.strip()))
-    return "\n".join(re.sub(r" *\| *", "|", line) for line in cells)
+    return "\n".join("|".join(cell.strip(" ") for cell in line.split("|")) for line in cells)
 
 
 def _untitled(text: str) -> tuple[str, int]:
@@ -380,6 +410,8 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
 def _parsed(text: str, **how: Any) -> pd.DataFrame:
     """Have pandas read every cell as a text; PoolscopeError says in which line it cannot."""
     how |= {"dtype": str, "keep_default_na": False}
+    if max(line.count(how["sep"]) for line in text.replace("\r", "\n").split("\n")) >= COLUMNS:
+        _check_lines(text, **how)
     try:
         cells = pd.read_csv(StringIO(text, newline=""), **how)
     except pd.errors.EmptyDataError as error:
@@ -397,6 +429,21 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
     cells.columns = pd.Index(names if len(set(names)) == len(names) else numbered)
     nameless = [name for name in cells if name.startswith("Unnamed: ") and cells[name].eq("").all()]
     return cells.drop(columns=nameless)
+
+
+def _check_lines(text: str, sep: str, **how: Any) -> None:
+    """Check that no line has too many cells, before pandas makes a column of each."""
+    known = {
+        name: how[name] for name in ("quotechar", "escapechar", "skipinitialspace", "quoting") if name in how
+    }
+    try:
+        most = max(map(len, csv.reader(StringIO(text, newline=""), delimiter=sep, **known)))
+    except csv.Error as error:  # a cell that is longer than any text
+        raise PoolscopeError("table", text, "errors.table_csv", line=1) from error
+    if most > COLUMNS:
+        raise PoolscopeError(
+            "table", Sentence("errors.count", count=most), "errors.table_columns", most=COLUMNS
+        )
 
 
 def _beside_names(cells: pd.DataFrame, text: str) -> pd.DataFrame:
@@ -422,9 +469,11 @@ def _is_unquoted(text: str, how: dict[str, Any]) -> bool:
     They do where each line has as many cells as the first, and in one column every value repeats and has no
     mark, but rows would be swallowed between two marks.
     """
+    if '"' not in text:
+        return False
     lines = [line.rstrip("\r\n") for line in StringIO(text, newline="") if line.strip()]
     cells = [line.split(how["sep"]) for line in lines]
-    if '"' not in text or len({len(row) for row in cells}) > 1:
+    if len({len(row) for row in cells}) > 1:
         return False
     columns = [Counter(column) for column in zip(*cells[1:], strict=True)]
     if not any(min(counts.values()) > 1 and all(counts) and '"' not in "".join(counts) for counts in columns):

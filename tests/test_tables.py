@@ -258,11 +258,24 @@ def test_a_label_that_nearly_all_rows_have_is_named() -> None:
         ("\n".join([HEAD, *2 * BARE * 9, "a,b\ufffd", "c,b\ufffd"]), "from line 218 on"),
         ("\n".join([HEAD, *(f"a long, {row}" for row in BARE)]), "line 2 has 3 cells where 2"),
         (f"{'[' * 500}1{']' * 500}", "2 to 200 columns"),
+        # What pandas would make too many columns, or a column a row, of.
+        ("text,label\n" + "," * 300, "'301 values' was given; 2 to 200 columns"),
+        ("\n".join(f'{{"{row}": 1}}' for row in range(300)), "2 to 200 columns"),
+        (json.dumps({str(row): {str(row): 1, "a": 1} for row in range(300)}), "2 to 200 columns"),
     ],
 )
 def test_what_is_no_table_is_said(given: object, said: str) -> None:
     with pytest.raises(PoolscopeError, match=said):
         read_sheet(given)
+
+
+def test_an_object_that_is_nearly_a_table_is_a_row() -> None:
+    assert read_sheet('{"columns": ["text", "label"], "data": [1]}').columns == ("columns", "data")
+
+
+def test_more_lines_than_the_wanted_rows_can_have_are_not_read() -> None:
+    with pytest.raises(PoolscopeError, match="'101 values' was given; at most 2 rows"):
+        read_sheet("a,b\n" * 101, rows=2)
 
 
 @settings(max_examples=200, deadline=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import binascii
 import json
 import math
@@ -28,11 +27,11 @@ LEVELS = 8  # of lists in lists; servers have up to six
 GROUP = re.compile(r"\[([^\[\]]*)\]")  # numbers of NumPy, torch and others, and of a cell of a table
 LABEL = re.compile(r"^[^\d{}:=]*[:=]\s*")  # the name of what follows
 SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")  # NumPy's numbers in a list of Python's
-SERIES = re.compile(r"\s*(?:Name|Length|dtype): .*$")  # the last line that pandas prints
+SERIES = re.compile(r"(?:Name|Length|dtype): .*$")  # the last line that pandas prints
+WRITTEN = str.maketrans("()'", '[]"')  # what Python writes -> JSON
 PARTS = re.compile(r"[\s,;|(){}\"']+")  # between numbers
 SPACES = re.compile(r"(?:[\s;|(){}\"']|,(?=\s|$))+")  # between numbers with commas in them
-NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
-COMMA = re.compile(r"([-+]?\d+),(\d+(?:e[-+]?\d+)?)", re.IGNORECASE)  # a number of a spreadsheet's
+COMMA = re.compile(r"[-+]?\d+,(\d+)(?:e[-+]?\d+)?", re.IGNORECASE)  # a number of a spreadsheet's
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 BYTES = re.compile(r"(?:\\x|0x)?((?:[\da-f]{8}){2,})", re.IGNORECASE)  # as databases print float32
 FLOAT = np.dtype("<f4")  # of base64, as OpenAI's endpoints write it
@@ -103,25 +102,26 @@ def to_vector(given: object) -> tuple[float, ...]:
 
 
 def parsed(given: object) -> object:
-    """Read JSON, or what Python writes; a text that is neither, as what NumPy prints, stays a text."""
+    """Read JSON, or what Python writes that is as plain; any other text, as what NumPy prints, stays one."""
     if not isinstance(given, str):
         return given
     if len(given) > LONGEST:
         raise PoolscopeError(FIELD, given[:80], "errors.long", length=len(given), longest=LONGEST)
     text = given.strip()
-    if text.startswith(("[", "{", '"', "(", "b'", 'b"')):
-        with suppress(ValueError, RecursionError):
-            read: object = json.loads(text)
-            return read
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            read = ast.literal_eval(SCALAR.sub(r"\1", text))
-            return given if isinstance(read, set) else read  # a set is what Postgres writes of a list
+    if text.startswith(("b'", 'b"')):  # as Redis keeps them
+        with suppress(UnicodeError):
+            return text[2:-1].encode("latin-1").decode("unicode_escape").encode("latin-1")
+    if text.startswith(("[", "{", '"', "(")):
+        for form in (text, SCALAR.sub(r"\1", text).translate(WRITTEN)):
+            with suppress(ValueError, RecursionError):
+                read: object = json.loads(form)
+                return read
     return given
 
 
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
-    stripped = LABEL.sub("", SERIES.sub("", text.strip()))
+    stripped = LABEL.sub("", SERIES.sub("", text.strip())).rstrip()
     if "..." in stripped or "\u2026" in stripped:
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
     groups = [group for group in GROUP.findall(stripped) if PARTS.search(group.strip())]
@@ -130,13 +130,22 @@ def _of_text(text: str) -> Sequence[float]:
     stripped = groups[0] if groups else stripped
     rows, apart = _rows(stripped, PARTS), _rows(stripped, SPACES)
     commas = [COMMA.fullmatch(part) for row in apart for part in row]
-    if all(commas) and any(found and len(found[2]) > 2 for found in commas):
-        return [float(f"{found[1]}.{found[2]}") for found in commas if found]
+    if all(commas) and any(found and len(found[1]) > 2 for found in commas):
+        return _numbers([found[0].replace(",", ".") for found in commas if found])
     for left in (rows, rows[1:]):  # the first may name a column
-        parts = [part for row in left for part in row]
-        if parts and all(map(NUMBER.fullmatch, parts)):
-            return list(map(float, parts))
+        if numbers := _numbers([part for row in left for part in row]):
+            return numbers
     return _of_bytes(text)
+
+
+def _numbers(parts: Sequence[Any]) -> list[float]:
+    """The numbers that ``parts`` stand for, as NumPy reads a file; none where one is no number."""
+    if not all(isinstance(part, str) and part.strip() for part in parts):
+        return []
+    with suppress(ValueError):
+        read = np.loadtxt(parts, comments=None, ndmin=2) if parts else np.empty((0, 1))
+        return [] if read.shape != (len(parts), 1) else list(map(float, read[:, 0]))
+    return []
 
 
 def _rows(text: str, between: re.Pattern[str]) -> list[list[str]]:
@@ -204,8 +213,7 @@ def _held(value: object, levels: int) -> Iterator[Any]:
         else:
             value = [one for key, one in value.items() if key not in BESIDE | SPARSE]
     if isinstance(value, list | tuple) and value:
-        if all(isinstance(one, str) and NUMBER.fullmatch(one) for one in value):
-            value = [float(one) for one in value]
+        value = _numbers(value) or value
         if all(type(one) in (int, float) for one in value):
             yield value
         elif levels:

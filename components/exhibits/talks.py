@@ -178,7 +178,7 @@ def asked_html(texts: list[Control[str]], state: State, say: Texts) -> Markup:
     for control in texts:
         text = control.of(state)
         if text.strip() and isinstance(control.kind, Asked):
-            quoted[control.kind.version] += f" {say('talk.quoted', text=shorten(visible(text), LONGEST))}"
+            quoted[control.kind.version] += f" {say('talk.quoted', text=visible(shorten(text, LONGEST)))}"
     lines = " →".join(filter(None, quoted)).strip()
     return Markup('<p class="asked">{}</p>').format(lines) if lines else Markup()
 

@@ -39,8 +39,8 @@ def refused_in_english() -> Iterator[None]:
         raise gr.Error(str(error), print_exception=False) from error
 
 
-def add_api(analyst: Analyst) -> None:
-    """Declare the public endpoints on the page that is being built."""
+def add_api(analyst: Analyst, lab_rows: int) -> None:
+    """Declare the public endpoints on the page that is being built; ``lab_rows``: of a table at most."""
 
     def backbones() -> list[dict[str, Any]]:
         """The classifiers that can be asked."""
@@ -111,7 +111,7 @@ def add_api(analyst: Analyst) -> None:
         One whose ``p_corrected`` is below 0.05 is worse than the best. Nothing of the table is kept.
         """
         with refused_in_english():
-            rows, notes = to_table(read_sheet(table), Columns(text, label, text_pair))
+            rows, notes = to_table(read_sheet(table, rows=lab_rows), Columns(text, label, text_pair))
             keys = _listed("backbones", backbones) or _here(analyst)[:FITTED]
             methods = tuple(_listed("poolings", poolings))
             if layers not in ("last", "all"):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 import gradio as gr
@@ -402,8 +403,9 @@ def edited(name: str, first: str, second: str) -> list[tuple[str, Pair]]:
     if name == "swap":
         return [("", (second, first))] if second.strip() else []
     listed = load_negations()
-    found = [(name, (left, second)) for name, left in without_negation(first, listed)]
-    found = [*found, *((name, (first, left)) for name, left in without_negation(second, listed))]
+    one_side = ((name, (left, second)) for name, left in without_negation(first, listed))
+    other = ((name, (first, left)) for name, left in without_negation(second, listed))
+    found = list(islice(chain(one_side, other), TRIED + 1))
     if len(found) > 1:
         found = [*found[:TRIED], ("", (without_any(first, listed), without_any(second, listed)))]
     return found
@@ -433,27 +435,41 @@ def load_negations() -> dict[str, Any]:
 
 
 def without_any(text: str, listed: Mapping[str, Any]) -> str:
-    """Give ``text`` without all its negations."""
-    while left := next(without_negation(text, listed), None):
-        _, text = left
-    return text
+    """Give ``text`` without all its negations, in one pass."""
+    left, end, blank, large = "", 0, True, False
+    for match in WORD.finditer(text):
+        if (stays := _stays(match[0], listed)) is None:
+            continue
+        piece, end = text[end : match.start()] + stays, match.end()
+        left += _cased(piece, "A" * large)
+        blank, large = blank and not piece.strip(), large and not piece
+        if not stays:
+            end += text.startswith(" ", end) and (not left or left.endswith(" "))
+            large = large or (blank and match[0][:1].isupper())
+    return left + _cased(text[end:], "A" * large)
 
 
 def without_negation(text: str, listed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Give ``text`` without each of its negations, after that one with the word behind it."""
     for match in WORD.finditer(text):
+        if (stays := _stays(match[0], listed)) is None:
+            continue
         word, before, after = match[0], text[: match.start()], text[match.end() :]
         behind = WORD.search(after)
         name = text[match.start() : match.end() + behind.end()] if behind else word
-        low = word.lower()
-        ending = next((end for end in listed["endings"] if low.endswith(end) and low != end), "")
-        if low in listed["short"]:
-            yield name, before + _cased(listed["short"][low], word) + after
-        elif low in listed["words"]:  # a space goes with it, and what follows begins as it began
+        if not stays:  # a space goes with it, and what follows begins as it began
             after = after.removeprefix(" ") if before.endswith(" ") or not before else after
-            yield name, before + (after if before.strip() else _cased(after, word))
-        elif ending:
-            yield name, before + word[: -len(ending)] + after
+            after = after if before.strip() else _cased(after, word)
+        yield name, before + stays + after
+
+
+def _stays(word: str, listed: Mapping[str, Any]) -> str | None:
+    """What stays of a word that negates, "" where nothing does; None of any other."""
+    low = word.lower()
+    if low in listed["short"]:
+        return _cased(listed["short"][low], word)
+    ending = next((end for end in listed["endings"] if low.endswith(end) and low != end), "")
+    return "" if low in listed["words"] else word[: -len(ending)] if ending else None
 
 
 def _cased(text: str, like: str) -> str:

@@ -202,7 +202,7 @@ class Lab:
         return table, Plan(backbones, poolings, given[self.layers] == "all"), notes
 
     def _sheet(self, given: Given) -> Sheet:
-        return read_sheet(given[self.table], bool(given[self.headed]))
+        return read_sheet(given[self.table], bool(given[self.headed]), self.around.lab_rows)
 
     def _offer(self, sheet: Sheet, chosen: Columns) -> Updates:
         names = [(visible(name), name) for name in sheet.columns]

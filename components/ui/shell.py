@@ -97,7 +97,7 @@ def build(
             scripted_html("exporter", EXPORT.read_text(encoding="utf-8"))  # for the buttons that save images
             gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")  # has Plotly loaded
             if tag == ENGLISH:  # an endpoint speaks English to every program
-                add_api(analyst)
+                add_api(analyst, lab_rows)
     return Site(page, links, scripts, readers)
 
 

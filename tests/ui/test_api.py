@@ -192,7 +192,7 @@ def test_two_long_lists_are_not_multiplied() -> None:
 
     def endpoints() -> gr.Blocks:
         with gr.Blocks(analytics_enabled=False) as blocks:
-            add_api(Refusing())
+            add_api(Refusing(), 2000)
         return blocks
 
     functions = block_functions(built(endpoints)).values()

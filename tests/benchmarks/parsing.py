@@ -1,0 +1,206 @@
+"""``python -m tests.benchmarks.parsing``: processor time that the page spends on the worst that can be sent.
+
+Every input of every function and document, as long as a body may be, in each of the SHAPES. No checkpoint is
+asked: only what the page's own process does is timed. Ends with 1 where something takes longer than BAR.
+With ``--limit SECONDS`` texts are a tenth as long, fields of one name share FEW shapes, and what takes longer
+ends the process at once, wherever it is: the last line then names it.
+"""
+
+import argparse
+import asyncio
+import inspect
+import os
+import signal
+import sys
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import suppress
+from typing import Any, NoReturn
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
+
+import gradio as gr
+from starlette.requests import Request
+
+from components.errors import PoolscopeError
+from components.inference.engine import Desk
+from components.inference.jobs import Job
+from components.settings import Settings
+from components.ui.gradio_internals import block_functions
+from components.ui.public.answering import EVENT_DATA, for_gradio
+from components.ui.public.guard import MAX_CHARACTER_BYTES, OTHER_BODY_BYTES
+from components.ui.public.queue import QueueMiddleware
+from components.ui.public.requests import DOCUMENTS
+from components.ui.shell import Site, build
+from tests.serving import built
+
+BAR = 0.5  # seconds
+UNITS = (  # what a text repeats
+    "a", "1", "-", " ", "\n", "\r\n", "\t", ",", ".", ";", ":", "|", "'", '"', "\\", "%", "&", "=", "_",
+    "@", "\0", "(", "[", "{", '{"a":', "[1,", "<a>", "<!--", "&amp;", "](", "http://", "a@.", "1.", "1e9",
+    "1,2", '"a",', 'a" "', "not ", "Not, ", "isn't ", "np.f(", "dtype: ", '\\"', ',  "', "2020-01-01",
+    "%F0", "a=b&", "1 2\n", "a,b\n", '"a\n', "|a|b|\n", "+--+\n", '{"text":"a","label":"b"}\n',
+    "\u0301\u0316", "\u202e", "\ufdfa", "\U0001f600", "\u4e2d",
+)  # fmt: skip
+HEADS = ("", "b'", "[", '"', "text,label\na,", "__label__a")  # what stands before that
+ENDS = ("", "x", " x", '"')  # and behind: a pattern finds out late that it does not fit
+SHAPES = [
+    *((head, unit, end) for head in HEADS for unit in UNITS for end in ENDS[:2]),
+    *(("", unit, end) for unit in UNITS for end in ENDS[2:]),
+]
+FEW = [
+    *(("", unit, ENDS[place % len(ENDS)]) for place, unit in enumerate(UNITS)),
+    *((head, unit, "x"[: unit != " "]) for head in HEADS[1:] for unit in (" ", "a@.")),
+]
+GOOD = {
+    **{"backbone": "bert-sentiment", "text": "good", "other": "bad", "vector": "1 2", "table": "text,label"},
+    **{"label": "label", "backbones": [], "poolings": []},
+}  # what endpoints need
+NOBODY: Any = None  # waits in a queue
+
+
+class Refusing:
+    """A runner that runs nothing."""
+
+    def run(self, job: Job) -> NoReturn:
+        raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
+
+    def open(self, first: Job | None) -> None:
+        """Nothing is made ready."""
+
+    def ready(self) -> bool:
+        return True
+
+    def close(self, seconds: float) -> None:
+        """Nothing is under way."""
+
+
+class Whatever(gr.EventData):
+    """The data of an event, in which every key holds the same."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __getattr__(self, _name: str) -> object:
+        return self.value
+
+
+class Field:
+    """One input of a function of the page, by its ``place``, or the data of its event: None."""
+
+    def __init__(self, function: Any, place: int | None) -> None:
+        self.function, self.place = function, place
+        names, public = list(_taken(function)), function.api_visibility == "public"
+        self.good = [GOOD.get(name) for name in names] if public else [part.value for part in function.inputs]
+        self.name = "event" if place is None else names[place] if public else function.inputs[place].label
+
+    def __str__(self) -> str:
+        return f"{self.function.name}, {self.name}"
+
+    def send(self, value: str) -> None:
+        """Have the function called with what components make of it; a refusal is an answer."""
+        asyncio.run(self._send(value))
+
+    async def _send(self, value: str) -> None:
+        values = [value if at == self.place else one for at, one in enumerate(self.good)]
+        given = (
+            [dict(zip(self.function.inputs, values, strict=True))] if self.function.inputs_as_dict else values
+        )
+        event = (
+            [Whatever(value)]
+            if any(one.annotation in EVENT_DATA for one in _taken(self.function).values())
+            else []
+        )
+        function = self.function.fn
+
+        async def answered(_asker: object, *args: object) -> None:
+            function(*args)
+
+        async def streamed(_asker: object, *args: object) -> AsyncGenerator[object]:
+            for step in function(*args):
+                yield step
+
+        run = streamed if self.function.types_generator else answered
+        called = for_gradio(self.function, run, QueueMiddleware(NOBODY, NOBODY, NOBODY))
+        answer = called(gr.Request(Request({"type": "http", "headers": []})), *given, *event)
+        with suppress(gr.Error, PoolscopeError):
+            if self.function.types_generator:
+                async for _ in answer:
+                    pass
+            else:
+                await answer
+
+
+def _taken(function: Any) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(function.fn).parameters)
+
+
+def fields(site: Site) -> Iterator[tuple[str, str, Callable[[str], object]]]:
+    """List all that a visitor may send of the English page: a name, whose field it is, and what takes it."""
+    for function in block_functions(site.page).values():
+        if function.fn is None or function.page:
+            continue
+        places: list[int | None] = [
+            place for place, part in enumerate(function.inputs) if not isinstance(part, gr.State)
+        ]
+        if any(one.annotation in EVENT_DATA for one in _taken(function).values()):
+            places.append(None)
+        for field in (Field(function, place) for place in places):
+            yield field.name, str(field), field.send
+    for document in DOCUMENTS.values():
+        make = getattr(site.links["en"], document.name)
+        for place, name in enumerate(document.fields):
+            yield f"{document.name}, {name}", name, _document(make, place)
+
+
+def _document(make: Callable[[str, str], object], place: int) -> Callable[[str], object]:
+    def send(value: str) -> None:
+        with suppress(PoolscopeError):
+            make(*(value if at == place else "" for at in range(2)))
+
+    return send
+
+
+def text_of(shape: tuple[str, str, str], size: int) -> str:
+    """Make a text of at most so many bytes."""
+    head, unit, end = shape
+    return head + unit * ((size - len(head) - len(end)) // len(unit.encode())) + end
+
+
+def report(limit: float | None) -> bool:
+    """Print the worst of each field; gives whether none is above BAR."""
+    settings = Settings(sources="any")
+    site = built(lambda: build(Desk(settings, Refusing())))
+    size = (MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES) // (1 if limit is None else 10)
+    alike = defaultdict(list)
+    for kind, name, send in fields(site):
+        alike[kind].append((name, send))
+    right = True
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    for several in alike.values():
+        for place, (name, send) in enumerate(several):
+            shapes = SHAPES if limit is None else FEW[place :: len(several)] or FEW[:1]
+            took, shape = max((_seconds(name, send, shape, size, limit or 600.0), shape) for shape in shapes)
+            right &= took <= BAR
+            print(f"{took:6.3f} s  {name}: {shape}", flush=True)
+    return right
+
+
+def _seconds(
+    name: str, send: Callable[[str], object], shape: tuple[str, str, str], size: int, limit: float
+) -> float:
+    text = text_of(shape, size)
+    print(f"{name}: {shape}", file=sys.stderr, flush=True)
+    signal.setitimer(signal.ITIMER_PROF, limit)  # of processor time; at its end the system ends the process
+    begun = time.process_time()
+    send(text)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return time.process_time() - begun
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--limit", type=float, help="seconds of processor time that end the process")
+    given = parser.parse_args()
+    sys.exit(not report(given.limit) and given.limit is None)

@@ -1,0 +1,15 @@
+"""Whatever a visitor sends, the page parses it in a time that grows as its length does, or refuses it."""
+
+import subprocess
+import sys
+
+from tests.serving import ROOT
+
+LIMIT = "3"  # seconds of processor time for what takes hundredths: what is quadratic takes minutes
+
+
+def test_nothing_that_is_sent_keeps_the_page_from_others() -> None:
+    """What takes longer ends the process: nothing else stops code that holds Python's lock."""
+    command = [sys.executable, "-m", "tests.benchmarks.parsing", "--limit", LIMIT]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
