@@ -18,11 +18,10 @@ from typing import Any
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
-from h11 import LocalProtocolError
 from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.admission import Admission, Line, half
 from components.errors import PoolscopeError
@@ -31,7 +30,8 @@ from components.texts import ASSETS, ENGLISH
 from components.ui import gradio_internals as internals
 from components.ui import places
 from components.ui.public import answering
-from components.ui.public.guard import HEAD_BYTES, PLAIN, GuardMiddleware
+from components.ui.public.guard import PLAIN, GuardMiddleware
+from components.ui.public.heads import BoundedProtocol
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS, EXPLAIN, Endpoints, endpoints_of, page_path
@@ -95,8 +95,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     guarded = monitored(_guarded(cached, site, settings, endpoints, tools), monitor, ready, settings)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
-        answers = guarded if scope["type"] == "http" else app  # whose lifespan it is
-        await answers(scope, receive, partial(_unless_broken, send))
+        await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
 
     server, thread = _started(served, listening, [str(network) for network in settings.proxies])
     print(f"* Running on local URL:  {address}", flush=True)
@@ -187,24 +186,16 @@ def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints,
     return RoomMiddleware(guard, Room(site.scripts), settings.room) if site.scripts else guard
 
 
-async def _unless_broken(send: Send, message: Message) -> None:
-    """Send no more to a client that was told meanwhile that what it sends is no HTTP."""
-    try:
-        await send(message)
-    except LocalProtocolError as error:
-        logger.info("not sent: %s", error)
-
-
 def _started(
     app: ASGIApp, listening: socket.socket, proxies: list[str]
 ) -> tuple[uvicorn.Server, threading.Thread]:
     """Begin a server in a thread, and wait for it.
 
     Whom the ``proxies``, networks of those that are believed, name as the visitor is the client of a request.
-    Of uvicorn's servers, h11's alone has a bound on what it keeps of a head that has no end.
     """
-    config = uvicorn.Config(app, log_level="warning", forwarded_allow_ips=proxies, ws="none")
-    config.http, config.h11_max_incomplete_event_size = "h11", HEAD_BYTES
+    config = uvicorn.Config(
+        app, http=BoundedProtocol, log_level="warning", forwarded_allow_ips=proxies, ws="none"
+    )
     config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=[[listening]], name="server", daemon=True)

@@ -279,6 +279,12 @@ def test_a_head_without_an_end_is_not_read_on(real: httpx.Client, endless: str) 
     assert sent < 50_000_000
 
 
+def test_a_head_has_no_more_headers_than_anybody_needs(real: httpx.Client) -> None:
+    """Each costs the page's time, however short it is."""
+    statuses = [real.get("/", headers=[("a", "")] * count).status_code for count in (150, 250)]
+    assert statuses == [HTTPStatus.OK, HTTPStatus.BAD_REQUEST]
+
+
 def test_a_body_has_an_end_whether_it_says_its_length_or_not(real: httpx.Client) -> None:
     answer = real.post(ANALYZE, json={**QUESTION, "text": "x" * 2_000_000})
     assert answer.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE

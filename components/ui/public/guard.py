@@ -30,6 +30,7 @@ from components.texts import Texts, languages
 from components.ui.gradio_internals import PATHS, ROUTES
 from components.ui.public import requests
 from components.ui.public.answering import error_text
+from components.ui.public.heads import HEAD_BYTES
 from components.ui.public.queue import ASKER, Asker
 from components.ui.public.requests import Body, Endpoints
 
@@ -41,7 +42,6 @@ REDRAWS = tuple(f"{GRADIO}{name}" for name in ("run/", "api/", "cancel", "reset"
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
 ROW_BYTES = 2_000  # of a row of the lab's table, which its box sends twice
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
-HEAD_BYTES = 65_536  # of an address and headers
 ARRIVING_BYTES = 128_000_000  # of bodies that are on their way: a quarter of it one address's
 CONNECTION_BYTES = 32_768  # that each of these takes, however little has come
 PLAIN = "plain"  # the line of questions beside gradio's queue

@@ -1,0 +1,39 @@
+"""Heads: how much uvicorn reads of a request before its body, with httptools, which reads on for good."""
+
+from httptools import HttpParserError
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_BYTES = 65_536  # of an address and headers
+HEADERS = 200  # a browser sends 20
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """uvicorn's connection, which ends where neither a body nor the end of a request comes in time.
+
+    A head may have twice HEAD_BYTES, so that the guard can say what is allowed.
+    """
+
+    _unheard = 0  # bytes that have come since
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come."""
+        self._unheard += len(data)
+        super().data_received(data)
+        if self._unheard > 2 * HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("A head has no end.")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header, or a trailer of a body."""
+        if len(self.headers) >= HEADERS:
+            raise HttpParserError("too many headers")
+        super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        """Take some of a body."""
+        self._unheard = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Note the end of a request."""
+        self._unheard = 0
+        super().on_message_complete()
