@@ -76,9 +76,7 @@ def endpoints() -> dict[str, tuple[str, set[str]]]:
     pattern = r"^### `(/\w+)\(([^\n]*)\)`\n(.*?)(?=^###|\Z)"
     sections = re.findall(pattern, PAGES["api.md"], re.DOTALL | re.MULTILINE)
     shared = PAGES["api.md"].partition("## Shared keys")[2].partition("##")[0]
-    return {
-        name: (arguments, set(re.findall(r"`(\w+)`", shared + text))) for name, arguments, text in sections
-    }
+    return {name: (asks, set(re.findall(r"`(\w+)`", shared + text))) for name, asks, text in sections}
 
 
 def written(parameter: dict[str, Any]) -> str:
