@@ -23,10 +23,10 @@ from components.errors import PoolscopeError
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, HEAD, READING, TOKENS
 from components.exhibits.report import Made, framed, report
-from components.exhibits.view import facts
+from components.exhibits.view import LAYER, facts
 from components.model import internals
 from components.model.backbone import Backbone
-from components.model.examine import examine
+from components.model.examine import NATIVE, examine
 from components.model.files import RefusalError, foreign
 from components.model.loading import assembled, check_finite
 from components.model.pooling import POOLINGS
@@ -72,8 +72,9 @@ class Exhibits:
     @cached_property
     def document(self) -> tuple[str, ...]:
         """A page of all exhibits that needs nothing besides, in pieces."""
-        known = facts(self.analysis, {}, self.say("notebook.asked", name=self.name), self.say)
-        return report(PANELS, self, {}, known, Made(self.when), self.say)
+        state = {LAYER.key: self.analysis.layer}
+        known = facts(self.analysis, state, self.say("notebook.asked", name=self.name), self.say)
+        return report(PANELS, self, state, known, Made(self.when), self.say)
 
     def _repr_html_(self) -> str:
         """A frame that scrolls by itself; called by notebooks."""
@@ -93,6 +94,8 @@ def poolscope_show(
     text: str,
     text_pair: str = "",
     *,
+    pooling: str = NATIVE,
+    layer: int = -1,
     language: str = ENGLISH,
     height: int = HEIGHT,
 ) -> Exhibits:
@@ -100,18 +103,20 @@ def poolscope_show(
 
     ``model``: any classifier of sequences of transformers, on any device, in any floating-point type, in
     training or not; ``tokenizer``: its own. Both stay as they are, and so do torch's random numbers: all is
-    measured on a copy on the CPU, in float32, without dropout. ``language``: of the exhibits. ``height``: of
-    their frame, in pixels. PoolscopeError names what cannot be taken, and what is expected.
+    measured on a copy on the CPU, in float32, without dropout. ``pooling``: what the head is given.
+    ``layer``: whose similarities are shown, 0 for the embeddings. ``language``: of the exhibits. ``height``:
+    of their frame, in pixels. PoolscopeError names what cannot be taken, and what is expected.
     """
     say = load_texts(choice("language", language, languages()))
     if not LEAST <= whole_number("height", height) <= MOST:
         raise PoolscopeError("height", height, "errors.range", low=LEAST, high=MOST)
-    anatomy = anatomy_of(model, tokenizer, text, text_pair, Settings().characters)
+    query = Query("", text, text_pair, pooling, layer=layer)
+    anatomy = anatomy_of(model, tokenizer, query, Settings().characters)
     return Exhibits(anatomy, datetime.now(UTC), height, say)
 
 
-def anatomy_of(model: object, tokenizer: object, text: str, text_pair: str, longest: int) -> Anatomy:
-    """Take the own head of a model object apart on a text or pair; ``longest`` is in characters.
+def anatomy_of(model: object, tokenizer: object, query: Query, longest: int) -> Anatomy:
+    """Take the own head of a model object apart on a query of any backbone; ``longest`` is in characters.
 
     Model, tokenizer and torch's random numbers stay as they are. PoolscopeError says what is wrong with
     which of these.
@@ -120,7 +125,7 @@ def anatomy_of(model: object, tokenizer: object, text: str, text_pair: str, long
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise PoolscopeError("tokenizer", type(tokenizer).__name__, "errors.object_tokenizer")
     name = type(found).__name__
-    query = checked(Query(name, text, text_pair), [name], list(POOLINGS), ("own",), longest)
+    query = checked(replace(query, backbone=name), [name], list(POOLINGS), ("own",), longest)
     with _by_itself():
         try:
             backbone = _copied(found, tokenizer, BackboneSpec(name, name, "", "", "object", ""))

@@ -110,6 +110,27 @@ def test_the_same_weights_of_a_checkpoint_give_the_same_figures(engine: Engine) 
     assert known.program != ""
 
 
+def test_another_pooling_and_layer_are_what_transformers_says_of_them() -> None:
+    """The head is given the mean, and the cosines that are drawn are those of the first layer."""
+    model, words = tiny_model("bert"), boundless()
+    exhibits = poolscope_show(model.train(), words, "the film is not good", pooling="mean", layer=1)
+    with torch.no_grad():
+        output = model.eval().bert(
+            **words("the film is not good", return_tensors="pt"), output_hidden_states=True
+        )
+        vector = output.last_hidden_state.mean(dim=1)
+        logits = model.classifier(model.bert.pooler(vector[:, None]))[0]
+        states = output.hidden_states[1][0]
+        cosines = torch.cosine_similarity(states, states[:1])
+    np.testing.assert_allclose(exhibits.analysis.logits, logits, atol=1e-5)
+    figure = Document(page_of(exhibits)).figures["similarity"]
+    drawn = [trace for trace in figure["data"] if trace["type"] == "bar"]
+    np.testing.assert_allclose(drawn[0]["x"], cosines, atol=1e-4)
+    with pytest.raises(PoolscopeError) as told:
+        poolscope_show(model, words, "the film", layer=9)
+    assert told.value.field == "layer"
+
+
 def test_names_and_texts_are_shown_as_text() -> None:
     kind = type(XSS, (BertForSequenceClassification,), {})
     model = kind(tiny_model("bert", id2label={0: XSS, 1: "</script>"}).config)

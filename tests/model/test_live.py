@@ -20,6 +20,7 @@ from components.analyses.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.notebook import anatomy_of
 from components.texts import Sentence
+from components.types import Query
 from tests.families.cases import boundless, tiny_config, tiny_model
 
 TEXT = "the film is not good at all , not good !"
@@ -28,7 +29,7 @@ WORDS = boundless()
 
 
 def measured(model: object, tokenizer: object = WORDS, text: str = TEXT, pair: str = "") -> Anatomy:
-    return anatomy_of(model, tokenizer, text, pair, 1000)
+    return anatomy_of(model, tokenizer, Query("", text, pair), 1000)
 
 
 def trained(family: str = "bert", **more: Any) -> PreTrainedModel:
