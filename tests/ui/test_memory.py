@@ -71,6 +71,13 @@ def main() -> None:
             for function in ("ask", "fit_table", "try_mine"):
                 assert MARK in asked(client, config, function), function
             assert holders(), "the last answer is there as long as its page"
+        named = {
+            "table": TYPED["lab-table"],
+            "text": "text",
+            "label": "label",
+        }  # a program's, the last of all
+        event = client.post("/gradio_api/call/v2/fit", json=named).json()["event_id"]
+        assert "event: complete" in client.get(f"/gradio_api/call/v2/fit/{event}").text
     for _ in range(20):
         time.sleep(0.5)  # nobody tells when a session has ended
         if not (held := holders()):

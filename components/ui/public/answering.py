@@ -24,7 +24,7 @@ from components.analyst import ADDRESS, CANCELLATION
 from components.errors import PoolscopeError
 from components.ui.gradio_internals import BlockFunction, lend_request
 from components.ui.public.monitor import outcome_of
-from components.ui.public.queue import Asker, QueueMiddleware, busy, disconnected
+from components.ui.public.queue import ABSENT, Asker, QueueMiddleware, busy, disconnected
 
 ENDED = object()  # what comes after the last step of a generator
 PIECE = 32_768  # characters of a document that are handed on at a time
@@ -154,7 +154,9 @@ def _taken(function: BlockFunction, args: tuple[Any, ...], asker: Asker) -> list
     """Read the values of a function's inputs as components do; gr.Error for what one does not take."""
     sent = () if asker.queued is None else asker.values.get("data", ())
     pairs = zip(function.inputs, sent, strict=False)
-    own = {part: value for part, value in pairs if not isinstance(part, gr.State)}
+    own: dict[Any, Any] = {
+        part: value for part, value in pairs if not isinstance(part, gr.State) and value is not ABSENT
+    }
     try:
         if function.inputs_as_dict:
             given, *rest = args

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from ipaddress import ip_network
 from itertools import chain
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
@@ -31,7 +32,7 @@ from components.ui.gradio_internals import PATHS, ROUTES
 from components.ui.public import requests
 from components.ui.public.answering import error_text
 from components.ui.public.heads import HEAD_BYTES
-from components.ui.public.queue import ASKER, Asker
+from components.ui.public.queue import ABSENT, ASKER, Asker
 from components.ui.public.requests import Body, Endpoints
 
 PAGES: Mapping[str, str] = {  # path of a page in a language -> of the same in English
@@ -238,8 +239,7 @@ class GuardMiddleware:
         asker.ticket = Ticket(asker.address, valid.session, line, ready=False, size=len(body))
         asker.values, asker.queued = valid.values, valid.queued if is_gradio else None
         asker.from_page = "fn_index" in valid.values and "origin" in headers
-        unsaid = {"data": [None] * len(valid.values["data"])} if is_gradio and "data" in valid.values else {}
-        written = orjson.dumps({**valid.values, **unsaid})
+        written = orjson.dumps(_unsaid(asker, valid) if is_gradio else valid.values)
         headers["content-length"], headers["content-type"] = str(len(written)), "application/json"
         del headers["transfer-encoding"]
         unread: list[Message] = [{"type": "http.request", "body": written, "more_body": False}]
@@ -261,6 +261,15 @@ class GuardMiddleware:
         address = asker.address  # "" where a socket has none
         if not self._settings.room or (address and ip_network(address).is_global):
             _spend(self._addresses, address, cost, asker, "refusal.address_rate")
+
+
+def _unsaid(asker: Asker, valid: Body) -> dict[str, Any]:
+    """Give gradio a body without the values, which it would hold on to: the ``asker`` has them, in order."""
+    if (data := valid.values.get("data")) is not None:
+        return {**valid.values, "data": [None] * len(data)}
+    fields = valid.endpoint.fields if valid.endpoint is not None else ()
+    asker.values = {"data": [valid.values.get(field, ABSENT) for field in fields]}
+    return dict.fromkeys(valid.values)
 
 
 def _spend(limiter: RateLimiter, client: str, cost: float, asker: Asker, refusal: str) -> None:

@@ -24,6 +24,7 @@ ASKER = "asker"  # in the state of a request: what the guard understood of it
 UNHEARD = 30.0  # seconds that a question waits for somebody to listen
 LATE = 4.0  # seconds after which the end of a stream is not waited for any longer
 READ = 1.0  # seconds in which an answer that is there reaches its page, and is not waited for any longer
+ABSENT = object()  # in the place of a value that was not sent: its default holds
 HELD = 3  # requests of one page that are held at once: a browser opens six, of which it needs others
 TOLD = 10_000  # sessions of which it is remembered that they have been told all that they asked
 NOTHING_MORE = b"data: {" + CLOSE + b"}\n\n"  # a stream that ends at once
