@@ -38,15 +38,18 @@ class Cost:
     """Time that an analysis takes, in units of one ``analyze`` of about thirty tokens.
 
     It is one for every so many ``characters``, ``least`` at least, for each text where ``several`` count.
+    ``square``: or one for so many of their square, where each word has all words run again.
     """
 
     least: float = 1.0
     characters: float = math.inf
     several: bool = False
+    square: float = math.inf
 
     def of(self, characters: int, texts: int = 1) -> float:
         """The cost of so many ``characters`` in all, and of so many ``texts`` where these count."""
-        return max(self.least, characters / self.characters) * (texts if self.several else 1)
+        grown = max(self.least, characters / self.characters, characters**2 / self.square)
+        return grown * (texts if self.several else 1)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def _both(check: Check, query: Query, longest: int, against: str = "mean") -> Pr
     return (check(query), check(replace(query, pooling=against))), {}
 
 
-@analysis("backbone text text_pair pooling against", Cost(13), _both, times=True)
+@analysis("backbone text text_pair pooling against", Cost(13, characters=30), _both, times=True)
 def timing(backbone: Backbone, asked: Sequence[Asked]) -> Timed:
     """Time an answer with one of two ``poolings`` and with the other, by turns, in up to 15 rounds.
 

@@ -64,7 +64,9 @@ def _versions(check: Check, query: Query, longest: int, other: str, other_pair: 
 
 
 @analysis(
-    "backbone text other text_pair other_pair pooling head task pool_layer", Cost(characters=18), _versions
+    "backbone text other text_pair other_pair pooling head task pool_layer",
+    Cost(characters=30, square=7500),
+    _versions,
 )
 def trace(run: Run, seconds: float) -> Generator[Progress | Patched]:
     """Put hidden states of another version of a text in their place, one by one: what carries the change.

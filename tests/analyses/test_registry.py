@@ -17,7 +17,7 @@ from tests.serving import ROOT
 def test_a_price_grows_with_what_is_asked() -> None:
     trace, detect, padding = (analyses()[name].cost for name in ("trace", "detect", "padding"))
     assert trace.of(10) == 1
-    assert trace.of(180) == 10
+    assert (trace.of(180), trace.of(1500)) == (6, 300)
     assert detect.of(900, texts=3) == 3 * detect.of(900)
     assert padding.of(900, texts=3) == padding.of(0) > 1
 

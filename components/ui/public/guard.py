@@ -63,6 +63,7 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
     "fit": Cost(characters=50),
     "fit_table": Cost(characters=50),
     "read_table": Cost(characters=100_000),
+    "prepare": Cost(characters=2.5),  # every slide of a talk, of a text of one's own
     "trace_versions": analyses()["trace"].cost,
     "ask_origin": Cost(40),  # of a text whose length is not sent: half of what the longest takes
     "follow_origin": Cost(3),  # with every answer, where it is quick: a third of what it takes
@@ -254,7 +255,10 @@ class GuardMiddleware:
             return price("", self._extent(valid.values["query"]))
         if path.startswith(REDRAWS):
             return OTHER
-        return price(valid.name, valid.asked)
+        values = list(valid.asked)
+        linked = [one.get("query") for one in values if isinstance(one, dict)]  # what an event follows
+        shown = [price("", self._extent(query)) for query in linked if isinstance(query, str)]
+        return max([price(valid.name, values), *shown])
 
     def _spend_address(self, cost: float, asker: Asker) -> None:
         """Count what a request costs for the address that it comes from, unless that is trusted."""

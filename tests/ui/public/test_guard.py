@@ -114,6 +114,25 @@ async def test_what_is_executed_is_what_is_paid_for_and_no_key_is_longer_than_a_
     assert all(len(key) < 100 for key in guarded_app._visitors._full_at)
 
 
+async def test_a_link_is_priced_by_what_it_shows_when_it_is_followed() -> None:
+    known = {7: Endpoint((), (), "follow")}
+    asked = [["bert"] * 8, ["mean"] * 12]  # 24 questions: half of what 50 a minute allow is 25
+    wide = Settings(rate=50, address_rate=99)
+    guarded_app = GuardMiddleware(echo, known, wide, extent=lambda query: asked if query else [])
+    told = [
+        await answers(
+            guarded_app,
+            {
+                "method": "POST",
+                "url": "/gradio_api/queue/join",
+                "json": {**EVENT, "event_data": {"query": query}},
+            },
+        )
+        for query in ["", "x", "x", "x"]
+    ]
+    assert [one.status_code for (one,) in told] == [200, 200, 200, 429]
+
+
 @pytest.mark.parametrize(("pace", "status"), [(1, 200), (1e9, 408)])
 async def test_who_sends_too_slowly_has_gone(
     monkeypatch: pytest.MonkeyPatch, pace: float, status: int
@@ -197,8 +216,8 @@ ROOM = [("", session) for _, session in MANY]
     [
         # visitors are pages, of which each has a rate; programs of one address are one visitor
         ({"rate": 2}, "analyze", MANY[:2] * 3 + PROGRAM * 3, [200] * 4 + [429] * 2 + [200] * 2 + [429]),
-        # a trace of sixty characters takes as much as three questions
-        ({"rate": 8}, "trace", MANY[:1] * 3, [200, 200, 429]),
+        # a trace of sixty characters takes as much as two questions
+        ({"rate": 5}, "trace", MANY[:1] * 3, [200, 200, 429]),
         # the dearest question may be asked twice in a minute: a table of sixty characters is more than one
         ({"address_rate": 2}, "fit", MANY[:3], [200, 200, 429]),
         ({"rate": 2}, "fit", MANY[:1] * 3, [200, 200, 429]),
@@ -265,7 +284,12 @@ TABLE = "a good film,1\n" * 50_000
 LONG = [
     ["", ["a", "x" * 10_000], 3],
     ["detect", [[0.5] * 768, "bert"], 24],
-    ["trace", ["bert-sentiment", "good " * 30, "good " * 30], 17.4],  # 12 to 14 on two bundled models
+    ["trace", ["bert-sentiment", "good " * 30, "good " * 30], 13.1],  # 12 to 14 on two bundled models
+    ["prepare", [{"text": "x" * 19_800}], 7920],  # 4 to 6 seconds, 400 to 600 times those of an answer
+    ["importance", ["bert", "x" * 500], 112],  # 96 to 119 on two bundled models
+    ["origin", ["x" * 98], 7.7],
+    ["origin", ["x" * 500], 200],  # 164 to 190
+    ["timing", ["bert", "x" * 500, "mean"], 16.9],  # 27 to 29
     ["fit", [TABLE[:1400], "text", "label"], 28.2],
     ["read_table", [TABLE, "text", "label"], 7],
 ]
