@@ -100,7 +100,7 @@ def words_of(tokens: Tokens, query: Query) -> tuple[tuple[int, ...], ...]:
 SEEK, CARRY = measured("origin", "seek"), measured("origin", "carry")
 
 
-@analysis("backbone text text_pair pooling head task pool_layer", Cost(characters=13, square=1250))
+@analysis("backbone text text_pair pooling head task pool_layer", Cost(characters=20, square=2000))
 def origin(run: Run, seconds: float) -> Generator[Progress | Origin]:
     """Find the word that an answer hangs on most, and where, layer by layer, what it says is.
 

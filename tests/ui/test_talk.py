@@ -18,7 +18,7 @@ from components.exhibits.verdict import VERDICT
 from components.types import Query
 from components.ui.reach import UNKNOWN
 from components.ui.talk import Show, Talk, notes_html, reader, shows_of
-from tests.exhibits.showing import Tags, plain
+from tests.exhibits.showing import Document, plain
 from tests.serving import built
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import SAY, ComparePage, links_of
@@ -134,7 +134,7 @@ def test_everything_can_be_shown_and_has_a_plot_where_one_is_laid_out(
     for number, (show, one) in enumerate(zip(shows.values(), talk.slides, strict=True), 1):
         told, html = found[one].split("</div><section", 1)
         assert "Look" in told
-        assert Tags(html).tags - {"div", "h2"}
+        assert Document(html).tags - {"div", "h2"}
         assert html.count("<pre") >= len(show.exhibit.codes)
         assert html.count(f'id="slide-{number}-plot"') == html.count("data-figure") == show.exhibit.plotted
         if show.exhibit.plotted:  # the browser finds a plot's heading by its name
