@@ -30,11 +30,11 @@ from components.texts import ASSETS, ENGLISH
 from components.ui import gradio_internals as internals
 from components.ui import places
 from components.ui.public import answering
-from components.ui.public.guard import PLAIN, GuardMiddleware
+from components.ui.public.guard import GuardMiddleware
 from components.ui.public.heads import BoundedProtocol
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
-from components.ui.public.requests import DOCUMENTS, EXPLAIN, Endpoints, endpoints_of, page_path
+from components.ui.public.requests import DOCUMENTS, EXPLAIN, PLAIN, Endpoints, endpoints_of, page_path
 from components.ui.public.response_cache import ADDRESS, OWN, ResponseCache
 from components.ui.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.ui.shell import Site

@@ -38,14 +38,12 @@ from components.ui.public.requests import Body, Endpoints
 PAGES: Mapping[str, str] = {  # path of a page in a language -> of the same in English
     requests.page_path(tag, first): first for first in ("/", requests.EXPLAIN) for tag in languages()
 }
-GRADIO = "/gradio_api/"  # how the paths of gradio's functions begin
-REDRAWS = tuple(f"{GRADIO}{name}" for name in ("run/", "api/", "cancel", "reset"))
+REDRAWS = tuple(f"/gradio_api/{name}" for name in ("run/", "api/", "cancel", "reset"))
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
 ROW_BYTES = 2_000  # of a row of the lab's table, which its box sends twice
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
 ARRIVING_BYTES = 128_000_000  # of bodies that are on their way: a quarter of it one address's
 CONNECTION_BYTES = 32_768  # that each of these takes, however little has come
-PLAIN = "plain"  # the line of questions beside gradio's queue
 TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
 
 Extent = Callable[[str], Iterable[object]]
@@ -181,8 +179,9 @@ class GuardMiddleware:
                 scope["state"] = {**scope.get("state", {}), ASKER: asker}
         except HTTPException as refusal:
             app = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
-            if _has_long_body(Headers(scope=scope)):  # what comes of it is not wanted
-                app.headers["Connection"] = "close"
+            headers = Headers(scope=scope)
+            if "transfer-encoding" in headers or int(headers.get("content-length", "0")) > OTHER_BODY_BYTES:
+                app.headers["Connection"] = "close"  # what comes of the body is not wanted
         else:
             path = requests.page_path(say.language.tag, PAGES.get(scope["path"], "/"))
             if is_page and scope["method"] == "GET" and path != scope["path"]:  # a page in another language
@@ -235,12 +234,11 @@ class GuardMiddleware:
         cost = min(self._price(scope["path"], valid), most)
         _spend(self._visitors, f"{asker.address} {valid.session}", cost, asker, "refusal.visitor_rate")
         self._spend_address(cost - OTHER, asker)
-        is_gradio = valid.endpoint is not None and scope["path"].startswith(GRADIO)
-        line = valid.endpoint.line if valid.endpoint is not None and is_gradio else PLAIN
+        line = valid.endpoint.line if valid.endpoint is not None else requests.PLAIN
         asker.ticket = Ticket(asker.address, valid.session, line, ready=False, size=len(body))
-        asker.values, asker.queued = valid.values, valid.queued if is_gradio else None
+        asker.values, asker.queued = valid.values, valid.queued
         asker.from_page = "fn_index" in valid.values and "origin" in headers
-        written = orjson.dumps(_unsaid(asker, valid) if is_gradio else valid.values)
+        written = orjson.dumps(valid.values if valid.queued is None else _unsaid(asker, valid))
         headers["content-length"], headers["content-type"] = str(len(written)), "application/json"
         del headers["transfer-encoding"]
         unread: list[Message] = [{"type": "http.request", "body": written, "more_body": False}]
@@ -282,11 +280,6 @@ def _spend(limiter: RateLimiter, client: str, cost: float, asker: Asker, refusal
         raise HTTPException(429, asker.say(refusal, seconds=wait), {"Retry-After": str(wait)})
 
 
-def _has_long_body(headers: Headers) -> bool:
-    long = int(headers.get("content-length", "0")) > OTHER_BODY_BYTES
-    return long or "transfer-encoding" in headers  # which says no length
-
-
 def is_same_origin(headers: Headers) -> bool:
     """Tell whether a request comes from this app's own page, or from no page at all."""
     origin = headers.get("origin")
@@ -322,14 +315,14 @@ async def read_body(
         if not deadline.expired():  # the server's own
             raise
         raise HTTPException(408, say("refusal.request_timeout")) from error
-    if len(body) > most:  # the rest of it was not read, so nothing can follow it
-        raise body_too_large(most, say, {"Connection": "close"})
+    if len(body) > most:
+        raise body_too_large(most, say)
     return bytes(body)
 
 
-def body_too_large(most: int, say: Texts, headers: Mapping[str, str] | None = None) -> HTTPException:
+def body_too_large(most: int, say: Texts) -> HTTPException:
     """Say how long a body may be."""
-    return HTTPException(413, say("refusal.body_too_large", longest=f"{most:,}"), headers)
+    return HTTPException(413, say("refusal.body_too_large", longest=f"{most:,}"))
 
 
 def guarded(receive: Receive, send: Send, varies: bool, seconds: float = TAKEN) -> tuple[Receive, Send]:

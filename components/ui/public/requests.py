@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address, ip_network
 from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
@@ -20,6 +20,7 @@ from components.ui.gradio_internals import PATHS, block_functions
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}  # headers of proxies
+PLAIN = "plain"  # the line of questions beside gradio's queue
 EXPLAIN = "/explain"  # the English page to read
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
 
@@ -148,36 +149,37 @@ DOCUMENTS: Mapping[str, Endpoint] = {  # by the paths of this app's own that the
 class Body:
     """A body as understood: its ``values``, and what its function is ``asked``, by which it is priced.
 
-    ``endpoint``: the one of this app that it is for. ``queued``: whether through gradio's queue. ``name``: of
-    the function that it runs; "" if it runs none. ``session``: of the page that sent it, or "".
+    ``name``: of the function that it runs; "" if it runs none. ``session``: of the page that sent it, or "".
+    ``queued``: it goes to gradio, through its queue or past that; None: it does not. ``endpoint``: gradio's.
     """
 
     values: dict[str, Any]
     asked: Iterable[object] = ()
-    endpoint: Endpoint | None = None
-    queued: bool = False
     name: str = ""
     session: str = ""
+    queued: bool | None = None
+    endpoint: Endpoint | None = None
 
 
 def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
     """Read the body of a POST, and keep what was understood; PoolscopeError names the part that is wrong."""
     given = json_object(body)
     if PATHS["tools"].fullmatch(path):  # what they are asked, they validate themselves
-        return Body(given, [given], name=_tool(given, endpoints))
+        return Body(given, [given], _tool(given, endpoints))
     if call := PATHS["call"].fullmatch(path):
         if call[2] not in endpoints:
             public = sorted(key for key in endpoints if isinstance(key, str))
             raise PoolscopeError("endpoint", call[2], "errors.endpoints", names=tuple(public))
         if call[1] is not None:
-            return _by_name(endpoints[call[2]], given, queued=True)
+            read = _by_name(endpoints[call[2]], given)
+            return replace(read, queued=True, endpoint=endpoints[call[2]])
         return _in_order(endpoints[call[2]], _parsed(CALL, given, endpoints), queued=True)
     if event := PATHS["event"].fullmatch(path):
         values = _parsed(EVENT, given, endpoints)
         return _in_order(endpoints[values["fn_index"]], values, queued=event[1] == "queue/join")
     if (document := DOCUMENTS.get(path)) is not None:
         values = _parsed(DOCUMENT, given, endpoints)
-        return Body(values, values.values(), document, name=document.name, session=values["session_hash"])
+        return Body(values, values.values(), document.name, values["session_hash"])
     if (name := path.strip("/")) in endpoints:
         return _by_name(endpoints[name], given)
     values = _parsed(RESET if path.strip("/").endswith("reset") else CANCEL, given, endpoints)
@@ -203,7 +205,7 @@ def _parsed(model: type[BaseModel], given: dict[str, Any], endpoints: Endpoints)
     return values
 
 
-def _by_name(endpoint: Endpoint, given: dict[str, Any], queued: bool = False) -> Body:
+def _by_name(endpoint: Endpoint, given: dict[str, Any]) -> Body:
     for field, value in given.items():
         if field not in endpoint.fields:
             raise PoolscopeError("field", field, "errors.takes", name=endpoint.name, fields=endpoint.fields)
@@ -211,7 +213,7 @@ def _by_name(endpoint: Endpoint, given: dict[str, Any], queued: bool = False) ->
     for field in endpoint.required:
         if field not in given:
             raise PoolscopeError(field, None, "errors.needed")
-    return Body(given, given.values(), endpoint, queued, endpoint.name)
+    return Body(given, given.values(), endpoint.name)
 
 
 def _in_order(endpoint: Endpoint, values: dict[str, Any], queued: bool) -> Body:
@@ -224,7 +226,7 @@ def _in_order(endpoint: Endpoint, values: dict[str, Any], queued: bool) -> Body:
     for field, value in zip(fields, data, strict=True):
         _check_value(field, value)
     asked, session = [*data, values.get("event_data")], values.get("session_hash", "")
-    return Body(values, asked, endpoint, queued, endpoint.name, session)
+    return Body(values, asked, endpoint.name, session, queued, endpoint)
 
 
 def _check_value(field: str, value: object) -> None:

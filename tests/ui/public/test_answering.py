@@ -18,8 +18,9 @@ from components.errors import PoolscopeError
 from components.texts import load_texts
 from components.ui.gradio_internals import block_functions, hand_over
 from components.ui.public.answering import PlainHTTP, document, for_gradio, in_steps, with_timeout
-from components.ui.public.guard import PIECE, PLAIN, guarded
+from components.ui.public.guard import PIECE, guarded
 from components.ui.public.queue import ASKER, Asker, QueueMiddleware
+from components.ui.public.requests import PLAIN
 from tests.ui.public.asgi import HTTP, answers, never, sent
 
 SAY = load_texts()
