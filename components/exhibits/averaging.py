@@ -31,7 +31,7 @@ DIFFERENCE = ("difference", "difference_low", "difference_high")
 COLUMNS = ("backbone", "task", "tuned", "accuracy", *DIFFERENCE, *tables.COUNTS, *tables.PS, "measured")
 HIGH, LEAST = 21, 112  # pixels of a row, and of a small plot
 TOP, BOTTOM = 30, 52  # pixels around small plots
-SCALE = draw.value_axis("", matches="x", tickangle=0, **draw.ZERO_LINE)  # one for all small plots
+SCALE = draw.value_axis("", matches="x", tickangle=0, nticks=4, **draw.ZERO_LINE)  # one for all small plots
 SIGNS = {  # colour, symbol and sign of a difference
     "better": (draw.diverging(0.7), "circle", "●"),
     "worse": (draw.diverging(-0.7), "circle", "●"),
@@ -54,11 +54,16 @@ class Averages:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """All but those whose average is [CLS] itself, in the order of the results."""
+        """All but those whose average is [CLS] itself, in the order of the results.
+
+        Of the chosen backbones, where several are: one alone is compared with nothing.
+        """
+        chosen = self.evidence.backbones if len(self.evidence.backbones) > 1 else ()
         heads = {(row.backbone, row.task) for row in self.evidence.every["head"]}
         probes: dict[tuple[str, str], list[Row]] = {}
         for row in self.evidence.every["probe"]:
-            probes.setdefault((row.backbone, row.task), []).append(row)
+            if not chosen or row.backbone in chosen:
+                probes.setdefault((row.backbone, row.task), []).append(row)
         tested = {cell: against_base(vectors(found)) for cell, found in probes.items()}
         return [
             beside(row, **_difference(row), tuned=cell in heads, rivals=rivals)
@@ -140,7 +145,7 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
         words=say("evidence.averaging_words", rows=len(keys)),
         data=tables.data_of(COLUMNS, tables.saved_rows(evidence, rows, say, "difference"), say),
         figure=_figure(rows, names, say),
-        above=Markup("<p>{}</p>").format(say.together(told)) * bool(told)
+        above=Markup('<p class="so">{}</p>').format(say.together(told)) * bool(told)
         + hint_html(say("evidence.averaging_said", **facts)),
         legend=legend_html(*(item.format(colour, mark, text) for (colour, _, mark), text in signs))
         + Markup("").join(map(hint_html, hints)),

@@ -47,11 +47,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Script:
-    """A talk: its ``name`` in an address, its title, and its steps, at least one."""
+    """A talk: its ``name`` in an address, its title, its steps, at least one, and what to ``remember``."""
 
     name: str
     title: str
     steps: tuple[Step, ...]
+    remember: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,21 +92,23 @@ def parse_talks(
     text: str, controls: tuple[Control[Any], ...], shows: Mapping[str, State]
 ) -> tuple[Script, ...]:
     """The talks that ``text`` holds, as Markdown; like `read_talks`."""
-    talks: list[tuple[str, list[list[Block]]]] = []
+    talks: list[tuple[str, list[list[Block]], list[str]]] = []
     for block in _blocks(text):
         if block.tag == "h1":
-            talks.append((block.text, []))
+            talks.append((block.text, [], []))
         elif block.tag == "h2":
-            talks = talks or [("", [])]
+            talks = talks or [("", [], [])]
             talks[-1][1].append([block])
         elif talks and talks[-1][1]:
             talks[-1][1][-1].append(block)
+        elif talks and block.tag == "li":
+            talks[-1][2].append(block.text)
     scripts = []
-    for number, (title, slides) in enumerate(talks, 1):
+    for number, (title, slides, remember) in enumerate(talks, 1):
         named = NAMED.fullmatch(title)
         steps = tuple(step for slide in slides if (step := _step(slide, controls, shows)))
         name = named[2] if named else f"talk-{number}"
-        scripts.append(Script(name, (named[1] if named else title) or name, steps))
+        scripts.append(Script(name, (named[1] if named else title) or name, steps, tuple(remember)))
     return tuple(script for script in scripts if script.steps)
 
 

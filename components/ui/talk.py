@@ -14,7 +14,7 @@ import logging
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from threading import Condition
 from typing import Any
@@ -31,7 +31,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, OneOf, State
-from components.exhibits.exhibit import Exhibit, Panel, exhibit_html
+from components.exhibits.draw import Figure
+from components.exhibits.exhibit import Exhibit, Panel, Shown, exhibit_html
 from components.exhibits.report import figured, section
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
 from components.exhibits.view import visible
@@ -53,6 +54,8 @@ from components.ui.tab import Tab
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
 LONG = 300  # bytes of a link, of which a code is as mixed as any: to try all masks takes 0.4 s, one a tenth
 MASK = 4
+HIGHEST = 325  # pixels of a figure on a slide, before it is enlarged
+CLOSER = 0.7  # the least part of its own height
 PREPARING = 2  # talks at the same time
 
 Routes = Mapping[tuple[str, str], Callable[[Request, Texts], Awaitable[Response]]]  # by method and path
@@ -110,7 +113,7 @@ class Talk:
             self.slides = [
                 _slide(str(number), _slide_html(caption, _card(""))) for number, caption in captions
             ]
-            self.end = _slide("end", self._ended())  # how the audience gets to the page
+            self.end = _slide("end", self._ended(scripts[0]))  # how the audience gets to the page
             bar = bar_html(scripts, [show.texts for show in self.shows], say)
             driver = scripted_html("talk-bar", browser("talk.js"), bar)
             scripted_html("talk-speaker", browser("speaker.js"), speaker_html(scripts, say))
@@ -133,14 +136,15 @@ class Talk:
         name, step, text, pair, link = (
             getattr(event, key, None) for key in ("talk", "step", "text", "pair", "link")
         )
-        of = [script.name for script in self.scripts for _ in script.steps]
-        asked = name if name in of else of[0]
-        slides = [index for index, one in enumerate(of) if one == asked]
+        of = [script for script in self.scripts for _ in script.steps]
+        asked = next((script for script in of if script.name == name), of[0])
+        slides = [index for index, one in enumerate(of) if one is asked]
         first = step if isinstance(step, int) and 0 < step <= len(slides) else 1
         own = (text, pair if isinstance(pair, str) else "") if text and isinstance(text, str) else None
+        yield {self.end: self._ended(asked)}
         for index in [*slides[first - 1 :], *slides[: first - 1]]:
             yield self._made(index, own)
-        yield {self.end: self._ended(self._invitation(link, name))}
+        yield {self.end: self._ended(asked, self._invitation(link, name))}
 
     def _made(self, index: int, own: Pair | None) -> Updates:
         """Make a slide, or say why there is none. ``own`` sentences are set where the step sets none."""
@@ -152,15 +156,17 @@ class Talk:
             subject = show.panel.subject(show.tab.answer_to(state))
             first = show.panel.summary if show.exhibit.with_summary else None
             summary = first.shown(subject, state, self.say).html if first else ""
-            name, shown = f"slide-{index + 1}", show.exhibit.shown(subject, state, self.say)
+            name, shown = f"slide-{index + 1}", lower(show.exhibit.shown(subject, state, self.say))
             html = exhibit_html(show.exhibit, name, shown, self.say, "shown", summary)
         except PoolscopeError as error:
             html = _card(Markup('<p class="mistake">{}</p>').format(visible(error.said(self.say))))
         return {self.slides[index]: _slide_html(caption, html)}
 
-    def _ended(self, invitation: str = "") -> str:
+    def _ended(self, script: Script, invitation: str = "") -> str:
+        """Write the last slide: what to remember of a talk, and how the audience gets to the page."""
         caption = Markup('<h2 class="caption">{}</h2>').format(self.say("talk.end"))
-        return _slide_html(caption, _card(invitation))
+        told = [visible(one) for one in script.remember]
+        return _slide_html(caption, _card(render("remember", remember=told, invitation=invitation)))
 
     def _invitation(self, link: object, name: object) -> Markup:
         """Show the link of the page or of its ``room``, to read and as a QR code; or say why there is none.
@@ -177,6 +183,15 @@ class Talk:
         except PoolscopeError as error:
             refusal = visible(error.said(self.say))
         return render("invitation", name=str(name), refusal=refusal, code=code)
+
+
+def lower(shown: Shown) -> Shown:
+    """Make a high figure lower, so that its letters are larger: its rows come closer."""
+    if shown.figure is None:
+        return shown
+    high = shown.figure.layout["height"]
+    layout = {**shown.figure.layout, "height": min(high, max(HIGHEST, round(CLOSER * high)))}
+    return replace(shown, figure=Figure(shown.figure.data, layout))
 
 
 def _slide(name: str, html: str) -> gr.HTML:

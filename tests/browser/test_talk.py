@@ -6,12 +6,15 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from components.texts import languages
+from components.ui.public.requests import page_path
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
 from tests.talks import slides_of
 
 SCRIPT, PAIRS = slides_of("cls"), slides_of("pairs")
 SHOWN = "#talk .slide.current"
+LEAST = 0.022  # of the height of a window, letters of a slide
 TOLD = ".slide[data-told]"  # of the talk that is shown
 LONG = (
     "I went to see this film with my whole family, and although the plot is not bad at all, "
@@ -28,7 +31,7 @@ def arrived(real: Open) -> Visitor:
     """A visitor who came to the talk on a phone, every slide made."""
     visitor = real("light", 360, 740, "&talk=1")
     page = visitor.page
-    expect(page.locator(f"{SHOWN} h2.caption")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(f"{SHOWN} .question")).to_be_visible(timeout=PATIENCE)
     for place in page.locator(f"#talk {TOLD} .plot").all():
         expect(place.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
     expect(page.locator(f"#talk {TOLD} .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
@@ -54,10 +57,8 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
     assert total == len(SCRIPT) + 1  # and one with the link of the page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    seen = [page.locator(f"{SHOWN} h2.caption").inner_text()]
-    asks = 0
-    for _ in range(total - 1):
-        page.keyboard.press("ArrowRight")
+    seen, asks = list[str](), 0
+    for _ in range(total):
         if page.locator(f"{SHOWN} .question").count():  # it stands there first, alone
             asks += 1
             assert page.evaluate(SCRIPTS["asks"])
@@ -66,6 +67,7 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
             page.keyboard.press("ArrowRight")
         assert page.evaluate(SCRIPTS["is_there"])  # without waiting for anything
         seen.append(page.locator(f"{SHOWN} h2.caption").inner_text())
+        page.keyboard.press("ArrowRight")
     assert len(set(seen)) == total
     assert asks == sum(bool(step.question) for step in SCRIPT)
     page.keyboard.press("End")
@@ -80,13 +82,36 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
     page.context.new_cdp_session(page).send("Network.clearBrowserCache")  # nothing old helps out
     page.context.set_offline(True)
     try:
-        page.keyboard.press("PageDown")
-        page.keyboard.press("PageDown")
+        for _ in range(3):  # the answer, the next question, its answer
+            page.keyboard.press("PageDown")
         expect(page.locator(f"{SHOWN} .main-svg").first).to_be_visible()
         page.keyboard.press("Home")
+        page.keyboard.press("PageDown")
         expect(page.locator(f"{SHOWN} .verdict")).to_be_visible()
     finally:
         page.context.set_offline(False)
+
+
+@pytest.mark.parametrize("tag", languages())
+@pytest.mark.parametrize("talk", ["cls", "pairs"])
+def test_the_last_row_of_a_hall_can_read_every_letter(real: Open, talk: str, tag: str) -> None:
+    visitor = real("light", 1366, 768)
+    page, small = visitor.page, list[tuple[str, int, int, object]]()
+    page.goto(f"http://{visitor.origin}{page_path(tag)}?talk={talk}")
+    expect(page.locator("#slide-end [data-made]")).to_have_count(1, timeout=PATIENCE)
+    slides = page.locator(f"#talk {TOLD}").count()
+    for width, height in ((1366, 768), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(SCRIPTS["fits"], timeout=PATIENCE)
+        page.keyboard.press("Home")
+        for slide in range(1, slides + 1):
+            for part in ("question", "answer"):
+                page.wait_for_function(SCRIPTS["is_there"], timeout=PATIENCE)
+                small += [(part, slide, width, one) for one in page.evaluate(SCRIPTS["letters"], LEAST)]
+                if page.locator(f"{SHOWN}.asking").count() or part == "answer":
+                    page.keyboard.press("ArrowRight")
+    assert small == []
+    visitor.waits_for_the_server()
 
 
 def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:

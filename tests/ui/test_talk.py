@@ -1,5 +1,6 @@
 """Talk mode: a file of slides; each shows what the page shows in that state, made before it is needed."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,7 @@ TALKS = Path(__file__).with_name("talks.md").read_text("utf-8").replace("SET", S
 def test_a_slide_is_a_state_with_words_and_its_link() -> None:
     one, other = parse_talks(TALKS, CONTROLS, SHOWS)
     assert (one.name, one.title, other.name, other.title[:4]) == ("one", "One & all", "talk-2", XSS[:4])
+    assert (one.remember, other.remember) == (("Keep <this>", "and that"), ())
     first, second = one.steps
     assert (first.caption, first.show) == ("Look at <b>[CLS]</b>", "reads")
     assert (first.question, first.choices) == ("Which <one>?\nThink.", ("The <First>", "The last"))
@@ -179,10 +181,10 @@ def mixed(talk_of: MakeTalk) -> Talk:
 def test_the_slide_that_is_seen_is_made_first_and_then_the_next(
     mixed: Talk, step: object, first: int
 ) -> None:
-    *come, end = prepared(mixed, step)
+    begun, *come, end = prepared(mixed, step)
     order = [mixed.slides.index(one) + 1 for (one,) in come]
     assert order == [*range(first, 6), *range(1, first)]
-    assert list(end) == [mixed.end]
+    assert list(begun) == list(end) == [mixed.end]
 
 
 def captions(talk: Talk, **more: object) -> list[str]:
@@ -211,6 +213,28 @@ def test_the_last_slide_leads_the_audience_to_the_page(talk_of: MakeTalk) -> Non
         end = shown(talk, link=link)[talk.end]
         assert (f"<code>{link}</code>" in end) == ("<svg" in end) == (link == good)
         assert ('class="mistake"' in end) != (link == good)
+
+
+def test_the_last_slide_has_what_to_remember_of_its_talk(talk_of: MakeTalk) -> None:
+    told = "# A {#a}\n\n- Keep <this>\n\n", slide("reads"), "# B {#b}\n\n- And that\n\n", slide("reads")
+    talk = talk_of(*told)
+    assert "<ol><li>Keep &lt;this&gt;</li></ol>" in str(talk.end.value)
+    for name, kept in (("a", "Keep &lt;this&gt;"), ("b", "And that")):
+        asked = SimpleNamespace(talk=name, link="https://x.example/")
+        begun, *_, end = (one.get(talk.end, "") for one in talk.prepare(asked))
+        assert f"<ol><li>{kept}</li></ol>" in begun  # at once
+        assert f"<ol><li>{kept}</li></ol>" in end
+        assert "<svg" in end
+
+
+def test_a_high_figure_is_lower_on_a_slide_and_no_other(talk_of: MakeTalk) -> None:
+    for text, high in (("film", False), (" ".join(["film"] * 30), True)):
+        talk = talk_of(slide("similarity", text=text))
+        (told,) = re.findall(r'data-figure="[^"]*">(.*?)</script>', shown(talk)[talk.slides[0]])
+        figure = SIMILARITY.show(FakeAnalyst().ask("analyze", Query("first", text)), {}, SAY).figure
+        own, there = figure.layout["height"], json.loads(told)["layout"]["height"]
+        assert (there < own) == high
+        assert there >= 0.7 * own - 1
 
 
 def test_a_slide_that_cannot_be_made_says_why_and_leaves_the_others(talk_of: MakeTalk) -> None:

@@ -46,6 +46,7 @@ let preparing = false; // until the last slide has come
 
 // A slide is as large as its window allows, and is so before it is seen.
 const SMALLEST = 0.2, LARGEST = 2.4, TURNS_OF_FIT = 8;
+const HIGH = 300; // pixels of a window that need no more than the page's own size: higher ones need more
 const SPARE = 12; // pixels below
 const MARGIN = 0.03; // of the window's width, as in the style sheet
 const fits = (shown, width, height, zoom) => { // measured without zoom: what is narrower may be higher
@@ -57,7 +58,7 @@ const grow = (slide) => { // gives how much larger
   const shown = slide.querySelector(".shown");
   const width = slide.clientWidth - 2 * MARGIN * window.innerWidth;
   const height = slide.clientHeight - slide.querySelector(".said").offsetHeight - SPARE;
-  let zoom = SMALLEST, most = LARGEST;
+  let zoom = SMALLEST, most = Math.max(LARGEST, window.innerHeight / HIGH);
   for (let turn = 0; turn < TURNS_OF_FIT; turn++) {
     const middle = turn ? (zoom + most) / 2 : most;
     if (fits(shown, width, height, middle)) zoom = middle;
