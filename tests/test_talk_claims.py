@@ -15,7 +15,7 @@ from components.inference.engine import Engine
 from components.menus import load_compared, load_examples
 from components.results import Row, read_results
 from components.settings import ASSETS
-from components.texts import load_texts
+from components.texts import languages, load_texts
 from components.types import Analysis, Declaration, Query
 from tests.measured import measured
 from tests.talks import Told, slides_of
