@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.admission import Admission, Line, half
 from components.errors import PoolscopeError
+from components.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.settings import Settings
 from components.texts import ASSETS, ENGLISH
 from components.ui import gradio_internals as internals
@@ -36,7 +37,6 @@ from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS, EXPLAIN, PLAIN, Endpoints, endpoints_of, page_path
 from components.ui.public.response_cache import ADDRESS, OWN, ResponseCache
-from components.ui.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware, encoded
 

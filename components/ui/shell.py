@@ -27,6 +27,7 @@ from components.exhibits.talks import Script, read_talks
 from components.exhibits.verdict import VERDICT, output_bars
 from components.exhibits.view import visible
 from components.markup import render
+from components.reach import UNKNOWN, Reach
 from components.results import Table, read_results, table
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.types import Query
@@ -38,7 +39,6 @@ from components.ui.lab import LAB
 from components.ui.places import OF_MODEL, PRIVATE, Given, Updates, browser, on, scripted_html
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
-from components.ui.reach import UNKNOWN, Reach
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
 from components.ui.talk import Talk, qr_code, reader, shows_of
 

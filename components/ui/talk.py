@@ -37,6 +37,7 @@ from components.exhibits.report import figured, section
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
 from components.exhibits.view import visible
 from components.markup import render
+from components.reach import Reach, is_near
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.places import PRIVATE, Updates, browser, scripted_html
 from components.ui.public.guard import guarded, is_same_origin, read_body
@@ -48,7 +49,6 @@ from components.ui.public.requests import (
     page_texts,
     request_texts,
 )
-from components.ui.reach import Reach, is_near
 from components.ui.tab import Tab
 
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds

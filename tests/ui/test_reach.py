@@ -10,10 +10,11 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
+from components import reach
 from components.errors import PoolscopeError
+from components.reach import Reach, in_network, is_near, reach_of
 from components.settings import Settings
-from components.ui import reach, serving
-from components.ui.reach import Reach, in_network, is_near, reach_of
+from components.ui import serving
 from components.ui.talk import qr_code
 from tests.ui.page import SAY, links_of
 

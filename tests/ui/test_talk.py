@@ -16,8 +16,8 @@ from components.exhibits.control import Control, OneOf, SomeOf, Switch, Text, Wh
 from components.exhibits.similarity import SIMILARITY
 from components.exhibits.talks import parse_talks, read_talks
 from components.exhibits.verdict import VERDICT
+from components.reach import UNKNOWN
 from components.types import Query
-from components.ui.reach import UNKNOWN
 from components.ui.talk import Show, Talk, notes_html, reader, shows_of
 from tests.exhibits.showing import Document, plain
 from tests.serving import built
