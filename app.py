@@ -28,7 +28,7 @@ def main() -> None:
     warnings.filterwarnings("ignore", "A `<script>` tag was found", UserWarning)
     settings = Settings()
     analyst = desk_of(settings)
-    from components.ui.reach import reach_of
+    from components.reach import reach_of
     from components.ui.serving import serve
     from components.ui.shell import build
     from components.zero_gpu import add_gpu
