@@ -202,7 +202,7 @@ def test_another_talk_is_chosen_on_the_first_slide_and_has_its_own_address(arriv
         assert visitor.violations() == []
     page.reload()
     expect(page.locator(f"{SHOWN} h2.caption")).to_have_text(PAIRS[1].caption)
-    page.evaluate(SCRIPTS["escapes"])
+    page.keyboard.press("o")
     slides = page.get_by_role("dialog", name="Slides")
     expect(slides.locator("li button:visible")).to_have_count(len(PAIRS) + 1)
     assert visitor.violations() == []

@@ -2,7 +2,6 @@
 
 const talk = document.getElementById("talk");
 const AGAIN = 300; // milliseconds between two looks at where the talk is
-const SECOND = 1000;
 const current = () => talk.querySelector(".slide.current[data-told]");
 const isAsking = () => talk.classList.contains("on") && (current()?.classList.contains("asking") ?? false);
 const place = () => {
@@ -13,13 +12,12 @@ const place = () => {
 const show = (html) => { // how to vote, below a question that stands alone; the tally, beside the answer
   const slide = current(), old = slide?.querySelector(".room") ?? null;
   for (const one of talk.querySelectorAll(".slide .room")) if (one !== old) one.remove();
-  const way = document.querySelector("#slide-end .invitation :is(svg, .near)"); // comes last
-  const votes = html && `${html}${way ? "" : " "}`;
-  if (!slide || (old?.dataset.votes ?? "") === votes) return;
-  if (!html) return old.remove();
+  if (!slide) return;
+  if (!html) return old?.remove();
   const box = old ?? slide.querySelector(".said").appendChild(Object.assign(document.createElement("div"), { className: "room" }));
-  [box.innerHTML, box.dataset.votes] = [html, votes];
-  box.querySelector(".votes")?.prepend(way?.cloneNode(true) ?? "");
+  if (box.dataset.votes !== html) box.innerHTML = box.dataset.votes = html;
+  const code = document.querySelector("#slide-end .invitation :is(svg, .near)"); // comes last
+  if (code && !box.querySelector(".votes :is(svg, .near)")) box.querySelector(".votes")?.prepend(code.cloneNode(true));
 };
 const lead = async () => {
   for (let sent = "", next = 0; ; await new Promise((later) => setTimeout(later, AGAIN))) {
@@ -28,7 +26,7 @@ const lead = async () => {
     try {
       const answer = await fetch("./room/at", { method: "POST", body: now });
       if (answer.ok && now === place()) show(await answer.text());
-      [sent, next] = [now, Date.now() + SECOND];
+      [sent, next] = [now, Date.now() + 1000]; // so often votes are counted
     } catch { /* no network: it is tried again */ }
   }
 };

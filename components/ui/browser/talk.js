@@ -39,7 +39,6 @@ const invitation = (texts) => {
 };
 let step = 0; // counted from 1; 0 outside of a talk
 let last = 1; // where the talk was left
-let escaped = -Infinity; // when Esc left the talk, in milliseconds: pressed, not heard, as the page may be busy
 let typed = ""; // the number of a slide, as far as it was typed
 const prepared = new Map(); // by the name of a talk, the sentences that its slides are made for
 let preparing = false; // until the last slide has come
@@ -151,10 +150,6 @@ const go = (to, answered = false) => {
 };
 const next = () => go(hides() ? step : step + 1, hides());
 const previous = () => go(step - 1, step > 1); // whose answer has been seen
-const open = (asked) => {
-  choose(asked);
-  go(1);
-};
 const leave = () => {
   step = 0;
   talk.classList.remove("on", "blank");
@@ -184,26 +179,23 @@ const TURNS = {
 };
 const BUTTONS = { next, previous, leave, overview: list, print: () => print(), shortcuts: TURNS["?"] };
 for (let digit = 0; digit < 10; digit++) TURNS[digit] = () => type(digit);
-const TWICE = 600; // milliseconds
 const TYPING = "input, textarea, [role=listbox], [contenteditable]";
 document.addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase();
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(TYPING)) return;
   if (document.querySelector("dialog[open]")) return; // its keys are its own
   if ((key === " " || (key === "enter" && !typed)) && event.target.closest("button, a")) return;
-  const again = key === "escape" && event.timeStamp - escaped < TWICE; // Esc twice lists the slides
-  if (step ? !Object.hasOwn(TURNS, key) : key !== "t" && !again) return;
+  if (step ? !Object.hasOwn(TURNS, key) : key !== "t") return;
   event.preventDefault();
-  if (step && key === "escape") escaped = event.timeStamp;
-  if (step) return TURNS[key]();
-  go(last);
-  if (again) list();
+  if (step) TURNS[key]();
+  else go(last);
 });
 talk.addEventListener("click", ({ target }) => {
   const { talk: asked, slide, open: other } = target.closest("button")?.dataset ?? {};
   BUTTONS[asked]?.();
   if (slide) go(Number(slide));
-  if (other) open(other);
+  if (other) choose(other);
+  if (other) go(1);
   if (slide || ((other || asked === "close") && target.closest("dialog")) || target.matches("dialog")) target.closest("dialog").close(); // or beside it
 });
 
