@@ -1,10 +1,7 @@
 """Links in a browser: the address holds the state, and leads back to the same screen."""
 
-import io
 from pathlib import Path
 
-import zxingcpp
-from PIL import Image
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Open
@@ -60,13 +57,12 @@ def test_a_link_is_copied_and_drawn_as_a_code_and_reports_are_saved(visitor: Vis
     expect(page.locator(".share [role=status]")).to_contain_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == link
     visitor.shares("Share", "QR code").click()
-    picture = page.get_by_role("img", name="QR code")
-    expect(picture).to_be_visible()
-    (read,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(picture.screenshot())))
-    assert read.text == link
+    shown = page.locator("#code")
+    expect(shown).to_contain_text(link)
+    expect(shown).to_contain_text("No phone can reach this address")  # 127.0.0.1: it needs no code
     assert visitor.violations() == []
     page.keyboard.press("Escape")
-    expect(picture).to_be_hidden()
+    expect(shown).to_be_hidden()
 
     def saved(name: str) -> str:
         return visitor.saves(visitor.shares("Save", name), tmp_path).read_text("utf-8")
