@@ -73,6 +73,8 @@ def _scrolled(page: Page, plot: str) -> None:
 
 
 def _talking(page: Page) -> None:
+    expect(page.locator("#talk .slide.current.asking")).to_be_visible(timeout=LIMIT)
+    page.keyboard.press("ArrowRight")
     expect(page.locator("#talk .slide.current .main-svg").first).to_be_visible(timeout=LIMIT)
     expect(page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=LIMIT)
 
