@@ -17,7 +17,7 @@ INSIDE = Path("/.dockerenv"), Path("/run/.containerenv")  # in a container, whos
 
 
 def is_near(link: str) -> bool:
-    """Whether a link leads to the very machine that it is opened on."""
+    """Tell whether a link leads to the very machine that it is opened on."""
     try:
         parts = urlsplit(link)
         host, _port = (parts.hostname or "").rstrip("."), parts.port

@@ -53,7 +53,7 @@ class Declared:
         return self.behind([hidden] * len(self.says.poolings))
 
     def behind(self, pooled: list[Tensor]) -> Tensor:
-        """What the steps make of pooled vectors (B, D) that stand side by side: (B, D')."""
+        """Make of pooled vectors (B, D) that stand side by side what the steps do: (B, D')."""
         vectors = torch.cat(pooled, dim=1)
         for step in self.steps:
             vectors = step(vectors)

@@ -129,7 +129,7 @@ def offered_labels(analysis: Analysis, state: State, say: Texts, possible: bool 
 
 
 class Seen(NamedTuple):
-    """What came, or why nothing did, and the question and the label that it was ``asked`` for."""
+    """Answer that came, or why none did, with the question and the label that it was ``asked`` for."""
 
     asked: tuple[Query, str]
     found: Any

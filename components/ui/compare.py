@@ -464,7 +464,7 @@ def without_negation(text: str, listed: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _stays(word: str, listed: Mapping[str, Any]) -> str | None:
-    """What stays of a word that negates, "" where nothing does; None of any other."""
+    """Give what stays of a word that negates, "" where nothing does; None of any other."""
     low = word.lower()
     if low in listed["short"]:
         return _cased(listed["short"][low], word)

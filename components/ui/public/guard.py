@@ -210,7 +210,7 @@ class GuardMiddleware:
             raise body_too_large(most, say)
 
     def _longest(self, path: str) -> int:
-        """How many bytes a body may have, by its path; what a page's event asks is known when it is read."""
+        """Say how many bytes a body may have, by its path: what an event asks is known when it is read."""
         if PATHS["ending"].fullmatch(path):
             return OTHER_BODY_BYTES
         several = PATHS["event"].fullmatch(path) or PATHS["tools"].fullmatch(path)
