@@ -135,7 +135,7 @@ def test_the_pythons_that_the_readme_states_are_those_of_all_else() -> None:
 
 
 def git(*command: str) -> list[str]:
-    """What git prints, in the parts between its zeros."""
+    """Give what git prints, in the parts between its zeros."""
     ran = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
     return ran.stdout.split("\0")[:-1]
 

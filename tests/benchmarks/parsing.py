@@ -87,7 +87,7 @@ class Whatever(gr.EventData):
 
 
 class Field:
-    """One input of a function of the page, by its ``place``, or the data of its event: None."""
+    """Input of a function of the page, by its ``place``, or the data of its event: None."""
 
     def __init__(self, function: Any, place: int | None) -> None:
         self.function, self.place = function, place

@@ -96,7 +96,7 @@ def plain(html: str) -> str:
 
 
 class Document(HTMLParser):
-    """What a browser would load, run and show of HTML: ``links`` lead to no saved table."""
+    """Parts of HTML that a browser would load, run and show: ``links`` lead to no saved table."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -66,7 +66,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_alone(folder: Path, *given: str) -> str:
-    """What the unpacked program prints, run from elsewhere, with no way to Poolscope or a network."""
+    """Give what the unpacked program prints, run from elsewhere, with no way to Poolscope or a network."""
     command = [sys.executable, "-I", str(folder / "classifier" / "classify.py"), *given]
     alone = {"PATH": "", "HF_HUB_OFFLINE": "1", "HOME": str(folder)}
     place = {"cwd": folder / "elsewhere", "env": alone}

@@ -40,7 +40,7 @@ Body = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Attack:
-    """What is sent: where, the body of each request, and whether its answer is read, or streamed.
+    """Requests that are sent: where, the body of each request, and whether its answer is read, or streamed.
 
     ``head``: more headers. ``lacks``: bytes of the body that never come. ``refused``: none may be answered.
     """

@@ -1,4 +1,4 @@
-"""What the process of the page holds of a table, once its visitor has left: nothing."""
+"""The process of the page holds nothing of a table, once its visitor has left."""
 
 import gc
 import inspect
@@ -28,7 +28,7 @@ TYPED = {
 
 
 def holders() -> list[str]:
-    """What refers to a text with the mark, but for this module."""
+    """Find what refers to a text with the mark, but for this module."""
     gc.collect()
     found = []
     for one in gc.get_objects():
@@ -40,7 +40,7 @@ def holders() -> list[str]:
 
 
 def asked(client: httpx.Client, config: Any, function: str) -> str:
-    """What a page is told that has a function called with what stands in its components."""
+    """Give what a page is told that has a function called with what stands in its components."""
     values = {one["id"]: one["props"] for one in config["components"]}
     one = next(one for one in config["dependencies"] if one["api_name"] == function)
     parts = [values[part] for part in one["inputs"]]

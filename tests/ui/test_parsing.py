@@ -9,7 +9,7 @@ LIMIT = "3"  # seconds of processor time for what takes hundredths: what is quad
 
 
 def test_nothing_that_is_sent_keeps_the_page_from_others() -> None:
-    """What takes longer ends the process: nothing else stops code that holds Python's lock."""
+    """End the process where it takes longer: nothing else stops code that holds Python's lock."""
     command = [sys.executable, "-m", "tests.benchmarks.parsing", "--limit", LIMIT]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-500:]

@@ -138,7 +138,7 @@ def test_the_owner_states_an_address_and_only_a_room_finds_one(monkeypatch: pyte
 
 
 def printed(room: str, given: Reach) -> str:
-    """What is printed to a terminal."""
+    """Give what is printed to a terminal."""
     leader, follower = pty.openpty()
     with os.fdopen(follower, "w", encoding="utf-8") as terminal, pytest.MonkeyPatch.context() as patch:
         patch.setattr(serving.sys, "stdout", terminal)

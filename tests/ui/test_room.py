@@ -67,7 +67,7 @@ def ask(
 
 
 def votes(room: Room, *phones: str, address: str) -> int:
-    """How many of these phones at an address vote."""
+    """Count these phones at an address that vote."""
     voted = 0
     for phone in phones:
         with suppress(PoolscopeError):
