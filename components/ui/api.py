@@ -23,7 +23,6 @@ from components.fitting import Plan, Stage, fit_json, stage_json
 from components.settings import ASSETS
 from components.tables import Columns, read_sheet, to_table
 from components.types import Progress, Query
-from components.ui.question import hub_queue
 
 MEANINGS = ASSETS / "api.toml"  # of the arguments
 FITTED = 5  # backbones of a fit, where none is named
@@ -123,10 +122,10 @@ def add_api(analyst: Analyst, lab_rows: int) -> None:
 
     publish = partial(_publish, tomllib.loads(MEANINGS.read_text(encoding="utf-8"))["arguments"])
     publish(backbones)
-    publish(find, **hub_queue("find"))
-    publish(fetch, **hub_queue("download"))
+    publish(find, concurrency_id="find")
+    publish(fetch, concurrency_id="download")
     publish(poolings)
-    publish(fit, **hub_queue("fit"))
+    publish(fit, concurrency_id="fit")
     publish(compare, concurrency_id="model")
     for kind in analyses().values():
         publish(_endpoint(analyst, kind), concurrency_id="model")

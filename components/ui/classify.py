@@ -20,7 +20,7 @@ from components.menus import HEADS, BackboneMenu, absent, load_examples, refusal
 from components.types import BackboneSpec, Query
 from components.ui.answer import PANEL, Answer
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, OF_MODEL, Given, Updates, on, state_of
-from components.ui.question import Question, hub_queue, to_query
+from components.ui.question import Question, to_query
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
 FOUND = 20  # looked-up backbones that one visitor's menu keeps
@@ -99,7 +99,7 @@ class Classify(Tab):
         on([question.examples.click], self.try_example, clicked, self.outputs, model)
         answer.connect()
         if (lookup := question.lookup) is not None:
-            asked, hub = [lookup.button.click, lookup.box.submit], {**OF_MODEL, **hub_queue("find")}
+            asked, hub = [lookup.button.click, lookup.box.submit], {**OF_MODEL, "concurrency_id": "find"}
             found = [lookup.refusal, download.arrived, question.found, question.place, question.backbone]
             sent, waits = {lookup.box, question.found}, [lookup.refusal]
             on(asked, self.look_up, sent, found, hub, show_progress_on=waits)

@@ -30,11 +30,10 @@ from components.menus import HEADS, Choices, load_compared
 from components.texts import ASSETS, Sentence, Texts
 from components.types import BackboneSpec, Progress, Query
 from components.ui import places as on_page
-from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, QUEUED, Given, Updates, menu, on
+from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, Given, Updates, menu, on
 from components.ui.question import to_query, to_text
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
-WAITING = 2  # comparisons at once; each takes the engine for one backbone after the other
 # Counted from the end in the menu: backbones differ in how many they have. A link may count from 0, too.
 LAYERS = (-1, -2, -3, -4)
 POOL_LAYER = Control("compare_pool_layer", Whole(-MOST_LAYERS, MOST_LAYERS), -1, "question.pool_layer")
@@ -153,24 +152,24 @@ class Compare(Tab):
     def _connect(self, around: Surroundings) -> None:
         view: set[Any] = {self.shown, *self.looks.values()}
         offers = [self.backbones, self.poolings, self.calls]
-        on([around.select.select], self.visit, {self.calls}, offers, QUEUED)
+        on([around.select.select], self.visit, {self.calls}, offers, PRIVATE)
         boxes = self.text, self.pair, self.other, self.other_pair
         asking = [self.calls.change, self.start.click, *(box.submit for box in boxes)]
-        how = {**PRIVATE, "concurrency_id": "compare", "concurrency_limit": WAITING}
+        how = {**PRIVATE, "concurrency_id": "compare"}
         coming = on(asking, self.stream, self.inputs, self.changed, {**how, "trigger_mode": "always_last"})
         self.bar.connect(coming, self.stop, self.changed, view)
         coming.success(self.settle, inputs=view, outputs=self.drawn, **AT_ONCE)
         sent, changed = {self.text, self.pair, self.calls}, [*self.unedited, self.calls]
         for name, button in self.edits.items():  # one measures what each negation moves: a comparison or more
             dear = name == "drop"
-            needs, way = (sent | self.inputs, how) if dear else (sent, QUEUED)
+            needs, way = (sent | self.inputs, how) if dear else (sent, PRIVATE)
             on([button.click], partial(self.edit, name), needs, changed, way)
         on([self.clear.click], self.single, view, self.changed, AT_ONCE)
         self.places.connect(self.shown)
         parts: dict[str, Any] = {one.control.key: one.part for one in around.linked()}
         own = parts["text"], parts["pair"]
         changed = [self.text, self.pair, *changed]
-        on([self.bringing.click], partial(self.bring, *own), {*own, self.calls}, changed, QUEUED)
+        on([self.bringing.click], partial(self.bring, *own), {*own, self.calls}, changed, PRIVATE)
 
     def answer_to(self, state: State) -> Comparison:
         """Give the whole comparison that ``state`` asks; PoolscopeError if it cannot be made."""

@@ -21,19 +21,10 @@ from starlette.types import Scope
 def block_functions(page: gr.Blocks) -> dict[int, BlockFunction]:
     """List the functions behind a page's events and endpoints, by the number under which it calls them.
 
-    Replaced is ``fn``. Read are ``inputs``, ``inputs_as_dict``, ``name``, ``api_name``, ``api_visibility``,
-    ``queue``, ``concurrency_id``, ``concurrency_limit`` and ``types_generator``.
+    Replaced is ``fn``. Read are the number of ``inputs``, ``name``, ``api_name``, ``api_visibility``,
+    ``queue``, ``concurrency_id`` and ``types_generator``.
     """
     return page.fns
-
-
-def hand_over(function: BlockFunction) -> int | str | None:
-    """Let a function get values as a browser sends them, at once; gives how many it wanted at a time.
-
-    As if its event were declared with ``preprocess=False`` and ``concurrency_limit=None``.
-    """
-    limit, function.preprocess, function.concurrency_limit = function.concurrency_limit, False, None
-    return limit
 
 
 def widen(page: gr.Blocks, events: int, sessions: int) -> None:
@@ -49,8 +40,7 @@ def share_configurations(page: gr.Blocks) -> None:
 def forget(page: gr.Blocks, session: str, unread: bool = True) -> None:
     """Drop the values that a session sent and was sent, for links that are not offered; its state stays.
 
-    That goes LASTING seconds after its page was closed, if no other has come. Where nobody listens, what is
-    ``unread`` goes, too, unless something is under way: gradio keeps it for good.
+    That goes LASTING seconds after its page was closed; what is ``unread``, too, if nothing is under way.
     """
     if session in page.state_holder:
         state = page.state_holder.session_data[session]
@@ -68,8 +58,7 @@ def forget(page: gr.Blocks, session: str, unread: bool = True) -> None:
 def has_tools(page: gr.Blocks, address: str) -> bool:
     """Tell whether there are tools of the Model Context Protocol, which the owner turns on.
 
-    They answer in JSON, not as Python writes values; and they ask the app at its own ``address``, not at that
-    by which the first who used one has called it.
+    They answer in JSON, and ask the app at its own ``address``, not at that by which the first was called.
     """
     if server := page.mcp_server_obj:
         vars(server)["_local_url"] = address
@@ -84,9 +73,7 @@ def lend_request(request: gr.Request) -> None:
     LocalContext.request.set(request)
 
 
-LASTING = (
-    600  # seconds that state outlives its page, which may have lost its network; gradio's own is an hour
-)
+LASTING = 600  # seconds that state outlives its page, which may have lost its network
 TABLES = tomllib.loads(Path(__file__).with_name("gradio_routes.toml").read_text("utf-8")).values()
 ROUTES, PATHS = ({name: re.compile("|".join(parts)) for name, parts in table.items()} for table in TABLES)
 CLOSE = b'"msg":"close_stream"'  # all that the page has asked is answered: it closes the stream

@@ -26,7 +26,6 @@ from components.ui import places as on_page
 from components.ui.classify import CLASSIFY, Classify
 from components.ui.compare import offered, offered_poolings
 from components.ui.places import AT_ONCE, LAST_AT_ONCE, OF_MODEL, PRIVATE, Given, Updates, menu, on
-from components.ui.question import hub_queue
 from components.ui.tab import Surroundings, TabKind
 
 SAMPLES = ("tickets", "reviews", "answers")  # files of assets/lab, and keys of their names
@@ -115,7 +114,7 @@ class Lab:
         on(given, self.read_table, set(self.sheet), [self.notes, *self.sheet[1:]], LAST_AT_ONCE)
         news = [*self.bar.parts, self.found, self.around.mine, *self.places.parts]
         once = {"trigger_mode": "once", **PRIVATE}
-        coming = start.click(self.fit_table, inputs=self.asking, outputs=news, **once, **hub_queue("fit"))
+        coming = start.click(self.fit_table, inputs=self.asking, outputs=news, **once, concurrency_id="fit")
         told = json.dumps({key: _line(self.say(f"lab.{key}")) for key in ("stopped", "refused")})
         coming.failure(None, js=ENDED.replace("{told}", told), outputs=[self.bar.status], **PRIVATE)
         self.bar.connect(coming, partial(self.bar.idle, _line(self.say("lab.stopped"))), news)

@@ -29,10 +29,10 @@ Widget = gr.Slider | gr.Checkbox | gr.Radio | gr.Dropdown  # what the card of an
 OFFERED = {"choices", "info", "maximum", "visible"}  # what no visitor changes of a menu or a slider
 NOTHING: Updates = gr.skip()  # leaves every component as it is
 
-PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+# What is sent is taken where it is answered: gradio would hold on to it.
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
 AT_ONCE: dict[str, Any] = {"queue": False, **PRIVATE}  # for what no model is asked about
 LAST_AT_ONCE: dict[str, Any] = {**AT_ONCE, "trigger_mode": "always_last"}  # the same as often as it is asked
-QUEUED: dict[str, Any] = {"concurrency_limit": None, **PRIVATE}  # the same where a State changes
 OF_MODEL: dict[str, Any] = {**PRIVATE, "concurrency_id": "model", "show_progress": "minimal"}
 LAST_OF_MODEL: dict[str, Any] = {**OF_MODEL, "trigger_mode": "always_last"}  # what is asked meanwhile waits
 

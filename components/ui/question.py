@@ -23,12 +23,6 @@ from components.ui.places import PRIVATE, Given, Updates, browser, menu, on, scr
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 LABELS = 6  # of a model that is offered
-TOGETHER = 16  # visitors who wait for the hub at the same time, in each of its queues
-
-
-def hub_queue(name: str) -> dict[str, Any]:
-    """Name the queue of an event that waits for the hub, and keeps nobody else waiting."""
-    return {"concurrency_id": name, "concurrency_limit": TOGETHER}
 
 
 class Question:
@@ -196,7 +190,7 @@ class Download:
         self.outputs: list[Any] = [self.offered, self.facts, self.start]
         news = [*self.outputs, self.coming, self.arrived, *self.bar.parts]
         sent = {self.offered, self.coming}
-        coming = on([self.start.click], self.bring, sent, news, {**hub_queue("download"), **PRIVATE})
+        coming = on([self.start.click], self.bring, sent, news, {**PRIVATE, "concurrency_id": "download"})
         self.bar.connect(coming, self.stop, news, sent)
 
     def propose(self, spec: BackboneSpec, given: Given, said: str = "") -> Updates:

@@ -40,10 +40,15 @@ from components.ui.public.response_cache import ADDRESS, OWN, ResponseCache
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware, encoded
 
-ASKING = ("model", "origin", "compare", "talk", "fit")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
 AT_ONCE = 4  # calls that need no analyst, at the same time: each takes the page's own processor
-UNLIMITED = 80  # at work in a line without a limit of its own
+OTHERS = 80  # events at work in a line that is not named here
+ASKING = {  # concurrency ids of what has a checkpoint run, and how many run at the same time
+    **dict.fromkeys(("model", "origin"), AT_WORK),
+    **dict.fromkeys(("compare", "talk"), 2),  # each takes the engine for one question after the other
+    "fit": 16,
+}
+PLACES = {**ASKING, **dict.fromkeys(("find", "download"), 16), PLAIN: AT_WORK, "": AT_ONCE}  # of each line
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none
@@ -61,11 +66,9 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     """
     monitor, page = Monitor(), site.page
     endpoints = endpoints_of(page)
-    lines = {
-        str(one.concurrency_id): _line(internals.hand_over(one))
-        for one in internals.block_functions(page).values()
-    }
-    lines |= {PLAIN: _line(AT_WORK), "": _line(AT_ONCE)}
+    named = {str(one.concurrency_id) for one in internals.block_functions(page).values()} | {PLAIN, ""}
+    places = {name: PLACES.get(name, OTHERS) for name in named}
+    lines = {name: Line(most, half(most)) for name, most in places.items()}
     admission = Admission(lines, settings.waiting)
     app = FastAPI(openapi_url=None)
     queue = QueueMiddleware(app, admission, partial(internals.forget, page))
@@ -82,7 +85,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
         app.router.routes.append(Route(page_path(tag, EXPLAIN), answers, methods=["GET"]))
     sheet, style = style_sheet()
     app.router.routes.append(Route(sheet, lambda _: Response(style, media_type="text/css")))
-    internals.widen(page, 2 * settings.waiting + sum(line.places for line in lines.values()), SESSIONS)
+    internals.widen(page, 2 * settings.waiting + sum(places.values()), SESSIONS)
     page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)
     with warnings.catch_warnings():  # gradio tells each app of several pages so, also where it is off
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
@@ -111,12 +114,6 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
         thread.join()
 
     return stop
-
-
-def _line(limit: int | str | None) -> Line:
-    """Make the line of functions with a concurrency limit, as events state it."""
-    places = limit if isinstance(limit, int) else UNLIMITED if limit is None else AT_WORK
-    return Line(places, half(places))
 
 
 def _limit(

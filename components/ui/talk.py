@@ -56,7 +56,6 @@ LONG = 300  # bytes of a link, of which a code is as mixed as any: to try all ma
 MASK = 4
 HIGHEST = 325  # pixels of a figure on a slide, before it is enlarged
 CLOSER = 0.7  # the least part of its own height
-PREPARING = 2  # talks at the same time
 
 Routes = Mapping[tuple[str, str], Callable[[Request, Texts], Awaitable[Response]]]  # by method and path
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
@@ -123,7 +122,6 @@ class Talk:
             self.prepare,
             outputs=[*self.slides, self.end],
             concurrency_id="talk",
-            concurrency_limit=PREPARING,
             trigger_mode="multiple",  # the script asks again as soon as the last slide has come
             **PRIVATE,
         )

@@ -35,7 +35,7 @@ HEAD = fake_head(fitting.Table(("good", "bad"), (), ("up", "down")), PLAN, ("dow
 def small_page() -> gr.Blocks:
     with gr.Blocks(analytics_enabled=False) as page:
         name = gr.Textbox()
-        gr.Button().click(str.upper, name, name, concurrency_id="model", api_name="upper")
+        gr.Button().click(str.upper, name, name, concurrency_id="model", api_name="upper", preprocess=False)
     return page
 
 

@@ -15,7 +15,6 @@ from components.fitting import MINE, TABLE, Table
 from components.menus import HEADS, Choices, load_examples
 from components.types import Analysis, Query
 from components.ui.classify import Classify
-from components.ui.gradio_internals import hand_over
 from components.ui.places import NOTHING, Places, Updates
 from components.ui.question import to_query, to_reference
 from tests.ui.fake import FakeAnalyst
@@ -236,7 +235,6 @@ def test_an_own_head_under_a_learned_pooling_is_no_error_to_gradio_either() -> N
     """In gradio's own server, which keeps for each visitor what their menus offer."""
     tab, page = tab_alone(Classify, FakeAnalyst())
     ask, question = function_of(page, "ask"), vars(tab.question)
-    hand_over(ask)  # as it is served
     values, server = {part: getattr(part, "value", None) for part in ask.inputs}, SessionState(page)
     verdicts = []
     for choice in ({}, {"head": "probe"}, {"pooling": "attention"}, {"head": "own"}, {}):

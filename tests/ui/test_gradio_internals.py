@@ -22,7 +22,6 @@ from components.ui.gradio_internals import (
     block_functions,
     completed,
     forget,
-    hand_over,
     share_configurations,
     streamed,
     widen,
@@ -51,13 +50,11 @@ def test_a_function_of_the_page_says_what_it_is() -> None:
     told = {
         "fn": function.fn is str.upper,
         "inputs": len(function.inputs) == 1,
-        "inputs_as_dict": function.inputs_as_dict is False,
         "name": function.name == "upper",
         "api_name": function.api_name == "upper",
         "api_visibility": function.api_visibility == "public",
         "queue": function.queue is True,
         "concurrency_id": function.concurrency_id == "model",
-        "concurrency_limit": hand_over(function) == "default",
         "types_generator": function.types_generator is False,
         "page": function.page == "",
     }
@@ -68,7 +65,6 @@ def test_a_function_of_the_page_says_what_it_is() -> None:
 async def test_gradio_calls_the_function_that_was_put_in_place_of_another_with_what_was_sent() -> None:
     page = small_page()
     (function,) = block_functions(page).values()
-    hand_over(function)
     function.fn = lambda value: f"{value!r}"
     given = (await page.process_api(function, [1]))["data"]
     assert given == ["1"], "gradio no longer calls BlockFunction.fn, or takes values by itself"

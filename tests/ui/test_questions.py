@@ -15,7 +15,6 @@ from components.exhibits.question import Question
 from components.texts import ENGLISH, languages
 from components.types import Query
 from components.ui.classify import Classify
-from components.ui.gradio_internals import hand_over
 from components.ui.public.answering import for_gradio, with_timeout
 from components.ui.questions import QuestionsTab
 from components.ui.shell import build
@@ -99,7 +98,6 @@ def test_a_click_is_answered_as_it_is_served_whether_it_takes_texts_or_not(
 ) -> None:
     """Gradio fills the defaults of a function in, of which no component has sent the value."""
     function = copy(clicks_of(page)[key])
-    hand_over(function)
     function.fn = for_gradio(function, with_timeout(function.fn, 30), queue=None)  # nobody waits in it
     request = gr.Request(Request({"type": "http", "headers": []}))
     told = asyncio.run(page.process_api(function, sent, request=request))["data"]

@@ -14,6 +14,7 @@ from typing import Any
 import gradio as gr
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
+from gradio.components import Component
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -106,20 +107,19 @@ def for_gradio(
 ) -> Callable[..., Any]:
     """Make what gradio calls for an event or an endpoint: ``run``, with an `Asker` first, in its turn.
 
-    Its values are taken here, from what the guard has kept: gradio holds on to what it is sent, and what a
-    component raises of one would stand in its log, with all that was typed.
+    Its values are what the guard has kept: gradio holds on to what it is sent.
     """
 
     async def answered(request: gr.Request, *args: Any) -> Any:
         asker = Asker.of(request)
         async with _turn(queue, asker, request):
-            return await run(asker, *_taken(function, args, asker))
+            return await run(asker, *_taken(args, asker))
 
     async def streamed(request: gr.Request, *args: Any) -> AsyncGenerator[Any]:
         asker = Asker.of(request)
         async with (
             _turn(queue, asker, request),
-            aclosing(run(asker, *_taken(function, args, asker))) as steps,
+            aclosing(run(asker, *_taken(args, asker))) as steps,
         ):
             async for step in steps:
                 yield step
@@ -150,33 +150,38 @@ async def _turn(queue: QueueMiddleware, asker: Asker, request: gr.Request) -> As
         raise gr.Error(asker.say("refusal.cancelled"), print_exception=False) from error
 
 
-def _taken(function: BlockFunction, args: tuple[Any, ...], asker: Asker) -> list[Any]:
-    """Read the values of a function's inputs as components do; gr.Error for what one does not take."""
+def _taken(args: tuple[Any, ...], asker: Asker) -> list[Any]:
+    """Put what was sent in the place of what gradio was given: an endpoint's values, or an event's by part.
+
+    gr.Error says that a component does not take its value.
+    """
     sent = () if asker.queued is None else asker.values.get("data", ())
-    pairs = zip(function.inputs, sent, strict=False)
-    own: dict[Any, Any] = {
-        part: value for part, value in pairs if not isinstance(part, gr.State) and value is not ABSENT
-    }
+    if not (args and isinstance(args[0], dict) and any(isinstance(part, Component) for part in args[0])):
+        ended = [held if value is ABSENT else value for held, value in zip(args, sent, strict=False)]
+        return [*ended, *args[len(ended) :]]
+    given, *rest = args
+    values = zip(given.items(), sent or given.values(), strict=True)
+    return [{part: _value(part, held, value, asker) for (part, held), value in values}, *rest]
+
+
+def _value(part: Component, held: Any, value: Any, asker: Asker) -> Any:
+    """Read a value that was sent for a component; a State is ``held`` here, and no browser sends it."""
+    if isinstance(part, gr.State):
+        return held
+    if isinstance(part, gr.Dropdown | gr.Slider):  # the choices may have changed since it was sent
+        return value
+    known = range(len(part.samples or ())) if isinstance(part, gr.Dataset) else None
+    if known is not None and not (type(value) is int and value in known):  # any value is an index to gradio
+        raise _not_taken(asker)
     try:
-        if function.inputs_as_dict:
-            given, *rest = args
-            return [{part: _value(part, value) for part, value in {**given, **own}.items()}, *rest]
-        inputs = iter(function.inputs)
-        parts = [None if isinstance(one, gr.EventData) else next(inputs, None) for one in args]
-        return [_value(part, own.get(part, one)) for part, one in zip(parts, args, strict=True)]
-    except Exception as error:  # whatever components raise, as gradio does
-        logger.info("refused: a value that a component does not take")
-        raise gr.Error(asker.say("refusal.value"), print_exception=False) from error
+        return part.preprocess(value)
+    except gr.Error as error:
+        raise _not_taken(asker) from error
 
 
-def _value(part: Any, value: Any) -> Any:
-    if part is None:  # the default of a parameter that has no input: gradio fills it in
-        return value
-    if isinstance(part, gr.State | gr.Dropdown | gr.Slider):  # the choices may have changed since it was sent
-        return value
-    if isinstance(part, gr.Dataset) and not (type(value) is int and 0 <= value < len(part.samples or ())):
-        raise IndexError(value)  # any value is an index to gradio
-    return part.preprocess(value)
+def _not_taken(asker: Asker) -> gr.Error:
+    logger.info("refused: a value that a component does not take")
+    return gr.Error(asker.say("refusal.value"), print_exception=False)
 
 
 async def _in_thread(work: Callable[[], Any], token: Future[None], asker: Asker) -> Any:

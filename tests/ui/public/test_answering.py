@@ -16,7 +16,7 @@ from components.admission import Admission, Line, Ticket
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.texts import load_texts
-from components.ui.gradio_internals import block_functions, hand_over
+from components.ui.gradio_internals import block_functions
 from components.ui.public.answering import PlainHTTP, document, for_gradio, in_steps, with_timeout
 from components.ui.public.guard import PIECE, guarded
 from components.ui.public.queue import ASKER, Asker, QueueMiddleware
@@ -31,15 +31,14 @@ LIMIT = 30  # seconds, of everything that is waited for
 async def test_an_event_is_answered_with_what_components_take_and_no_example_but_those_offered() -> None:
     """Its function looks at a box, at examples, and at the event's data."""
 
-    def look(text: str, example: int, event: gr.EventData) -> str:
-        return f"{text} {example} {event._data}"
+    def look(given: dict[Any, Any], event: gr.EventData) -> str:
+        return f"{given[text]} {given[examples]} {event._data}"
 
     with gr.Blocks(analytics_enabled=False) as page:
         text, part = gr.Textbox(), gr.Textbox(visible=False, render=False)
         examples = gr.Dataset(components=[part], samples=[["a"], ["b"]], type="index")
-        examples.click(look, [text, examples], text)
+        examples.click(look, {text, examples}, text, preprocess=False)
     (function,) = block_functions(page).values()
-    hand_over(function)
     nothing: Any = None  # waits here
     function.fn = for_gradio(function, with_timeout(look, LIMIT), QueueMiddleware(nothing, nothing, str))
     request = gr.Request(Request({"type": "http", "headers": [(b"accept-language", b"zh")]}))
