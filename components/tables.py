@@ -27,12 +27,14 @@ from components.texts import Sentence
 BINARY = ("PK\3\4", "\ufffd\ufffd\x11\ufffd", "%PDF-", "PAR1")  # how files begin that are no text
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
+LONG = ("::", "///", "->", "=>", "§")  # separators of another kind
 LINES = 50  # of a row that are read: a letter's
 CELLS = 4_000_000  # at most, in all
 LABEL = (
     100  # characters of a label in which spellings are told apart: Unicode takes long to put marks in order
 )
-SEPARATORS = "\t;|,^~\1\x1f"  # of two that fit, the one that is rarer in prose comes first
+PART = "\x1f"
+SEPARATORS = f"\t;|,^~\1{PART}"  # of two that fit, the one that is rarer in prose comes first
 FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of them separates
 DECLARED = re.compile(r"sep=([\t\x01\x1f !#-~])\r?\n")  # a spreadsheet's first line
 RULE = frozenset("-=+|: ")  # what the line between names and rows of a printed table is made of
@@ -45,7 +47,7 @@ ASIDE = r"(\w+://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[^\s\d]*\d\S*|[\[{].*[\]}]"  # 
 DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
 FASTTEXT = re.compile(r"^__label__(\S+)[ \t]++(?!__label__)(\S.*)", re.MULTILINE)
 OBJECT = re.compile(r"[^\s,]")  # how one of several in JSON begins
-TITLES = 3  # lines at most above the names of the columns
+TITLES = 3  # lines at most above the names of the columns, and words of a name
 WORD = re.compile(r"[^\W\d_]+")
 MOST_UNREADABLE = 0.1  # of the rows
 SWALLOWED = 4  # rows between two quotation marks; fewer may be the lines of a text
@@ -104,6 +106,8 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
         raise PoolscopeError("table", text, "errors.table_binary")
     if (lines := text.count("\n") + text.count("\r")) > LINES * rows:
         raise PoolscopeError("table", Sentence("errors.count", count=lines), "errors.lab_rows", most=rows)
+    if name := next((name for name, begins in _foreign().items() if begins.match(text[:READ])), ""):
+        raise PoolscopeError("table", text, "errors.table_foreign", name=name)
     text = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
     is_json = text.lstrip().startswith(("{", "["))
     sheet = Sheet(_from_json(text)) if is_json else _from_separated(text, headed)
@@ -179,6 +183,13 @@ def _known() -> Mapping[str, frozenset[str]]:
     """The words of assets/columns.toml, by what they say."""
     lists = tomllib.loads((ASSETS / "columns.toml").read_text(encoding="utf-8"))
     return {name: frozenset(words) for name, words in lists.items()}
+
+
+@cache  # a file of the app, the same for every table
+def _foreign() -> Mapping[str, re.Pattern[str]]:
+    """How other formats begin, by their names, in assets/formats.toml."""
+    said = tomllib.loads((ASSETS / "formats.toml").read_text(encoding="utf-8"))
+    return {name: re.compile(begins, re.IGNORECASE) for name, begins in said.items()}
 
 
 def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Table, tuple[Sentence, ...]]:
@@ -311,10 +322,13 @@ def _lines(text: str) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def _flat(name: object, value: Any) -> Iterator[tuple[str, Any]]:
-    """A cell of JSON or, where it is an object, each of those in it."""
-    if isinstance(value, dict):
-        yield from ((f"{name}.{inner}", one) for inner, one in value.items())
+def _flat(name: object, value: Any, depth: int = 6) -> Iterator[tuple[str, Any]]:
+    """A cell of JSON or, where it is an object or a list of one, each of those in it."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        (value,) = value
+    if isinstance(value, dict) and depth:
+        for inner, one in value.items():
+            yield from _flat(f"{name}.{inner}", one, depth - 1)
     else:
         yield str(name), value
 
@@ -337,7 +351,8 @@ def _from_separated(text: str, headed: bool) -> Sheet:
         return Sheet(pd.DataFrame(labelled, columns=["label", "text"]))
     declared = DECLARED.match(text)
     text, above = (text[declared.end() :], 0) if declared else _untitled(_unruled(text))
-    how = _dialect(text, declared[1] if declared else "")
+    text, separator = (text, declared[1]) if declared else _parted(text)
+    how = _dialect(text, separator)
     notes = [Sentence("lab.above", count=above)] if above else []
     if _is_unquoted(text, how):
         how["quoting"] = csv.QUOTE_NONE
@@ -359,6 +374,8 @@ def _from_separated(text: str, headed: bool) -> Sheet:
         return Sheet(cells, (*notes, Sentence("lab.headless", label=label)), headless=True)
     if repeated.any():
         notes.append(Sentence("lab.repeated_header", count=int(repeated.sum())))
+    if prose := [name for name in cells if len(name.split()) > TITLES]:
+        notes.append(Sentence("lab.named", name=prose[0]))
     return Sheet(cells[~repeated], tuple(notes))
 
 
@@ -386,6 +403,14 @@ def _untitled(text: str) -> tuple[str, int]:
             if len(counts) == 1 and not any(one in line for line in titles) and one in rows[0]:
                 return text.split("\n", above)[-1], sum(bool(line.strip()) for line in titles)
     return text, 0
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Put PART in the place of one of LONG that stands in each line as often; gives it, too."""
+    lines = text.strip("\r\n")[:READ].splitlines()[:FIRST]
+    counts = {one: {line.count(one) for line in lines} for one in (*(f" {long} " for long in LONG), *LONG)}
+    found = next((one for one, often in counts.items() if len(often) == 1 and often != {0}), "")
+    return (text.replace(found, PART), PART) if found and lines[1:] else (text, "")
 
 
 def _dialect(text: str, separator: str) -> dict[str, Any]:
