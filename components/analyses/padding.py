@@ -52,7 +52,7 @@ class Padding:
 
     ``analysis``: the answer to the text alone. ``padded``: how many tokens were put beside it.
     ``side``: where the tokenizer itself pads. ``cases``: none where it cannot, or where the model ``fails``
-    in a batch, for that reason; else the first is the "batch".
+    in a batch, for that reason, or takes none, which ``refusal`` says; else the first is the "batch".
     """
 
     analysis: Analysis
@@ -61,6 +61,7 @@ class Padding:
     cases: tuple[PaddingCase, ...]
     warnings: tuple[Sentence, ...]
     fails: str = ""
+    refusal: Sentence | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -77,7 +78,7 @@ class Padding:
         """The verdict in words, and what each other way to pad does."""
         if not self.cases:
             alone = Sentence("padding.fails", reason=self.fails) if self.fails else Sentence("padding.alone")
-            return (alone,)
+            return (self.refusal or alone,)
         batch, *others = self.cases
         first = Sentence(f"padding.{batch.verdict}", **_told(batch), way=Sentence(f"padding.{self.side}"))
         more = [
@@ -101,7 +102,7 @@ def padding(examined: Examined) -> Padding:
     """Pad a text or a pair, and put it beside a longer one: whether the answer is what it is alone.
 
     ``verdict`` is of a batch, padded as the model's tokenizer pads: safe, moves, reads_padding, or alone
-    where it cannot pad. ``cases`` says so of each side. ``pooled``: how far each pooling's vector moves
+    where it takes no batch. ``cases`` says so of each side. ``pooled``: how far each pooling's vector moves
     in a batch, in its own lengths.
     """
     from components.analyses.measuring.padding import audit

@@ -67,6 +67,7 @@ class Passport:
     high, each the median over the sentences. ``complete``: whether its files hold every tensor; ``constant``:
     names of those that they lack and that are one and the same number instead. ``weights``: those of its
     head; ``unused``: what of its files is not loaded. ``failed``: which texts cannot be measured, and why.
+    ``alone``: why it takes no batch.
     """
 
     backbone: BackboneSpec
@@ -88,6 +89,7 @@ class Passport:
     unused: tuple[Weight, ...]
     scripts: tuple[Unread, ...]
     failed: tuple[Sentence, ...] = ()
+    alone: Sentence | None = None
 
     @property
     def place(self) -> Place:
@@ -112,7 +114,7 @@ class Passport:
             said.append(Sentence("passport.token", token=self.token))
         if self.equal:
             said.append(Sentence("passport.equal", poolings=self.equal))
-        said += [*self._declaring(), Sentence(f"passport.says_{self.padding}", **batch)]
+        said += [*self._declaring(), self.alone or Sentence(f"passport.says_{self.padding}", **batch)]
         if not self.head_trained:
             drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
             total = sum(prod(one.shape) for one in self.weights)
@@ -222,6 +224,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         unused=anatomy.unused,
         scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
         failed=(*failed, *unpadded),
+        alone=next((each.says[0] for each in padded if not each.cases), None),
     )
 
 

@@ -16,13 +16,14 @@ from components.errors import PoolscopeError
 from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run
 from components.model.declared import Declared, read_declared
 from components.model.encoding import encode_batch, prompted
-from components.model.files import PROBLEMS, RefusalError, failing
+from components.model.files import PROBLEMS, RefusalError, failing, reason_of
 from components.model.files import folder as here
 from components.model.internals import repeatable
 from components.model.ordinary import Ordinary
 from components.model.pooling import States
 from components.model.reads import Head, Reading
 from components.settings import ASSETS
+from components.texts import Sentence
 from components.types import BackboneSpec, ProblemType
 
 
@@ -81,7 +82,28 @@ class Backbone:
     @cached_property
     def entries(self) -> tuple[Entry | None, ...]:
         """Entries at which each layer below the last goes on."""
-        return find_entries(self.model, self.cut, self.tokenizer)
+        return find_entries(self.model, self.cut, self.tokenizer, 2 if self.pads else 1)
+
+    @cached_property
+    def refusal(self) -> Sentence | None:
+        """Why its model takes no two inputs at once; None where it does.
+
+        Heads that look for the last token refuse two where the config names no token to pad with.
+        """
+        try:
+            with failing("backbone", self.spec.key), repeatable(self.model):
+                inputs = self.tokenizer("a b c", return_tensors="pt")
+                self.run({name: value.expand(2, -1) for name, value in inputs.items()})
+        except PoolscopeError as error:
+            unnamed = self.model.config.get_text_config().pad_token_id is None
+            reason = reason_of(error).rstrip(".")
+            return Sentence("padding.refused_config" if unnamed else "padding.refused", reason=reason)
+        return None
+
+    @property
+    def pads(self) -> bool:
+        """Whether texts are run together: its tokenizer has a token to pad with, its model takes several."""
+        return self.tokenizer.pad_token_id is not None and self.refusal is None
 
     @cached_property
     def declared(self) -> Declared | None:
@@ -130,11 +152,8 @@ class Backbone:
         return not self.provenance.random_body
 
     def at_once(self, length: int, states: int = 8192) -> int:
-        """Count the inputs of this ``length`` that are run together: of no more than so many hidden states.
-
-        Where the tokenizer cannot pad, the model may take no two inputs at once.
-        """
-        return 1 if self.tokenizer.pad_token_id is None else max(states // length, 1)
+        """Count the inputs of this ``length`` that run together: of no more than so many hidden states."""
+        return max(states // length, 1) if self.pads else 1
 
     def run(self, inputs: Inputs) -> Pass:
         """A plain forward pass from which the head and the pooler can be run again."""
@@ -186,7 +205,7 @@ def alike(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None 
 
     There are models that see padding, and some that cannot pad: these take each text alone.
     """
-    if backbone.tokenizer.pad_token_id is None:
+    if not backbone.pads:
         return [[index] for index in range(len(texts))]
     groups: dict[int, list[int]] = {}
     encoded = backbone.tokenizer(list(texts), None if pairs is None else list(pairs), verbose=False)

@@ -349,17 +349,16 @@ def started(entry: Entry, handed: Mapping[nn.Module, Any], rows: int, change: Ch
 
 
 def find_entries(
-    model: PreTrainedModel, cut: nn.Module, tokenizer: PreTrainedTokenizerBase
+    model: PreTrainedModel, cut: nn.Module, tokenizer: PreTrainedTokenizerBase, rows: int
 ) -> tuple[Entry | None, ...]:
-    """The entry of each layer below the last; None where there is none."""
-    inputs, others = _two_inputs(tokenizer)
+    """The entry of each layer below the last, tried on so many ``rows``; None where there is none."""
+    inputs, others = _two_inputs(tokenizer, rows)
     with repeatable(model):
         second = run(model, cut, others)
     with repeatable(model):
         first, given, calls = _watched(model, cut, inputs)
     if torch.allclose(first.logits, second.logits, rtol=1e-4, atol=1e-6):  # nothing would show
         return (None,) * (len(first.hidden) - 1)
-    rows = len(second.logits)
     many = {name: value.expand(rows, -1) for name, value in first.inputs.items()}
     handed = {module: output for module, _taken, output in calls}
 
@@ -387,14 +386,13 @@ def find_entries(
     return tuple(map(entry, range(len(first.hidden) - 1)))
 
 
-def _two_inputs(tokenizer: PreTrainedTokenizerBase) -> tuple[Inputs, Inputs]:
-    """A small input, and another that moves the logits: twice, or once where the tokenizer cannot pad."""
+def _two_inputs(tokenizer: PreTrainedTokenizerBase, rows: int) -> tuple[Inputs, Inputs]:
+    """A small input, and another that moves the logits, in so many ``rows``."""
     inputs = dict(tokenizer(EXAMPLE, return_tensors="pt"))
     special = set(tokenizer.all_special_ids)
     own = sorted(set(tokenizer.get_vocab().values()) - special)
     ids = inputs["input_ids"].tolist()[0]
     others = [one if one in special or not own else own[(one + STEP) % len(own)] for one in ids]
-    rows = 1 if tokenizer.pad_token_id is None else 2  # some take no two inputs at once
     second = {name: value.expand(rows, -1) for name, value in inputs.items()}
     return inputs, {**second, "input_ids": torch.tensor([others]).expand(rows, -1)}
 

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from transformers import AutoModelForSequenceClassification
 from components.analyses.measuring.anatomy import look
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.loading import load
 from components.types import BackboneSpec, Query
@@ -119,22 +117,6 @@ def test_a_probe_that_takes_more_than_a_hidden_state_says_so(engine: Engine) -> 
     with pytest.raises(PoolscopeError, match="no hidden state can stand in its place") as refused:
         engine.ask("lens", query)
     assert engine.ask("anatomy", query).lens == refused.value.sentence
-
-
-def test_a_model_that_cannot_be_given_several_inputs_at_once(
-    engine: Engine, loaded: Callable[[str], Backbone], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """GPT-2 without a padding token refuses a batch."""
-    query, backbone = Query("gpt2-sentiment", "not good"), loaded("gpt2-sentiment")
-    together = engine.ask("lens", query).lens
-    tokenizer = deepcopy(backbone.tokenizer)
-    tokenizer.pad_token = None
-    monkeypatch.setattr(backbone.model.config, "pad_token_id", None)
-    with pytest.raises(ValueError, match="padding token"), torch.no_grad():
-        backbone.model(torch.ones(2, 1, dtype=torch.long))
-    alone = look(examine(replace(backbone, tokenizer=tokenizer), query))
-    np.testing.assert_allclose(alone.logits, together.logits, atol=1e-6)
-    np.testing.assert_allclose(alone.pooled, together.pooled, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["xmod", "roberta-prelayernorm", "megatron-bert"])

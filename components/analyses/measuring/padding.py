@@ -46,8 +46,8 @@ def audit(examined: Examined) -> Padding:
     backbone, total = examined.backbone, examined.kept.inputs["input_ids"].shape[1]
     room, side = min(PADDED, backbone.limit - total), backbone.tokenizer.padding_side
     answer, warnings = analyse(examined), examined.encoded.warnings
-    if backbone.tokenizer.pad_token_id is None:
-        return Padding(answer, 0, side, (), warnings)
+    if not backbone.pads:
+        return Padding(answer, 0, side, (), warnings, refusal=backbone.refusal)
     if room < 1:
         given = Sentence("errors.tokens", count=total)
         raise PoolscopeError("text", given, "errors.no_room", limit=backbone.limit)

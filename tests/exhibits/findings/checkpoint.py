@@ -7,7 +7,7 @@ from components.analyses.padding import PaddingCase
 from components.analyses.passport import Passport, Sample, Unread
 from components.exhibits.report import passport_page
 from components.exhibits.serving import PADDED
-from components.texts import Named, Texts
+from components.texts import Named, Sentence, Texts
 from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.exhibits.showing import analysis, plain
 from tests.ui.fake_answers import DECLARED, fake_padding, fake_passport, made
@@ -17,6 +17,12 @@ def padded(batch: dict[str, Any], other: dict[str, Any]) -> Told:
     """Padding on the right, as in a batch, and on the left."""
     cases = (made(PaddingCase, name="batch", **batch), made(PaddingCase, name="left", **other))
     return told(PADDED, replace(fake_padding(analysis()), cases=cases))
+
+
+def refused(key: str) -> Told:
+    """A model that takes no batch, for the reason of this key."""
+    given = fake_padding(analysis())
+    return told(PADDED, replace(given, cases=(), refusal=Sentence(f"padding.{key}", reason="why")))
 
 
 def way(name: str, largest: str, cause: str = "attention") -> Values:
@@ -61,6 +67,8 @@ ROWS = {
     "padding.moves": Row(padded(MOVED, CALM), way("right", "0.25"), padded(CALM, MOVED)),
     "padding.reads_padding": Row(padded(PAD, CALM), way("right", "0.5"), padded(MOVED, PAD)),
     "padding.alone": Row(told(PADDED, replace(fake_padding(analysis()), cases=())), {}, padded(CALM, CALM)),
+    "padding.refused": Row(refused("refused"), {"reason": "why"}, padded(CALM, CALM)),
+    "padding.refused_config": Row(refused("refused_config"), {"reason": "why"}, refused("refused")),
     "padding.other_safe": Row(padded(MOVED, CALM), way("left", "1e-06"), padded(MOVED, PAD)),
     "padding.other_moves": Row(padded(CALM, MOVED), way("left", "0.25"), padded(CALM, CALM)),
     "padding.other_reads_padding": Row(padded(CALM, PAD), way("left", "0.5"), padded(CALM, MOVED)),
@@ -78,7 +86,6 @@ ROWS = {
     "passport.says_safe": Row(passport(padding="safe"), {}, FIRST),
     "passport.says_moves": Row(FIRST, {"largest": "0.25"}, passport(padding="reads_padding")),
     "passport.says_reads_padding": Row(passport(padding="reads_padding"), {"largest": "0.25"}, FIRST),
-    "passport.says_alone": Row(passport(padding="alone", ways=()), {}, FIRST),
     "passport.says_unmeasured": Row(passport(padding="unmeasured", ways=()), {}, FIRST),
     "passport.trained": Row(passport(complete=True), {}, passport(complete=False)),
     "passport.body_random": Row(passport(body_trained=False), {}, passport(body_trained=True)),
