@@ -34,6 +34,9 @@ LOADER = "transformers.modeling_utils"  # the logger that it comes from
 KERNEL = "flash"  # how the names of kernels of attention begin; others are named by a repository
 KERNELS = ("_attn_implementation", "_experts_implementation")  # of a config: each may name code on the hub
 
+CAUSAL = "is_causal"  # what a config, and a module that attends, say: a token sees those before it
+BOTH = "use_bidirectional_attention"  # what some configs say instead, with True or "all" for every token
+
 Table = dict[str, Any]
 Model = TypeVar("Model", bound=nn.Module)
 Rebuild = Callable[[Sequence[Any]], Any]
@@ -87,6 +90,39 @@ def seeded() -> Iterator[None]:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0)
         yield
+
+
+@contextmanager
+def both_ways(model: nn.Module) -> Iterator[None]:
+    """Within, tokens see those after them, too, if config or modules can let them.
+
+    transformers makes no causal mask where a config says so. A kernel that is given no mask asks its module.
+    """
+    configs = [table for table in tables(model) if "transformers_version" in table]
+    lacking = [table for table in configs if CAUSAL not in table]
+    with repeatable(model):
+        for table in (*configs, *(vars(module) for module in model.modules() if CAUSAL in vars(module))):
+            table[CAUSAL] = False
+        yield
+    for table in lacking:
+        table.pop(CAUSAL)
+
+
+def said_causal(model: PreTrainedModel) -> tuple[bool | None, str]:
+    """Tell whether a model says that tokens see none after them, and by which key; None where it is silent.
+
+    A decoder that is asked behind an encoder says nothing of the whole.
+    """
+    config = model.config.get_text_config()
+    stated: dict[str, object] = vars(config)
+    modules = {vars(module).get(CAUSAL) for module in model.modules()} - {None}
+    if stated.get(BOTH) in (True, "all"):
+        return False, BOTH
+    if isinstance(known := stated.get(CAUSAL), bool):
+        return known, CAUSAL
+    if not config.is_encoder_decoder and (stated.get("is_decoder") or modules == {True}):
+        return True, "is_decoder" if stated.get("is_decoder") else CAUSAL
+    return None, ""
 
 
 def flatten(tree: Any) -> tuple[list[Any], Rebuild]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,34 @@ class ByHand:
             if not torch.equal(self.after(inputs, change)[0], plain):
                 moving.append(position)
         return moving
+
+    def moved(self, inputs: Inputs) -> np.ndarray:
+        """By how much final hidden state t moves, of the largest, if token u has another embedding: (T, T).
+
+        It is changed in what the model first looks up in its table: a decoder looks there again.
+        """
+        weight = self.model.get_input_embeddings().weight
+        tables = [module for module in self.model.modules() if getattr(module, "weight", None) is weight]
+        plain, calls = self.final({**inputs})[0], list[Tensor]()
+        noise = torch.Generator().manual_seed(2)
+
+        def changed(u: int, size: float) -> Tensor:
+            def change(_module: object, _args: object, output: Tensor) -> Tensor:
+                calls.append(output)
+                other = output.clone()
+                if len(calls) == 1:
+                    place = (u, 0) if len(output) == len(plain) > 1 else (0, u)  # some have (T, B, D)
+                    other[place] += torch.randn(output.shape[-1], generator=noise) * output.std() * size
+                return other
+
+            calls.clear()
+            with ExitStack() as hooks:
+                for table in tables:
+                    hooks.enter_context(table.register_forward_hook(change))
+                return (self.final({**inputs})[0] - plain).abs().amax(dim=-1)
+
+        columns = [torch.maximum(changed(u, 2.0), changed(u, 50.0)) for u in range(len(plain))]
+        return (torch.stack(columns, dim=1) / plain.abs().max()).numpy()
 
     def _given(self, inputs: Inputs) -> list[Any]:
         """What the body hands out at each of its calls in one forward pass."""

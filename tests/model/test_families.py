@@ -14,6 +14,7 @@ from components.analyses.measuring.anatomy import dissect, head_calls, look
 from components.analyses.measuring.export import module, program
 from components.analyses.measuring.importance import weigh
 from components.analyses.measuring.padding import audit
+from components.analyses.measuring.sees import look as look_around
 from components.analyses.measuring.trace import trace
 from components.errors import PoolscopeError
 from components.model.examine import Examined, examine
@@ -298,3 +299,19 @@ def test_what_is_called_importance(family: Family) -> None:
     weight = family.by_hand.model.get_input_embeddings().weight
     (slope,) = torch.autograd.grad(family.by_hand.model(**inputs).logits[0, given.label], weight)
     assert given.gradient_x_input[place] == pytest.approx(float(slope[row] @ weight[row].detach()), abs=1e-5)
+
+
+def test_who_sees_whom(family: Family) -> None:
+    """It is what moves bit for bit, but for what rounding moves where tokens share experts."""
+    text, asked = "the film is not good !", partial(look_around, turn=False)
+    if not family.per_token or family.name == "ibert":
+        with pytest.raises(PoolscopeError, match=r"hidden state|embedding"):
+            family.examined(asked, text)
+        return
+    found = family.examined(asked, text)
+    moved = family.by_hand.moved(family.inputs(text, ""))
+    rounded = (moved > 0) & ~found.sees
+    np.testing.assert_array_equal(found.sees, (moved > 0) & ~rounded)
+    assert not rounded.any() or family.name in FACTS["experts"]["families"]
+    assert moved[rounded].max(initial=0) < 1e-5
+    assert found.shape in ("all", "causal") or family.name in FACTS["seen_otherwise"]

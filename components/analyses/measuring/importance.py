@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.cut import Pass, noted, states_in, with_slopes
+from components.model.embeddings import embedded, embeddings, exchanged, unembedded
 from components.model.examine import Examined, probabilities, run, said
 from components.model.internals import repeatable
 from components.model.query import choice
@@ -168,15 +168,15 @@ def rollout(layers: Tensor) -> Tensor:
 
 def gradient_x_input(examined: Examined, label: int) -> Floats:
     """Give the gradient of output ``label`` with respect to each token's embedding times it: (T,)."""
-    table = _embeddings(examined)
-    given = _embedded(table, examined.kept.inputs["input_ids"]).requires_grad_()
+    table = embeddings(examined)
+    given = embedded(table, examined.kept.inputs["input_ids"]).requires_grad_()
     output = _logits(examined, table, given)[0, label]
     if not output.requires_grad:  # no way leads back to them
-        raise _unembedded(examined)
+        raise unembedded(examined)
     try:
         (slope,) = torch.autograd.grad(output, given)
     except AssertionError as error:  # such as of a model that goes back only while it is trained
-        raise _unembedded(examined) from error
+        raise unembedded(examined) from error
     return _summed(slope * given)
 
 
@@ -193,8 +193,8 @@ def integrate(examined: Examined, label: str, start: int = 0, seconds: float = m
     stop, until = start, time.monotonic() + seconds
     rows = examined.backbone.at_once(ids.shape[1], THERE_AND_BACK)
     with repeatable(examined.backbone.model):
-        table = _embeddings(examined)
-        given, baseline = _embedded(table, ids), _embedded(table, torch.where(special, ids, eraser))
+        table = embeddings(examined)
+        given, baseline = embedded(table, ids), embedded(table, torch.where(special, ids, eraser))
         after, before = (float(_logits(examined, table, point)[0, index]) for point in (given, baseline))
         slopes = torch.zeros_like(given)
         while stop < STEPS and (stop == start or time.monotonic() < until):
@@ -210,54 +210,13 @@ def integrate(examined: Examined, label: str, start: int = 0, seconds: float = m
     return Integral(_summed(slopes * (given - baseline)), after - before, stop)
 
 
-@torch.no_grad()
-def _embedded(table: nn.Module, ids: Tensor) -> Tensor:
-    """The embeddings of ids (B, T): (B, T, D)."""
-    found: Tensor = table(ids)
-    return found.clone()
-
-
 def _logits(examined: Examined, table: nn.Module, points: Tensor) -> Tensor:
     """Outputs (B, K) of the query's head for embeddings (B, T, D) in the place of those of the text."""
-    inputs = {name: value.expand(len(points), -1) for name, value in examined.kept.inputs.items()}
-    plain, total = _embedded(table, inputs["input_ids"]), points.shape[1]
-
-    def exchange(_module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
-        for turned in (False, True):  # some have them as (T, B, D), and some lengthen their inputs
-            given = output.transpose(0, 1) if turned else output
-            if torch.equal(given[:, :total], plain):
-                new = torch.cat([points, given[:, total:]], dim=1)
-                return new.transpose(0, 1) if turned else new
-        return None  # of something else than the text
-
     backbone, layers = examined.backbone, len(examined.kept.hidden)
     pooler = () if backbone.pooler is None else (backbone.pooler.cut, backbone.model.base_model)
-    with table.register_forward_hook(exchange):
+    with exchanged(table, examined.kept.inputs, points) as inputs:
         kept = with_slopes(backbone.model, backbone.cut, inputs, *pooler).upmost(layers)
     return said(examined, kept, kept.hidden)
-
-
-def _embeddings(examined: Examined) -> nn.Module:
-    """The module that gives the text's tokens their embeddings; PoolscopeError where there is none.
-
-    It is the first called of those that share the weights of what the model calls its input embeddings.
-    """
-    model = examined.backbone.model
-    try:
-        weight = model.get_input_embeddings().weight
-    except (NotImplementedError, AttributeError):  # it has none, or more than one table
-        raise _unembedded(examined) from None
-    sharing = [module for module in model.modules() if getattr(module, "weight", None) is weight]
-    with noted(sharing) as calls, repeatable(model):
-        examined.backbone.run(examined.kept.inputs)
-    if not (calls and isinstance(calls[0][2], Tensor)):
-        raise _unembedded(examined)
-    return calls[0][0]
-
-
-def _unembedded(examined: Examined) -> PoolscopeError:
-    """That gradients have nothing to go back to."""
-    return PoolscopeError("backbone", examined.backbone.spec.key, "errors.no_embeddings")
 
 
 def _summed(found: Tensor) -> Floats:
