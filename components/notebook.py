@@ -15,7 +15,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
+    AutoModelForSequenceClassification,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.measuring.anatomy import dissect
@@ -41,6 +46,7 @@ WRAPPERS = {  # what holds the model in a wrapper -> what its holder passes inst
     "_orig_mod": ("model._orig_mod", "errors.wrapped"),
     "get_base_model": ("model.get_base_model()", "errors.adapted"),
     "module": ("model.module", "errors.wrapped"),
+    "transformers_model": ("model.transformers_model", "errors.wrapped"),  # of sentence-transformers
 }
 # An object lacks nothing.
 FOUND: Mapping[str, Any] = {"missing_keys": (), "mismatched_keys": (), "unused": {}}
@@ -102,7 +108,8 @@ def poolscope_show(
     """Draw what the Classify tab shows of a model object, as it is now, for one text or pair.
 
     ``model``: any classifier of sequences of transformers, on any device, in any floating-point type, in
-    training or not; ``tokenizer``: its own. Both stay as they are, and so do torch's random numbers: all is
+    training or not; another model of transformers is shown with a head that is drawn at random, which its
+    outputs say. ``tokenizer``: its own. Both stay as they are, and so do torch's random numbers: all is
     measured on a copy on the CPU, in float32, without dropout. ``pooling``: what the head is given.
     ``layer``: whose similarities are shown, 0 for the embeddings. ``language``: of the exhibits. ``height``:
     of their frame, in pixels. PoolscopeError names what cannot be taken, and what is expected.
@@ -172,7 +179,28 @@ def _copied(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, spec: Ba
     internals.forget_capturing(copy)
     internals.attend_anywhere(copy)
     check_finite(copy)
-    return assembled(spec, copy, words, FOUND)
+    headed, found = _headed(copy)
+    return assembled(spec, headed, words, found)
+
+
+def _headed(model: PreTrainedModel) -> tuple[PreTrainedModel, Mapping[str, Any]]:
+    """Give a model as it is, or one of transformers' that classifies no texts with a head drawn at random.
+
+    With it comes what a loader says of its tensors.
+    """
+    kind, kinds = type(model.config), MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
+    own = kind not in kinds or isinstance(model, kinds[kind])
+    if own or not type(model).__module__.startswith("transformers."):
+        return model, FOUND
+    with internals.seeded():
+        headed: Any = AutoModelForSequenceClassification.from_config(model.config)  # type: ignore[no-untyped-call]  # of transformers
+    body = headed.base_model.load_state_dict(model.base_model.state_dict(), strict=False)
+    prefix = f"{headed.base_model_prefix}."
+    drawn = [name for name, _ in headed.named_parameters() if not name.startswith(prefix)]
+    return headed.eval(), {
+        **FOUND,
+        "missing_keys": (*drawn, *(f"{prefix}{name}" for name in body.missing_keys)),
+    }
 
 
 def _check_held(model: PreTrainedModel) -> None:

@@ -11,7 +11,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
-from transformers import AutoTokenizer, BertForSequenceClassification
+from transformers import (
+    AutoModel,
+    AutoModelForMaskedLM,
+    AutoModelForTokenClassification,
+    AutoTokenizer,
+    BertForSequenceClassification,
+)
 
 from components.errors import PoolscopeError
 from components.exhibits.view import visible
@@ -129,6 +135,21 @@ def test_another_pooling_and_layer_are_what_transformers_says_of_them() -> None:
     with pytest.raises(PoolscopeError) as told:
         poolscope_show(model, words, "the film", layer=9)
     assert told.value.field == "layer"
+
+
+@pytest.mark.parametrize("kind", [AutoModel, AutoModelForMaskedLM, AutoModelForTokenClassification])
+def test_a_model_without_a_classifier_is_shown_with_a_head_that_is_told_untrained(kind: Any) -> None:
+    """Its similarities are those of its own states, and it stays as it is."""
+    model, words = kind.from_config(tiny_model("bert").config).train(), boundless()
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    analysis = poolscope_show(model, words, "the film is not good").analysis
+    with torch.no_grad():
+        states = model.eval().base_model(**words("the film is not good", return_tensors="pt"))[0][0]
+    np.testing.assert_allclose(
+        analysis.similarity[-1], torch.cosine_similarity(states, states[:1]).numpy(), atol=1e-5
+    )
+    assert not analysis.head_trained
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
 
 
 def test_names_and_texts_are_shown_as_text() -> None:
