@@ -188,9 +188,8 @@ def _headed(model: PreTrainedModel) -> tuple[PreTrainedModel, Mapping[str, Any]]
 
     With it comes what a loader says of its tensors.
     """
-    kind, kinds = type(model.config), MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
-    own = kind not in kinds or isinstance(model, kinds[kind])
-    if own or not type(model).__module__.startswith("transformers."):
+    known: Any = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING.get(type(model.config), PreTrainedModel)
+    if isinstance(model, known) or not type(model).__module__.startswith("transformers."):
         return model, FOUND
     with internals.seeded():
         headed: Any = AutoModelForSequenceClassification.from_config(model.config)  # type: ignore[no-untyped-call]  # of transformers
