@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,13 @@ def ways(key: str) -> Iterator[Way]:
     return (every[index] for index in order)
 
 
+@pytest.fixture(scope="module")
+def of_text(loaded: Callable[[str], Backbone]) -> Callable[[str, Any], Detected]:
+    """What a backbone's vector of TEXT is found to be; the text is run in every way once."""
+    tries = cache(lambda key: tried(loaded(key), Query(key, TEXT), ""))
+    return lambda key, vector: found([tries(key)], [np.asarray(vector, dtype=float).tolist()])
+
+
 def asked(engine: Engine, key: str, vector: Any, *texts: str, prefix: str = "") -> Detected:
     if isinstance(vector, np.ndarray):
         vector = vector.tolist()
@@ -173,11 +181,13 @@ STORED: dict[str, tuple[Callable[[np.ndarray], Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("key", ["bert-sentiment", "gpt2-pretrained"])
 @pytest.mark.parametrize("kind", STORED)
-def test_a_way_is_found_however_its_numbers_are_stored(engine: Engine, key: str, kind: str) -> None:
+def test_a_way_is_found_however_its_numbers_are_stored(
+    of_text: Callable[[str, Any], Detected], key: str, kind: str
+) -> None:
     """No other pooling is told for it: all are farther than rounding explains."""
     store, told = STORED[kind]
     way = Way("mean", layers_of(key), True if "bert" in key else None, normalised=True)
-    found = asked(engine, key, np.asarray(store(planted(key, way)), dtype=float))
+    found = of_text(key, store(planted(key, way)))
     length = {"normalised": None} if "precision" in told else {}
     assert replace(way, **(length | told)) in found.ways
     poolings = {one.pooling.removesuffix(f"_{one.variant}") for one in found.ways}
@@ -248,9 +258,11 @@ NEAR: dict[str, Callable[[], np.ndarray]] = {  # none of it is a way that is tri
 
 @pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "three decimals"])
 @pytest.mark.parametrize("name", NEAR)
-def test_what_is_near_a_way_is_not_named(engine: Engine, name: str, kind: str) -> None:
+def test_what_is_near_a_way_is_not_named(
+    of_text: Callable[[str, Any], Detected], name: str, kind: str
+) -> None:
     vector = NEAR[name]()
-    found = asked(engine, BERT, np.asarray(STORED[kind][0](vector / np.linalg.norm(vector)), dtype=float))
+    found = of_text(BERT, STORED[kind][0](vector / np.linalg.norm(vector)))
     assert (found.match, found.ways) == (None, ())
     verdict = str(found.says[0])
     assert verdict.startswith("No match")
@@ -260,7 +272,9 @@ def test_what_is_near_a_way_is_not_named(engine: Engine, name: str, kind: str) -
 @pytest.mark.parametrize("key", ["bert-sentiment", "distilbert-pretrained", "gpt2-pretrained"])
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("kernel", ["sdpa", "eager"])
-def test_half_precision_is_measured(engine: Engine, key: str, kind: str, kernel: str) -> None:
+def test_half_precision_is_measured(
+    of_text: Callable[[str, Any], Detected], key: str, kind: str, kernel: str
+) -> None:
     """Another kernel gives other numbers, as another machine does; the mean is told from its neighbours."""
     way = Way("mean", layers_of(key), True if "bert" in key else None, precision=kind)
     folder, dtype = SPECS[key].location, getattr(torch, kind)
@@ -270,10 +284,9 @@ def test_half_precision_is_measured(engine: Engine, key: str, kind: str, kernel:
     with torch.no_grad():
         inputs = load_plain(folder).tokenizer(TEXT, return_tensors="pt")
         hidden = model(**inputs, output_hidden_states=True).hidden_states[-1][0]
-    assert way in asked(engine, key, BY_HAND["mean"](hidden.double().numpy())).ways
+    assert way in of_text(key, BY_HAND["mean"](hidden.double().numpy())).ways
     vector = torch.nn.functional.normalize(hidden.mean(dim=0), dim=0)  # all of it in half precision
-    found = asked(engine, key, vector.double().numpy())
-    assert replace(way, normalised=True) in found.ways
+    assert replace(way, normalised=True) in of_text(key, vector.double().numpy()).ways
 
 
 def test_several_vectors_are_what_each_alone_could_be(engine: Engine) -> None:
