@@ -1,10 +1,12 @@
 """Rows of a table of results, and tables in which some of them are others."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from unittest.mock import patch
 
 from statsmodels.stats.multitest import multipletests
 
 from components.results import KINDS, Row, Table, each, of, table
+from components.types import Floats
 
 
 def measured(results: Table, kind: str, **where: str | Sequence[str]) -> list[Row]:
@@ -24,9 +26,16 @@ def having(results: Table, **others: Iterable[Row]) -> Table:
     return table(vars(row) for found in kinds.values() for row in found)
 
 
+def by_holm(ps: Sequence[float]) -> Floats:
+    """P-values as statsmodels corrects them by Holm's method, without its search for garbage."""
+    with patch("gc.collect"):  # among all that tests hold, that takes longer than anything else here
+        found: Floats = multipletests(ps, method="holm")[1]
+    return found
+
+
 def signs(rows: Sequence[Row]) -> list[int]:
     """1 and -1 of those above, and below, by more than chance, as statsmodels corrects for all; else 0."""
-    real = multipletests([row.p for row in rows], method="holm")[1] < 0.05  # slow: it looks for garbage
+    real = by_holm([row.p for row in rows]) < 0.05
     told = [row.gain if row.kind in ("cosine", "postprocessed") else row.better - row.worse for row in rows]
     return [counts * ((one > 0) - (one < 0)) for counts, one in zip(real.tolist(), told, strict=True)]
 

@@ -15,7 +15,6 @@ from sklearn.metrics import confusion_matrix, f1_score
 from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 from transformers import AutoTokenizer
 
@@ -30,6 +29,7 @@ from components.settings import ASSETS
 from components.types import Bools, Floats, Ints, Query
 from tests.benchmarks.headlines import NOTHING, Kind, all_of, said
 from tests.benchmarks.headlines import fitted as simulated
+from tests.measured import by_holm
 from tests.tables import reviews
 from tests.vectors import features
 
@@ -320,7 +320,7 @@ def test_p_is_corrected_over_all_pairs() -> None:
     found = headlines.against_first(accuracies, 0.25)
     pairs = [(one, other) for one in range(5) for other in range(one + 1, 5)]
     raw = [headlines.corrected_t_test(accuracies[one] - accuracies[other], 0.25) for one, other in pairs]
-    expected = dict(zip(pairs, zip(raw, multipletests(raw, method="holm")[1], strict=True), strict=True))
+    expected = dict(zip(pairs, zip(raw, by_holm(raw), strict=True), strict=True))
     for other in range(1, 5):
         assert found[other] == pytest.approx(expected[0, other])
     assert (found[0], len(found)) == ((1, 1), 5)

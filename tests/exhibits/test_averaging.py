@@ -4,13 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest, norm
-from statsmodels.stats.multitest import multipletests
 
 from components.exhibits.averaging import AVERAGING, SIGNS, Averages
 from components.exhibits.evidence import select
 from components.results import beside, read_results
 from tests.exhibits.showing import SAY, drawn, records
-from tests.measured import having, measured
+from tests.measured import by_holm, having, measured
 from tests.serving import ROOT
 
 FILE = ROOT / "assets" / "results.csv"
@@ -29,7 +28,7 @@ def oracle() -> pd.DataFrame:
         counts = others[["better", "worse"]].astype(int)
         pairs = counts.to_numpy()
         ps = [binomtest(one, one + other).pvalue if one + other else 1.0 for one, other in pairs]
-        corrected = dict(zip(others["vector"], multipletests(ps, method="holm")[1], strict=True))
+        corrected = dict(zip(others["vector"], by_holm(ps), strict=True))
         mean = rows.query("pooling == 'mean'").iloc[0]
         raw = ps[list(others["vector"]).index(mean.vector)]
         gained = 100 * (float(mean.value) - float(base.value))
@@ -52,7 +51,7 @@ def test_counts_and_points_are_those_of_the_file(oracle: pd.DataFrame) -> None:
         ends = rows.gained.min(), rows.gained.max(), rows.gained.median()
         told = [facts[f"{name}_{key}"].replace("−", "-") for key in ("low", "high", "median")]
         assert told == [f"{value:+.1f}" for value in ends]
-    strict = multipletests(oracle.raw, method="holm")[0] & (oracle.gained > 0) & ~oracle.tuned
+    strict = (by_holm(oracle.raw) < 0.05) & (oracle.gained > 0) & ~oracle.tuned
     assert (facts["cells"], facts["left"]) == (str(len(oracle)), str(strict.sum()))
 
 

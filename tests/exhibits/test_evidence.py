@@ -5,7 +5,6 @@ from itertools import combinations
 
 import pytest
 from scipy.stats import binomtest
-from statsmodels.stats.multitest import multipletests
 
 from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence, against_base, select, vectors
 from components.exhibits.exhibit import to_csv
@@ -15,7 +14,7 @@ from components.exhibits.view import one_vector
 from components.results import Table, beside, holm, read_results
 from tests.exhibits.asking import answers
 from tests.exhibits.showing import SAY, drawn, records, saved
-from tests.measured import having, measured
+from tests.measured import by_holm, having, measured
 from tests.serving import ROOT
 from tests.ui.fake_results import BACKBONES, LEARNED, fake_results
 
@@ -61,8 +60,7 @@ def test_one_vector_is_one_row_and_one_test() -> None:
     others = [name for name in raw if name not in ("native", "cls", "first")]
     assert chosen.rows == [("native", "cls", "first"), *((name,) for name in others)]
     tested = {row.pooling: row.corrected for row in against_base(vectors(chosen.of("probe", BERT)))}
-    corrected = multipletests([raw[name] for name in others], method="holm")[1]
-    assert tested == pytest.approx(dict(zip(others, corrected, strict=True)))
+    assert tested == pytest.approx(dict(zip(others, by_holm([raw[name] for name in others]), strict=True)))
     found = records(PROBES.show(chosen, {}, SAY))
     assert [row["pooling"] for row in found] == [one_vector(row) for row in chosen.rows]
     assert (found[0]["pooling"], found[0]["p"], found[0]["p, Holm"]) == ("native = cls = first", "", "")
@@ -86,7 +84,7 @@ def test_two_backbones_are_held_against_each_other_on_the_same_examples(task: st
     rows = measured(SHIPPED, "pair", task=task, pooling=["", pooling])
     assert sorted((row.backbone, row.other) for row in rows) == sorted([*combinations(keys, 2)] * 2)
     ps = [binomtest(row.better, row.better + row.worse).pvalue for row in rows]
-    differ = multipletests(ps, alpha=0.05, method="holm")[0]
+    differ = by_holm(ps) < 0.05
     found = results_facts(select(SHIPPED, task, keys, {}), pooling, SAY)
     counts = [
         sum(counts for row, counts in zip(rows, differ, strict=True) if row.pooling == asked)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from statsmodels.stats.multitest import multipletests
 
 from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence, accuracy_text, select
 from components.exhibits.exhibit import Exhibit, Shown, to_csv
@@ -15,7 +14,7 @@ from components.exhibits.view import number, shorten
 from components.results import Row, Table, beside, read_results
 from components.texts import ASSETS, load_texts
 from tests.exhibits.showing import SAY, drawn, plain, records, same_intervals
-from tests.measured import counting, having, measured
+from tests.measured import by_holm, counting, having, measured
 from tests.ui.fake_results import BACKBONES, DEEP, FAMILIES, LOWER, fake_results
 
 RESULTS = fake_results()
@@ -128,7 +127,7 @@ def test_poolings_that_are_one_vector_at_every_layer_are_tested_once() -> None:
     assert [one[0].poolings for one in whole] == [("cls", "mean"), ("max",)]
     raw = [row.p for row in found("depth", BARE, task="topic") if row.pooling != "mean"]
     corrected = sorted(row.corrected for one in whole for row in one[:-1])
-    np.testing.assert_allclose(corrected, sorted(multipletests(raw, method="holm")[1]))
+    np.testing.assert_allclose(corrected, sorted(by_holm(raw)))
     assert len(same(range(1))) == 3
 
 
