@@ -198,7 +198,8 @@ class OriginCard:
             with closing(self.analyst.ask_in_parts("origin", query)) as steps:
                 for found in steps:
                     if isinstance(found, Progress):
-                        yield NOTHING  # here it can be given up
+                        part = self.say("origin.part", done=found.done, total=found.total)
+                        yield {self.button: gr.update(value=part)}
         except PoolscopeError as error:
             found = error.sentence
         yield {self.stored: Seen((query, ""), found)}

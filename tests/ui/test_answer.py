@@ -82,8 +82,11 @@ def test_where_it_comes_from_is_asked_after_a_quick_answer_and_else_with_a_click
         assert offered[card.place.plot] == ""
         assert card.follow_origin(page.values) is NOTHING
         assert card.draw(page.values) is NOTHING  # what is stored is of another answer
+    said = []
     for updates in card.ask_origin(page.values):
         page.take(updates)
+        said.append(updates.get(card.button, {}).get("value", ""))
+    assert any(SAY("origin.part", done=1, total=total) in said for total in range(2, 20)), said
     assert card.draw(page.values)[card.button]["visible"] is False
     page.set(text="refused")
     page.take(card.follow_origin(page.values))
