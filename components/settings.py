@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ByteSize, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -14,6 +14,7 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 # Nobody but this machine has its addresses; on a Space, only its proxies reach the app at a private one.
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 UNKNOWN = 8_000_000_000  # bytes of memory, where the system does not say
+Sources = Literal["bundled", "listed", "any"]
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 
 
@@ -28,6 +29,11 @@ def space() -> str:
     return os.environ.get("SPACE_ID", "")
 
 
+def _sources(given: dict[str, Any]) -> Sources:
+    """Give what people come to a Space for, where workers with a limit of memory measure it: any id."""
+    return "any" if space() and given["workers"] != 0 and given["cluster"] is None else "listed"
+
+
 class Settings(BaseSettings):
     """Poolscope's settings; each field is read from POOLSCOPE_<FIELD>."""
 
@@ -35,8 +41,6 @@ class Settings(BaseSettings):
 
     catalogue: Path = ASSETS / "backbones.toml"  # the file that lists the backbones
     talk: Path = ASSETS / "talks"  # the file of the talks, or a folder with one a language
-    # What may be asked: folders of the catalogue, its hub models too, or any id typed in.
-    sources: Literal["bundled", "listed", "any"] = "listed"
     memory: ByteSize | None = None  # for loaded checkpoints, 4GB for example; half of what there is
     download: ByteSize = ByteSize(2_000_000_000)  # the largest
     characters: int = Field(20_000, gt=0)  # of the longest text
@@ -55,6 +59,8 @@ class Settings(BaseSettings):
     workers: int | None = Field(None, ge=0)
     # Where a Ray cluster is asked, whose replicas measure instead: http://host:8000.
     cluster: str | None = Field(None, pattern="^https?://")
+    # What may be asked: folders of the catalogue, its hub models too, or any id typed in.
+    sources: Sources = Field(default_factory=_sources)
     replicas_least: int = Field(1, gt=0)  # in the cluster, however little is asked
     replicas_most: int = Field(8, gt=0)  # and however much is asked
     answers: ByteSize = ByteSize(32_000_000)  # memory for those that are kept

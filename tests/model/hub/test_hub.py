@@ -336,3 +336,24 @@ def test_questions_are_answered_while_others_wait_for_the_hub(
         for visitor in waiting:
             with pytest.raises(PoolscopeError, match="hub"):
                 visitor.result(PATIENT)
+
+
+@pytest.mark.parametrize(
+    ("given", "sources"),
+    [
+        ({}, "listed"),
+        ({"SPACE_ID": "owner/name"}, "any"),
+        ({"SPACE_ID": "owner/name", "POOLSCOPE_SOURCES": "listed"}, "listed"),
+        ({"SPACE_ID": "owner/name", "POOLSCOPE_WORKERS": "0"}, "listed"),
+        ({"SPACE_ID": "owner/name", "POOLSCOPE_CLUSTER": "http://host:8000"}, "listed"),
+        ({"POOLSCOPE_SOURCES": "any"}, "any"),
+    ],
+)
+def test_on_a_space_any_id_may_be_asked_where_workers_have_limits(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], sources: str
+) -> None:
+    for name in ("SPACE_ID", "POOLSCOPE_SOURCES", "POOLSCOPE_WORKERS", "POOLSCOPE_CLUSTER"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert Settings().sources == sources
