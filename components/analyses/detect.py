@@ -22,6 +22,8 @@ from components.types import Declaration, Dense, Normalize, Query, as_json, decl
 Kept = Literal["start", "end", "first", "last"]
 DECLARED = "declared"  # the pooling of all that a checkpoint declares
 CUT_LATE = "cut_late"  # the variant whose length was 1 before its numbers were cut
+LAYER_NORM = "layer_norm"  # the variant whose numbers have the mean 0 and the deviation 1 before they are cut
+CHUNKED = ("chunks", "slices")  # variants of long texts; in slices the special tokens stand at the ends alone
 OTHER_POOLINGS = ("no_first", "no_last", "two_layers", "with_embeddings")  # variants that name poolings
 OTHER_TEXTS = ("stop", "exclaimed")  # variants that are no way to make a vector of this text
 STORED = ("int8", "binary")  # precisions that keep no length
@@ -31,6 +33,7 @@ LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
 # It is no match yet: the mean without one token, or of a text without its full stop, has as much.
 BAR = 0.999
 ROUNDING = 1e-7  # of a cosine
+COARSE = 4e-3  # of a vector's length: rounding to bfloat16 moves it less, a changed word hardly more
 HALF = 1.5  # times as far as computing in half precision moves a vector here, it may where servers run
 NAMED = 4  # ways that a sentence names; more are only counted
 
@@ -42,12 +45,13 @@ class Way:
     ``layer``: 0 is the embeddings. ``special_tokens``: whether the tokenizer added its own, None where it has
     none to add. ``normalised``: whether the vector's length was set to 1; None where the length of the vector
     that is asked about is neither 1 nor that which this way gives. ``truncated``: behind how many tokens the
-    text was cut, None where it was not. ``prefix``: what was put before the text. ``dense``: whether it went
-    through the dense layers that the checkpoint declares. ``kept``: what was left where it was cut: the start
-    of the text, its end (special tokens stay), or the first or last of all tokens (special ones at the other
-    end go as well). ``variant``: what else servers do, by name, "" for nothing; docs/api.md lists
-    them. ``dimensions``: how many numbers were kept, None for all. ``precision``: in what it was computed
-    (float16, bfloat16) or stored (int8, binary), "" for single precision.
+    text was cut, or how many each chunk has; None where it was not. ``prefix``: what was put before the text.
+    ``dense``: whether it went through the dense layers that the checkpoint declares. ``kept``: what was left
+    where it was cut: the start of the text, its end (special tokens stay), or the first or last of all tokens
+    (special ones at the other end go as well). ``variant``: what else servers do, by name, "" for nothing;
+    docs/api.md lists them. ``dimensions``: how many numbers were kept, None for all. ``precision``: in what
+    it was computed (float16, bfloat16, or with weights of eight bits: int8_rows, int8_blocks) or stored
+    (int8, binary), "" for single precision.
     """
 
     pooling: str
@@ -70,16 +74,19 @@ class Way:
 
     def words(self, layers: int) -> dict[str, Sentence]:
         """Say each part of it but the pooling, in the order in which they are told, by name."""
+        chunked = self.variant.endswith(CHUNKED)
         last, special = self.layer == layers, "detect.special" if self.special_tokens else "detect.no_special"
         parts = {
             "dense": Sentence("detect.dense") if self.dense else None,
             "layer": Sentence("detect.last_layer") if last else Sentence("detect.layer", layer=self.layer),
             "special": None if self.special_tokens is None or self.variant in ENDS else Sentence(special),
             "truncated": Sentence(f"detect.truncated_{self.kept}", count=self.truncated)
-            if self.truncated
+            if self.truncated and not chunked
             else None,
             "prefix": Sentence("detect.prefix", prefix=self.prefix) if self.prefix else None,
-            "variant": Sentence(f"detect.variant_{self.variant}") if self.variant else None,
+            "variant": Sentence(f"detect.variant_{self.variant}", count=self.truncated)
+            if self.variant
+            else None,
             "dimensions": Sentence("detect.dimensions", count=self.dimensions) if self.dimensions else None,
             "precision": Sentence(f"detect.precision_{self.precision}") if self.precision else None,
             "length": Sentence(f"detect.length_{LENGTHS[self.normalised]}"),
@@ -129,7 +136,7 @@ def _setting(engine: Mapping[str, Any], way: Way, layers: int) -> Setting:
         "special": "" if way.special_tokens else engine.get("no_special_tokens"),
         "truncated": engine.get(f"truncated_{way.kept}"),
         "prefix": engine.get("prefix"),
-        "variant": None,
+        "variant": engine.get(f"variant_{way.variant}"),
         "dimensions": engine.get("dimensions"),
         "precision": engine.get(f"precision_{way.precision}"),
         "length": length[way.normalised],
@@ -219,6 +226,8 @@ class Detected:
             return (*self._near(near), *each)
         told = [one.way for one in self.candidates if one.tied]
         match = Sentence(f"detect.match{several}", count=count, way=best.way.said(self.layers))
+        if best.way.precision in STORED or self.rounding > COARSE:
+            match = Sentence(f"detect.rough{several}", count=count, way=best.way.said(self.layers))
         said = [match, *self._tied()]
         if len(told) > 1:
             verdict = Sentence(f"detect.open{several}", count=count, ways=self._quoted(told))

@@ -190,7 +190,8 @@ def test_a_way_is_found_however_its_numbers_are_stored(
     found = of_text(key, store(planted(key, way)))
     length = {"normalised": None} if "precision" in told else {}
     assert replace(way, **(length | told)) in found.ways
-    poolings = {one.pooling.removesuffix(f"_{one.variant}") for one in found.ways}
+    own = (one for one in found.ways if one.variant != "layer_norm")  # which may leave all signs as they are
+    poolings = {one.pooling.removesuffix(f"_{one.variant}") for one in own}
     assert poolings <= {"mean", "mean_content", "mean_sqrt_len_tokens"}
 
 
@@ -230,11 +231,14 @@ def test_what_servers_do_besides_is_found(engine: Engine, variant: str) -> None:
     assert not str(found.says[0]).startswith("This vector is mean, last layer, with special tokens, not")
 
 
-@pytest.mark.parametrize("text", [TEXT[:-1], f"{TEXT[:-1]}!"])
-def test_another_text_is_no_match_of_this(engine: Engine, text: str) -> None:
-    found = asked(engine, BERT, hidden_of(BERT, text)[-1].mean(0))
+def test_another_text_is_no_match_of_this(of_text: Callable[[str, Any], Detected]) -> None:
+    found = of_text(BERT, hidden_of(BERT, f"{TEXT[:-1]}!")[-1].mean(0))
     assert (found.match, found.ways) == (None, ())
     assert "another made it, by mean, last layer" in str(found.says[0])
+    found = of_text(BERT, hidden_of(BERT, TEXT[:-1])[-1].mean(0))
+    assert {way.variant for way in found.ways} == {"last_cut", "stop"}
+    assert "of the text without its last token" in str(found.says[0])
+    assert "a full stop more or less" in str(found.says[1])
 
 
 def weighed(*shares: float) -> Any:
@@ -420,6 +424,17 @@ def test_what_is_declared_stands_beside_what_is_found(declaring: Backbone) -> No
     assert str(found.says[-1]).startswith("The checkpoint declares another way: mean")
     tried = Way("mean", 4, truncated=20, prefix="find: ")  # a declared prompt, cut as is declared
     assert asked_of(declaring, planted("bert-sentiment", tried)).ways == (tried,)
+    found = asked_of(declaring, planted("bert-sentiment", replace(tried, prefix="", truncated=None)))
+    assert found.match.way.dense is False
+    assert str(found.says[-1]).startswith("The checkpoint declares another way: mean, through the dense")
+
+
+def test_a_prompt_is_found_out_of_the_mean_of_a_text_that_is_cut(declaring: Backbone) -> None:
+    plain, prompt = load_plain(SPECS[BERT].location), "find: "
+    inputs = plain.tokenizer(f"{prompt}{TEXT}", truncation=True, max_length=20, return_tensors="pt")
+    theirs = len(plain.tokenizer(prompt)["input_ids"]) - 1  # without the token at the end
+    found = asked_of(declaring, hidden_of(BERT, inputs)[-1][theirs:].mean(axis=0))
+    assert found.ways == (Way("mean", 4, truncated=20, prefix=prompt, variant="no_prefix"),)
 
 
 def test_poolings_that_are_declared_side_by_side_are_tried(tmp_path: Path) -> None:

@@ -21,13 +21,18 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
 
 from components.analyses.detect import (
     BAR,
+    CHUNKED,
+    COARSE,
     CUT_LATE,
     DECLARED,
     HALF,
+    LAYER_NORM,
     OTHER_POOLINGS,
+    OTHER_TEXTS,
     Candidate,
     Detected,
     Kept,
@@ -61,6 +66,9 @@ FARTHEST = math.sqrt(2 - 2 * BAR)  # distance of the ends of two directions with
 SLIGHT = 1e-3  # an edit of one character moves all but 0.2 % of vectors of bundled checkpoints by more
 CLEAR = 3.0  # times farther than what is asked about, a neighbour is told from it
 HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
+BLOCK = 32  # numbers of a row that llama.cpp gives a scale of their own
+BYTES = ("int8_rows", "int8_blocks")  # weights in eight bits, with a scale for each row, or for each block
+LIKE = 8.0  # times as far as what is asked about, a precision moves a way too far to have made it
 HALVED = 500_000_000  # parameters that are held in half precision besides
 
 
@@ -136,9 +144,11 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
         width = Sentence("errors.numbers", count=len(vectors[0]))
         raise PoolscopeError("vector", width, "errors.vector_width", widths=widths)
     held, half = Held.of(given, fits), None
-    if not held.explained.any():
+    coarse = bool(given.stored) or given.rounding > COARSE
+    plainly = any(one and not way.variant for way, one in zip(held.made, held.explained, strict=True))
+    if coarse or not plainly:  # it may be of another text
         held = Held.of(given, fits | fitting(given, together([one.more.made for one in tries])))
-    if held.near.any() and not held.explained.any():
+    if held.near.any() and not (coarse or held.explained.any()):
         held, half = in_halves(tries, held)
     layers = -min(way.layer for way in first.made)
     nearest, rounding = ranked(held, layers), max(given.rounding, SAME)
@@ -167,8 +177,10 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
         limit = (backbone.limit,) if longer else ()
         way = Way("", 0, special if adds else None, False, next(iter(limit), None), prefix, kept=own)
         yield way, whole
-        if special and not prefix:
+        if not prefix and (special or not with_them.tokens.special[-1]):
             yield from _other_ends(backbone, way, whole)
+        if not prefix and not query.text_pair:
+            yield from _chunks(backbone, query, way, lengths)
         ends: tuple[Kept, ...] = ("start", "end")
         if (special and adds) or query.text_pair:  # else all tokens are the text's
             ends = ("start", "end", "first", "last")
@@ -180,24 +192,40 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
 
 
 def _other_ends(backbone: Backbone, way: Way, whole: Encoded) -> Iterator[Try]:
-    """The ``whole`` without one of the special tokens at its ends; with one more where none is added."""
+    """The ``whole`` without one of the special tokens at its ends; with one more where none is at its end."""
     special, count = whole.tokens.special, len(whole.tokens.special)
     if count > 1 and way.special_tokens and special[0]:
         yield replace(way, special_tokens=False, variant="no_start"), _part(whole, slice(1, count))
     if count > 1 and way.special_tokens and special[-1]:
         yield replace(way, special_tokens=False, variant="no_end"), _part(whole, slice(0, count - 1))
     end = backbone.tokenizer.eos_token_id
-    if way.special_tokens is None and end is not None and count < backbone.limit:
+    if end is not None and not special[-1] and count < backbone.limit:
         twice = _part(whole, [*range(count), count - 1])  # the last token again, with another id
         twice.inputs["input_ids"][0, -1] = end
         yield replace(way, variant="added_end"), twice
 
 
+def _chunks(backbone: Backbone, query: Query, way: Way, lengths: Iterable[int]) -> Iterator[Try]:
+    """All tokens of a text that is longer than the chunks that servers cut it into."""
+    whole = _encode(backbone, query, "", sys.maxsize, way.special_tokens is not False)
+    least, most = min(load_serving()["prefixed"]), min(backbone.limit, len(whole.tokens.text) - 1)
+    usual = {length for length in (*lengths, backbone.limit) if least <= length <= most}
+    for length in sorted(usual) if not whole.tokens.special.all() else ():
+        for kind in CHUNKED if way.special_tokens else CHUNKED[:1]:
+            yield replace(way, truncated=length, kept="start", variant=kind), whole
+
+
 def other_texts(backbone: Backbone, query: Query, way: Way) -> Iterator[Try]:
-    """The text in lower case, and with another end, where the tokens are others then; else as in ``way``."""
+    """The text without its last token, in lower case, and with another end; else as in ``way``.
+
+    Only where the tokens are others then.
+    """
     plain, bare = replace(backbone, tokenizer=lowering(backbone.tokenizer)), query.text.removesuffix(".")
     stopped = bare if query.text.endswith(".") else f"{query.text}."
     whole = _encode(backbone, query, "", backbone.limit, True)
+    if len(own := np.flatnonzero(~whole.tokens.special)) > 1:
+        places = [place for place in range(len(whole.tokens.text)) if place != own[-1]]
+        yield replace(way, variant="last_cut"), _part(whole, places)
     texts = {"lowered": (plain, query.text), "stop": (backbone, stopped), "exclaimed": (backbone, f"{bare}!")}
     for variant, (reader, text) in texts.items():
         with suppress(PoolscopeError):  # nothing may be left
@@ -248,8 +276,34 @@ def _all_made(
     return tuple(runs), list(refusals)
 
 
-@torch.no_grad()
 def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None) -> Made:
+    """Pool in every way what is run at once, or average what is made of chunks."""
+    (way, whole), size = one, one[0].truncated or 0
+    if way.variant not in CHUNKED:
+        return _pooled_layers(backbone, one, declared, half)
+    places = np.arange(len(whole.tokens.text))
+    before, own, after = places[:0], places, places[:0]
+    if way.variant == CHUNKED[0]:  # special tokens stand in each chunk
+        own = np.flatnonzero(~whole.tokens.special)
+        before, after = places[: own[0]], places[own[-1] + 1 :]
+    step = size - len(before) - len(after)
+    rows = [[*before, *own[start : start + step], *after] for start in range(0, len(own), step)]
+    parts = [_pooled_layers(backbone, (way, _part(whole, row)), declared, half) for row in rows]
+    found: dict[Way, Floats] = {}
+    for each in (each for each in parts[0] if each.layer == -1 and all(each in part for part in parts)):
+        vectors = np.stack([part[each] for part in parts])
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        found[each] = vectors.mean(axis=0)
+        found[replace(each, variant=f"unit_{way.variant}")] = unit.mean(axis=0)
+        weighed = np.average(unit, axis=0, weights=[len(row) for row in rows]).astype(np.float32)
+        found[replace(each, variant=f"weighted_{way.variant}")] = weighed
+    return found
+
+
+@torch.no_grad()
+def _pooled_layers(
+    backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None
+) -> Made:
     """Pool every layer of one forward pass in every way, the last layer and plain names first.
 
     ``half``: the same model in half precision, for the hidden states. What has no direction is left out.
@@ -290,7 +344,7 @@ def _pooled(
 
 def _varied(backbone: Backbone, plain: Way, encoded: Encoded, states: States) -> Iterator[tuple[str, States]]:
     """Hidden states of whole texts as servers see them by mistake, or on purpose, each by its name."""
-    if plain.variant or plain.truncated not in (None, backbone.limit):
+    if plain.variant or (plain.truncated not in (None, backbone.limit) and not plain.prefix):
         return
     read, layers = states.mask[0].nonzero()[:, 0], states.layers
     if plain.prefix:
@@ -341,10 +395,20 @@ def fitting(given: Printed, made: Mapping[Way, Floats]) -> dict[Way, Doubles]:
         whole = vectors.astype(np.float64)
         if whole.shape[1] == width:
             found[way] = whole
-        elif SHORTEST <= width < whole.shape[1] and not (way.variant or POOLINGS[way.pooling].spec.wide):
+        elif SHORTEST <= width < whole.shape[1] and not POOLINGS[way.pooling].spec.wide:
             cut = replace(way, dimensions=width)
             found[cut] = whole[:, :width]
-            found[replace(cut, variant=CUT_LATE)] = found[cut] / np.linalg.norm(whole, axis=1, keepdims=True)
+            if not way.variant:
+                late = found[cut] / np.linalg.norm(whole, axis=1, keepdims=True)
+                found[replace(cut, variant=CUT_LATE)] = late
+        else:
+            continue
+        named = way.variant in OTHER_POOLINGS
+        if way.layer == -1 and (named or not way.variant):
+            normed = (whole - whole.mean(axis=1, keepdims=True)) / whole.std(axis=1, keepdims=True)
+            kept = None if whole.shape[1] == width else width
+            pooling = f"{way.pooling}_{way.variant}" if named else way.pooling
+            found[replace(way, pooling=pooling, variant=LAYER_NORM, dimensions=kept)] = normed[:, :width]
     return {way: vectors for way, vectors in found.items() if np.linalg.norm(vectors, axis=1).all()}
 
 
@@ -389,62 +453,95 @@ class Held:
 
 
 def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
-    """Hold what near ways give in half precision against it, and tell how far bfloat16 moves the nearest.
+    """Hold what near ways give in less precision against it, and tell how far bfloat16 moves the nearest.
 
     A way is known to explain it where this machine computes the very vector. Machines differ among
     themselves by as much as half precision moves it; so one explains it, too, that is so near, while
     another text, and a token left out, move it much farther.
     """
     near, moved = {way for way, one in zip(held.made, held.near, strict=True) if one}, None
-    whole = {replace(way, dimensions=None, variant=way.variant.replace(CUT_LATE, "")) for way in near}
-    nearest, made, sure = list(held.made)[int(held.rest.argmin())], dict(held.made), list[Way]()
-    for kind, dtype in HALVES.items():
-        half = halved(tries[0].backbone, dtype)
-        computed = {} if half is None else together([one.halved(half, whole) for one in tries])
+    whole = {replace(pooled(way), dimensions=None) for way in near}
+    nearest, exact, alike = (
+        list(held.made)[int(held.rest.argmin())],
+        dict[Way, Doubles](),
+        dict[Way, Doubles](),
+    )
+    for kind in (*HALVES, *BYTES):
+        less = lessened(tries[0].backbone, kind)
+        computed = {} if less is None else together([one.halved(less, whole) for one in tries])
         for way, vectors in fitting(held.given, computed).items():
             if way in near:
-                moves, explains = _half(held, way, vectors, 2.0 ** -BITS[kind])
-                moved = moves if way == nearest else moved
-                if explains is not None:
-                    sure.append(replace(way, precision=kind))
-                    made[sure[-1]] = explains
-                    del made[way]
-        if sure:
+                moves, is_exact, is_alike = _explains(held, way, vectors, kind)
+                moved = moves if (way, kind) == (nearest, "bfloat16") else moved
+                if is_exact:
+                    exact[replace(way, precision=kind)] = vectors
+                elif is_alike:
+                    alike[replace(way, precision=kind)] = held.made[way]
+        if exact or (alike and kind == "float16"):  # which moves less than all others
             break
-    return Held.of(held.given, made, sure), moved
+    sure = exact or alike
+    plain = {replace(way, precision="") for way in sure}
+    others = {way: vectors for way, vectors in held.made.items() if way not in plain}
+    return Held.of(held.given, others | sure, sure), moved
 
 
-def _half(held: Held, way: Way, vectors: Doubles, rounded: float) -> tuple[float, Doubles | None]:
-    """Measure how far half precision moves a way, and the vectors by which it explains it, or None.
+def _explains(held: Held, way: Way, vectors: Doubles, kind: str) -> tuple[float, bool, bool]:
+    """Measure how far ``kind`` moves a way, and whether it gives the very vector, or one as far away.
 
-    ``vectors``: (n, N) as it computes them; it moves each number by ``rounded`` of its size besides.
+    ``vectors``: (n, N) as it computes them; half precision moves each number by a part of its size besides.
     """
+    rounded = 2.0 ** -BITS[kind] if kind in BITS else 0.0
     place = list(held.made).index(way)
     rest, directions = held.rest[place], vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     moves = float(_distance(held.directions[place], directions)) + rounded / 2
-    if held.given.beyond(vectors[None], rounded)[0][0] <= max(ARITHMETIC, moves / 4):
-        return moves, vectors
-    tokens = ("", "no_first", "no_last")
-    clear = max(SLIGHT, min(held.apart(way, tokens)) / CLEAR if way.variant in tokens else 0)
-    texts = [apart / CLEAR for apart in held.apart(way, ("", "stop", "exclaimed")) if apart > SAME]
-    return moves, held.made[way] if rest <= min(HALF * moves, clear, *texts) else None
+    exact = bool(held.given.beyond(vectors[None], rounded)[0][0] <= max(ARITHMETIC, moves / 4))
+    own, tokens = pooled(way), ("", "no_first", "no_last")
+    clear = max(SLIGHT, min(held.apart(own, tokens)) / CLEAR if own.variant in tokens else 0)
+    texts = [apart / CLEAR for apart in held.apart(own, ("", "stop", "exclaimed")) if apart > SAME]
+    return moves, exact, bool(moves <= LIKE * rest and rest <= min(HALF * moves, clear, *texts))
 
 
-def halved(backbone: Backbone, kind: torch.dtype) -> Backbone | None:
-    """The same model in half precision, None where it is too large to be held besides."""
+def pooled(way: Way) -> Way:
+    """The way to what is pooled, before its numbers are cut."""
+    if way.variant not in (CUT_LATE, LAYER_NORM):
+        return way
+    named = next((one for one in OTHER_POOLINGS if way.pooling.endswith(f"_{one}")), "")
+    return replace(way, pooling=way.pooling.removesuffix(f"_{named}"), variant=named)
+
+
+def lessened(backbone: Backbone, kind: str) -> Backbone | None:
+    """The same model in half precision or with weights of eight bits, None where it is too large for both."""
     parameters = [one for one in backbone.model.parameters() if one.is_floating_point()]
     if sum(one.numel() for one in parameters) > HALVED:
         return None
-    memo = {id(one): nn.Parameter(one.to(kind), requires_grad=False) for one in parameters}
+    changed = {id(one): one.to(HALVES.get(kind, one.dtype)) for one in parameters}
+    for module in backbone.model.modules() if kind in BYTES else ():
+        embeds = kind == "int8_blocks" and module is backbone.model.get_input_embeddings()
+        if embeds or isinstance(module, nn.Linear | Conv1D):
+            weight: Any = module.weight
+            rows = weight.T if isinstance(module, Conv1D) else weight  # one for each output
+            stored = in_bytes(rows, BLOCK if kind == "int8_blocks" else rows.shape[1])
+            changed[id(weight)] = stored.T.contiguous() if isinstance(module, Conv1D) else stored
+    memo = {number: nn.Parameter(one, requires_grad=False) for number, one in changed.items()}
     model, cut = deepcopy((backbone.model, backbone.cut), memo)
     return replace(backbone, model=model, cut=cut, pooler=None)
+
+
+def in_bytes(rows: Tensor, size: int) -> Tensor:
+    """Numbers (M, N) as bytes give them back, from -127 to 127: each ``size`` of a row have a scale."""
+    if rows.shape[1] % size:
+        return rows
+    blocks = rows.reshape(-1, size)
+    scale = blocks.abs().amax(dim=1, keepdim=True).clamp(min=torch.finfo(rows.dtype).tiny) / 127
+    return ((blocks / scale).round() * scale).reshape(rows.shape)
 
 
 def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     """The nearest of all ways: of these no two are the same vector. ``layers``: the number of all.
 
     What cannot be told from the best is tied with it, and comes first; of these only what has the length,
-    too, if any does. Where nothing explains what is asked about, nothing is tied.
+    too, if any does, and what is of this text before what is of another. Where nothing explains what is
+    asked about, nothing is tied.
     """
     given, rest = held.given, held.rest
     one, alike = (np.abs(np.log(size)).max(axis=1) for size in (held.scale * held.own, held.scale))
@@ -467,18 +564,23 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
         tied = tied & (rest <= max(2 * float(rest[tied].min()), SAME))
         tied = tied & fits if (tied & fits).any() else tied
     candidates: list[Candidate] = []
-    left = np.lexsort((np.round(held.far / SAME), places, ~tied))
+    others = np.array([way.variant in OTHER_TEXTS for way in held.made])
+    normed = np.array([way.variant == LAYER_NORM for way in held.made])  # told where it fits: near are all
+    left = np.lexsort((np.round(held.far / SAME), places, tied & others, ~tied))
+    left = left[(tied | ~normed)[left]]
     while len(left) and len(candidates) < BEST:
         best = left[0]
         same = _distance(held.directions[left], held.directions[best]) <= SAME
         lengths = np.abs(np.log(held.own[left] / held.own[best])).max(axis=1) <= SAME
         same &= lengths | (is_one[left] & is_one[best]) | bool(given.stored)
-        way, *others = (told[place] for place in left[same])
+        way, *same_ways = (told[place] for place in left[same])
         unit = given.numbers / given.lengths[:, None]
         cosines = tuple(map(float, np.einsum("nd,nd->n", unit, held.directions[best])))
         ratio = given.lengths / (1.0 if is_one[best] else held.own[best])
         length = float(np.exp(np.log(ratio).mean()))
-        candidates.append(Candidate(way, tuple(others), cosines, length, bool(tied[best]), float(rest[best])))
+        candidates.append(
+            Candidate(way, tuple(same_ways), cosines, length, bool(tied[best]), float(rest[best]))
+        )
         left = left[~same]
     return tuple(candidates)
 

@@ -69,6 +69,12 @@ DECLARED, UNDECLARED = (found(one(CLS), OTHER, declares=key) for key in ("cls", 
 ROWS: dict[str, Row] = {
     "detect.match": Row(MATCH, made, NONE),
     "detect.match_several": Row(PAIR, made, MATCH),
+    "detect.rough": Row(
+        found(one(replace(CLS, precision="int8")), OTHER),
+        lambda say: {"way": way(say, "cls", "precision_int8")},
+        MATCH,
+    ),
+    "detect.rough_several": Row(found(two(CLS, 1.0, 1.0), rounding=0.01), made, PAIR),
     "detect.none": Row(NONE, far, NEAR),
     "detect.none_several": Row(found(two(CLS, 1.0, 0.9, tied=False)), far, PAIR),
     "detect.near": Row(NEAR, near, NONE),
