@@ -24,9 +24,12 @@ def test_the_tab_answers_on_arrival_and_can_be_read_anywhere(fake_visitor: Visit
     colours = [visitor.plot("averaging").locator(part).first.evaluate(FILL) for part in parts]
     assert colours[0] == colours[1]
     visitor.in_a_window("light", 360)
-    for accordion in ("#depths", "#whitening", "#explanations", "#evidence-numbers", "#own-numbers"):
+    for accordion in ("#depths", "#whitening", "#explanations", "#own-numbers", "#evidence-numbers"):
         page.locator(f"{accordion} > button").click()
         expect(page.locator(f"{accordion} table")).to_be_visible()
+        page.wait_for_function("document.documentElement.scrollWidth <= 360")
+        if accordion != "#evidence-numbers":  # axe looks long at a table, and one is as another
+            page.locator(f"{accordion} > button").click()
     link = page.locator("#evidence-numbers").get_by_role("link", name="Download as CSV")
     assert "backbone,pooling,accuracy" in visitor.saves(link, tmp_path).read_text("utf-8-sig")
     visitor.can_read_it_anywhere()

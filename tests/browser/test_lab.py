@@ -41,7 +41,6 @@ def test_a_file_is_read_in_the_browser_and_fitted(real: Open, file: Path) -> Non
     expect(heading).to_contain_text("It is right about", timeout=3 * PATIENCE)
     expect(page.locator("#lab-status")).to_contain_text("This took")
     expect(page.locator("#lab-misses-heading")).to_contain_text("1 of 61 texts is answered wrongly")
-    assert visitor.violations() == []
     visitor.can_read_it_anywhere()
     link = page.locator("#lab-misses a", has_text=ODD)
     expect(link).to_have_attribute("target", "_blank")

@@ -30,12 +30,6 @@ def at_rest(visitor: Visitor) -> dict[str, object]:
     raise AssertionError("the page does not come to rest")
 
 
-def asks_a_question(_visitor: Visitor, page: Page) -> None:
-    page.locator("#questions-button").click()
-    page.locator("#question-pooler button").click()
-    expect(page.locator("#asked .banner")).to_be_visible(timeout=PATIENCE)
-
-
 def looks_at_a_token(visitor: Visitor, page: Page) -> None:
     visitor.choose("backbone", "XLNet mini · sentiment")
     visitor.choose("pooling", "mean · average of all tokens")
@@ -77,7 +71,7 @@ def reads_the_evidence(visitor: Visitor, page: Page) -> None:
     expect(visitor.plot("accuracy").locator(".xtitle")).to_contain_text("paraphrase")
 
 
-MOVES = (looks_at_a_token, looks_at_a_head, compares_two_versions, reads_the_evidence, asks_a_question)
+MOVES = (looks_at_a_token, looks_at_a_head, compares_two_versions, reads_the_evidence)
 
 
 @pytest.mark.parametrize("goes_on", MOVES)
