@@ -245,19 +245,7 @@ def test_who_visits_a_space_is_told_what_brings_the_checkpoint(
     np.testing.assert_allclose(numbers, analyse(examined).probabilities, atol=1e-5)
 
 
-CLASSIFIERS = (  # of a backbone, behind a pooling of a layer
-    ("bert-sentiment", "pooler", -1),
-    ("bert-paraphrase", "cls", 2),
-    ("gpt2-sentiment", "native", -1),
-    ("gpt2-sentiment", "concat_last4_cls", -1),
-    ("xlnet-sentiment", "native", 1),
-    ("xlnet-paraphrase", "cls", -1),
-    ("roberta-sentiment", "mean_content", -1),
-    ("distilbert-sentiment", "first_last_avg", 1),
-)
-
-
-@pytest.mark.parametrize(("key", "pooling", "layer"), CLASSIFIERS)
+@pytest.mark.parametrize(("key", "pooling", "layer"), MORE["classifiers"])
 def test_a_classifier_says_of_many_texts_what_is_measured_of_each(
     tmp_path: Path, key: str, pooling: str, layer: int
 ) -> None:

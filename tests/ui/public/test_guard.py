@@ -49,24 +49,7 @@ async def unread() -> Message:
     raise AssertionError
 
 
-@pytest.mark.parametrize(
-    ("path", "longest"),
-    [
-        ("/gradio_api/reset", 65_536),
-        ("/gradio_api/cancel", 65_536),
-        ("/analyze", 545_536),
-        ("/report", 545_536),
-        ("/gradio_api/call/v2/analyze", 545_536),
-        ("/gradio_api/call/fit", 4_000_000),
-        ("/fit", 4_000_000),
-        ("/gradio_api/queue/join", 4_000_000),
-        ("/fit_table", -1),  # what is not there: 404 before a body is read
-        ("/gradio_api/mcp", -1),
-        ("/gradio_api/mcp/http/", -1),
-        ("/room/vote", -1),
-        ("/gradio_api/upload", -1),
-    ],
-)
+@pytest.mark.parametrize(("path", "longest"), CASES["bodies"])
 async def test_a_body_is_bounded_by_what_it_is_for_and_one_for_nothing_is_not_read(
     path: str, longest: int
 ) -> None:
