@@ -26,7 +26,7 @@ def test_every_frame_is_what_the_server_would_draw_and_asks_nothing(fake: Open) 
     visitor.sees_an_answer()
     expect(page.locator("#similarity-plot .xtitle")).to_contain_text("layer 2 of 6", timeout=PATIENCE)
     page.get_by_role("button", name=SAY(TABLE.title)).click()
-    visitor.waits_for_the_server()
+    visitor.sees_where_it_comes_from()
     asked: list[Request] = []
     page.on("request", lambda request: request.method == "POST" and asked.append(request))
     page.evaluate(SCRIPTS["count_drawings"])

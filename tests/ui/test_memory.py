@@ -78,8 +78,8 @@ def main() -> None:
         }  # a program's, the last of all
         event = client.post("/gradio_api/call/v2/fit", json=named).json()["event_id"]
         assert "event: complete" in client.get(f"/gradio_api/call/v2/fit/{event}").text
-    for _ in range(20):
-        time.sleep(0.5)  # nobody tells when a session has ended
+    for _ in range(10):
+        time.sleep(2)  # nobody tells when a session has ended, and to look takes most of a second
         if not (held := holders()):
             break
     print("\n".join(["held:", *held]), flush=True)
