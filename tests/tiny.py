@@ -24,6 +24,7 @@ BART = {"encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 37, "decode
 SIZE = {  # the same small sizes under the names that different families have for them
     "bert": {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 37},
     "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 2},
+    "gpt_neo": {"hidden_size": 32, "num_layers": 2, "num_heads": 2, "attention_types": [[["global"], 2]]},
     "bart": {"d_model": 32, "encoder_attention_heads": 2, "decoder_attention_heads": 2, **BART},
 }
 

@@ -239,4 +239,4 @@ def _placed(given: Origin, say: Texts) -> Markup:
     return say.html("trace.nth", token=token, place=alike.index(chosen) + 1)
 
 
-WHENCE: Exhibit[Any] = Exhibit("origin", origin, plotted=True)
+WHENCE: Exhibit[Any] = Exhibit("origin", origin, plotted=True, title="origin.heading_many")

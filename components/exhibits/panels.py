@@ -30,6 +30,7 @@ from components.exhibits.importance import ATTENTION, BARS, IMPORTANT, LOOKS, in
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
 from components.exhibits.origin import WHENCE
+from components.exhibits.sees import BOTH_WAYS, SEES, Sight
 from components.exhibits.serving import PADDED, VECTOR
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.verdict import HOW_TO_READ, OUTPUTS, VERDICT
@@ -69,9 +70,16 @@ class Answered:
     @cached_property
     def padding(self) -> Padding | Sentence:
         """Changes by padding of the checkpoint's own answer to the text, or why they were not measured."""
-        asked = self.analysis.query
-        own = Query(asked.backbone, asked.text, asked.text_pair)
-        return or_why(partial(self.analyst.ask, "padding", own))
+        return or_why(partial(self.analyst.ask, "padding", own_of(self.analysis.query)))
+
+    @cached_property
+    def sees(self) -> Sight:
+        """Who sees whom in the text, as the checkpoint is or let see both ways."""
+        options = {BOTH_WAYS.key: BOTH_WAYS.of(self.state)}
+        return Sight(
+            self.analysis,
+            or_why(partial(self.analyst.ask, "sees", own_of(self.analysis.query), **options)),
+        )
 
 
 def importance_of(analyst: Analyst, analysis: Analysis, state: State) -> Importance:
@@ -79,6 +87,11 @@ def importance_of(analyst: Analyst, analysis: Analysis, state: State) -> Importa
     options = {"label": LABEL.of(state), "integrated": integrates(analysis, state)}
     found: Importance = analyst.ask("importance", asked_of(analysis.query), **options)
     return found
+
+
+def own_of(query: Query) -> Query:
+    """The question that is asked of the checkpoint as it is: whatever is pooled, and of which head."""
+    return Query(query.backbone, query.text, query.text_pair)
 
 
 def asked_of(query: Query) -> Query:
@@ -97,6 +110,7 @@ TOKENS: Panel[Answered, Analysis] = Panel(
     controls=(LAYER, CENTRED),
 )
 ORIGIN: Panel[Answered, Any] = Panel("origin", "origin.heading_many", attrgetter("origin"), rows=((WHENCE,),))
+SEEING: Panel[Answered, Sight] = Panel("sees", "sees.title", attrgetter("sees"), rows=((SEES,),))
 HEAD: Panel[Answered, Anatomy] = Panel(
     "head",
     "view.head",

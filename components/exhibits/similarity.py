@@ -265,7 +265,7 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     )
 
 
-HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED))
+HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED), width=3)
 
 
 def _heatmap_figure(view: View, say: Texts) -> draw.Figure:

@@ -25,9 +25,10 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits import panels
 from components.exhibits.control import Control, State, Value
-from components.exhibits.exhibit import Panel, Shown, heading_html, hint_html, or_why
+from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, hint_html, or_why
 from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of, integrates
 from components.exhibits.origin import WHENCE
+from components.exhibits.sees import SEES, Sight, turns
 from components.exhibits.verdict import mistake
 from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, light, shorten, visible
 from components.markup import render
@@ -50,6 +51,7 @@ WATCH = """watch("value", () => requestAnimationFrame(() => {
         if (element.parentElement.checkVisibility()) trigger("select");
     }))"""
 PASSES = 1.6  # of a text, about, for each of its tokens, until it is known where an answer comes from
+HALF = 0.5  # and until it is known who sees whom
 KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
 PANEL = "panel"  # the key of the control that says which view of the answer is open
 
@@ -129,27 +131,42 @@ def offered_labels(analysis: Analysis, state: State, say: Texts, possible: bool 
 
 
 class Seen(NamedTuple):
-    """Answer that came, or why none did, with the question and the label that it was ``asked`` for."""
+    """Answer that came, or why none did, with what was ``asked``: the question, and its label or options."""
 
-    asked: tuple[Query, str]
+    asked: tuple[Query, Any]
     found: Any
 
 
-class OriginCard:
-    """The card that says where the answer comes from: asked after it where that is quick, else with a click.
+class AskedCard:
+    """A card of one exhibit, asked for after each answer where that is quick, else with a click.
 
-    ``stored`` holds what came last, of whichever answer; what is drawn is of the one that is ``shown`` then.
-    ``watch`` fires after an answer if the card is in sight.
+    ``passes``: of the text, about, for each of its tokens, until it is known. ``asked``: the question that is
+    asked there of an answer's. ``subject``: what the exhibit shows, of an answer and what came. ``controls``
+    are options of the question, which what came ``offers`` or not. ``stored`` holds what came last, of
+    whichever answer; what is drawn is of the one that is ``shown`` then. ``watch`` fires after an answer if
+    the card is in sight.
     """
 
-    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
-        self.analyst, self.shown, self.say, self.stored = analyst, shown, say, gr.State(None)
-        with gr.Column(elem_id="origin", elem_classes="card"):
-            self.place = on_page.build_place(WHENCE, "origin", say, controls=self._asking)
-        self.parts: list[Any] = [self.button, *self.place.parts]
+    def __init__(
+        self,
+        exhibit: Exhibit[Any],
+        passes: float,
+        asked: Callable[[Query], Query],
+        subject: Callable[[Analysis, Any], Any],
+        around: tuple[Analyst, gr.State, Texts],
+        offers: Callable[[Any], bool] = lambda _: True,
+    ) -> None:
+        self.exhibit, self.passes, self.asked, self.subject = exhibit, passes, asked, subject
+        self.offers = offers
+        (self.analyst, self.shown, self.say), self.name = around, exhibit.name
+        self.stored, self.controls = gr.State(None), dict[Control[Any], Any]()
+        self.place = on_page.build_place(exhibit, self.name, self.say, controls=self._asking)
+        self.parts: list[Any] = [self.button, *self.controls.values(), *self.place.parts]
 
     def _asking(self) -> None:
-        self.button = gr.Button(self.say("origin.button"), visible=False, size="sm", elem_id="origin-ask")
+        name, line = f"{self.name}-ask", self.say(f"{self.name}.button")
+        self.button = gr.Button(line, visible=False, size="sm", elem_id=name)
+        self.controls |= {one: on_page.build_control(one, self.say) for one in self.exhibit.controls}
 
     def build_watch(self) -> None:
         """Lay out what is not seen, below all that stands beside the card."""
@@ -157,10 +174,11 @@ class OriginCard:
 
     def connect(self, tab: Any) -> None:
         """Ask after each answer and when the ``tab`` is opened; a click is given up with the next answer."""
-        sent = {self.shown, self.stored}
+        sent = {self.shown, self.stored, *self.controls.values()}
         how = {**LAST_OF_MODEL, **on_page.PRIVATE, "concurrency_id": "origin"}
-        followed = on([tab.select, self.watch.select], self.follow_origin, sent, self.stored, how)
-        asked = on([self.button.click], self.ask_origin, sent, [self.stored, self.button], how)
+        followed = on([tab.select, self.watch.select], self.follow_card, sent, self.stored, how)
+        clicked = [self.button.click, *(part.input for part in self.controls.values())]
+        asked = on(clicked, self.ask_card, sent, [self.stored, self.button], how)
         for coming in (followed, asked):
             coming.then(self.draw, inputs=sent, outputs=self.parts, **AT_ONCE)
         self.shown.change(None, cancels=[asked], api_visibility="private")
@@ -168,49 +186,50 @@ class OriginCard:
     def offer(self, key: str, analysis: Analysis, before: View | None) -> Updates:
         """Prepare for the answer ``key`` after another; a button says how long it takes, if long."""
         forward, quick = analysis.milliseconds.get("forward", 0.0), light(analysis)
-        takes = max(1, round(PASSES * len(analysis.tokens.text) * forward / 1000))
-        line = self.say("origin.ask", seconds=takes)
-        if before is not None and panels.asked_of(before.analysis.query) == panels.asked_of(analysis.query):
+        takes = max(1, round(self.passes * len(analysis.tokens.text) * forward / 1000))
+        line = self.say(f"{self.name}.ask", seconds=takes)
+        if before is not None and self.asked(before.analysis.query) == self.asked(analysis.query):
             return {self.button: gr.update(value=line, interactive=True)}
-        lead = self.say("origin.coming" if quick else "origin.lead")
-        shown = Shown(self.say("origin.heading_many"), above=hint_html(lead))
+        lead = self.say(f"{self.name}.{'coming' if quick else 'lead'}")
+        shown = Shown(self.say(self.exhibit.title), above=hint_html(lead))
         button = gr.update(value=line, visible=not quick, interactive=True)
         return {self.watch: key, self.button: button, **self.place.show(shown, self.say)}
 
-    def follow_origin(self, given: Given) -> Updates:
+    def follow_card(self, given: Given) -> Updates:
         """Ask where it is quick."""
         shown: View | None = given[self.shown]
         if shown is None or not light(shown.analysis):
             return NOTHING
-        *_, last = self.ask_origin(given)
+        *_, last = self.ask_card(given)
         return last
 
-    def ask_origin(self, given: Given) -> Iterator[Updates]:
-        """Ask where the last answer comes from, unless that is known."""
-        shown, stored = given[self.shown], given[self.stored]
-        query = panels.asked_of(shown.analysis.query) if shown else None
-        if query is None or (stored and stored.asked == (query, "")):
+    def ask_card(self, given: Given) -> Iterator[Updates]:
+        """Ask about the last answer, unless that is known."""
+        shown, stored, options = given[self.shown], given[self.stored], on_page.state_of(self.controls, given)
+        query = self.asked(shown.analysis.query) if shown else None
+        if query is None or (stored and stored.asked == (query, options)):
             yield NOTHING
             return
-        yield {self.button: gr.update(value=self.say("origin.coming"), interactive=False)}
+        yield {self.button: gr.update(value=self.say(f"{self.name}.coming"), interactive=False)}
         found: Any = None
         try:
-            with closing(self.analyst.ask_in_parts("origin", query)) as steps:
+            with closing(self.analyst.ask_in_parts(self.name, query, **options)) as steps:
                 for found in steps:
                     if isinstance(found, Progress):
                         part = self.say("origin.part", done=found.done, total=found.total)
                         yield {self.button: gr.update(value=part)}
         except PoolscopeError as error:
             found = error.sentence
-        yield {self.stored: Seen((query, ""), found)}
+        yield {self.stored: Seen((query, options), found)}
 
     def draw(self, given: Given) -> Updates:
         """Show what came, if it is of the answer that is shown by now."""
         shown, stored = given[self.shown], given[self.stored]
-        if not (shown and stored) or stored.asked[0] != panels.asked_of(shown.analysis.query):
+        if not (shown and stored) or stored.asked[0] != self.asked(shown.analysis.query):
             return NOTHING
-        drawn = WHENCE.shown(stored.found, {}, self.say)
-        return {self.button: gr.update(visible=False), **self.place.show(drawn, self.say)}
+        drawn = self.exhibit.shown(self.subject(shown.analysis, stored.found), {}, self.say)
+        offered = dict.fromkeys(self.controls.values(), gr.update(visible=self.offers(stored.found)))
+        return {self.button: gr.update(visible=False), **offered, **self.place.show(drawn, self.say)}
 
 
 class HeadView:
@@ -293,8 +312,7 @@ class Detective:
         shown, options = given[self.shown], {"vector": given[self.vector], "prefix": given[self.prefix]}
         if shown is None:  # the last question had no answer
             return NOTHING
-        asked: Query = shown.analysis.query
-        query = Query(asked.backbone, asked.text, asked.text_pair)
+        query = panels.own_of(shown.analysis.query)
         return self.found.show(or_why(lambda: self.analyst.ask("detect", query, **options)), {})
 
 
@@ -431,7 +449,8 @@ class Answer:
         with gr.Column(visible=False, elem_id="answer") as self.area, gr.Tabs(elem_id="views") as self.views:
             name = token_view.key
             with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
-                self.panels = summary, on_page.build_places(token_view, say, partial(self._beside, analyst))
+                cards = (partial(build, (analyst, self.shown, say)) for build in (self._beside, self._seeing))
+                self.panels = summary, on_page.build_places(token_view, say, *cards)
             self.head = HeadView(analyst, self.shown, say)
             self.importance = ImportanceView(analyst, self.shown, say)
             self.plain = [self._plain_view(panel, analyst) for panel in panels.views()]
@@ -439,7 +458,7 @@ class Answer:
         self.asked = self.head.view, self.importance.view, *self.plain
         self.tabs = [tokens, *(view.tab for view in self.asked)]
         own = {control: part for panel in self.panels for control, part in panel.controls.items()}
-        self.looks: Mapping[Control[Any], Any] = {CENTRED: self.centred, **own}
+        self.looks: Mapping[Control[Any], Any] = {CENTRED: self.centred, **self.sees.controls, **own}
         self.lasting = {**self.looks, LABEL: self.importance.controls[LABEL]}
         self.set: Mapping[Control[Any], Any] = {**self.looks, **self.importance.controls}
         self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
@@ -449,16 +468,23 @@ class Answer:
         views = [*self.head.parts, *self.importance.parts, *self.detective.found.parts]
         views += [part for view in self.plain for part in view.parts]
         self.all: list[Any] = [*fixed, *filled, *(view.watch for view in self.asked), *views]
-        self.all += [self.origin.watch, *self.origin.parts]
+        self.cards = self.origin, self.sees
+        self.all += [part for card in self.cards for part in (card.watch, *card.parts)]
 
-    def _beside(self, analyst: Analyst) -> None:
-        self.origin = OriginCard(analyst, self.shown, self.say)
+    def _beside(self, around: tuple[Analyst, gr.State, Texts]) -> None:
+        with gr.Column(elem_id="origin", elem_classes="card"):
+            self.origin = AskedCard(WHENCE, PASSES, panels.asked_of, lambda _, found: found, around)
         # The layers and tokens to choose from come with each answer.
         with gr.Column(elem_id="view", elem_classes="card"):
             self.layer = gr.Slider(0, 1, 1, step=1, label=self.say(LAYER.label), buttons=[], elem_id="layer")
             self.reference = on_page.menu("reference", self.say("view.reference"), [("cls", "cls")], "cls")
             self.centred = on_page.build_control(CENTRED, self.say)
         self.origin.build_watch()
+
+    def _seeing(self, around: tuple[Analyst, gr.State, Texts]) -> None:
+        with gr.Column(elem_id="sees", elem_classes="card", scale=SEES.width, min_width=300):
+            self.sees = AskedCard(SEES, HALF, panels.own_of, Sight, around, turns)
+            self.sees.build_watch()
 
     def _plain_view(self, panel: Panel[Any, Any], analyst: Analyst) -> AskedView:
         def below() -> None:
@@ -471,7 +497,8 @@ class Answer:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
         for tab in self.tabs:
             on([tab.select], partial(lambda key: key, tab.id), None, self.opened, AT_ONCE)
-        self.origin.connect(self.tabs[0])
+        for card in self.cards:
+            card.connect(self.tabs[0])
         self.head.connect(self.importance.controls[LABEL])
         for view in self.plain:
             view.connect(view.fill, view.parts)
@@ -500,7 +527,8 @@ class Answer:
         for one in self.plain:
             updates |= one.empty(before)
         updates |= {**self.importance.empty(before), **dict.fromkeys(self.detective.found.parts, "")}
-        updates |= self.origin.offer(key, view.analysis, old)
+        for card in self.cards:
+            updates |= card.offer(key, view.analysis, old)
         if opened == panels.HEAD.key:
             return updates | self.head.show(answered.anatomy, state)
         return updates | self.head.empty(view.analysis, state, before)
@@ -519,7 +547,7 @@ class Answer:
         """Say why a query cannot be answered, and leave no half-drawn screen."""
         verdict = str(mistake(error, self.say))
         return {
-            **{self.shown: None, self.origin.watch: ""},  # the same answer may come next
+            **{self.shown: None, **{card.watch: "" for card in self.cards}},  # the same answer may come next
             **{self.verdict: verdict, self.area: gr.update(visible=False)},
         }
 

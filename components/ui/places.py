@@ -147,8 +147,12 @@ def build_places(
     panel: Panel[Any, Any],
     say: Texts,
     beside: Callable[[], object] | None = None,
+    second: Callable[[], object] | None = None,
 ) -> Places:
-    """Lay a panel out; what ``beside`` builds stands in the last column of the first row."""
+    """Lay a panel out; what ``beside`` builds stands in the last column of the first row.
+
+    What ``second`` builds stands at the end of the second one.
+    """
     made: list[Place] = []
     controls: dict[Control[Any], Widget] = {}
 
@@ -168,10 +172,12 @@ def build_places(
         build(panel.summary)
     for number, row in enumerate(panel.rows):
         shown = [exhibit for exhibit in row if "page" in exhibit.where]
-        with gr.Row() if len(shown) > 1 else nullcontext():
+        end = second if number == 1 else None
+        several = len(shown) > 1 or end is not None
+        with gr.Row() if several else nullcontext():
             for exhibit in shown:
                 last = beside if exhibit is shown[-1] and number == 0 else None
-                column: dict[str, Any] = {"scale": exhibit.width, "min_width": 300} if len(shown) > 1 else {}
+                column: dict[str, Any] = {"scale": exhibit.width, "min_width": 300} if several else {}
                 side: Any = {**column, "elem_id": f"{panel.key}-side", "elem_classes": "side"}
                 with gr.Column(**side) if last else nullcontext():
                     with _framed(exhibit, say, {} if last else column):
@@ -180,6 +186,8 @@ def build_places(
                         build(exhibit)
                     if last:
                         last()
+            if end is not None:
+                end()
     return Places(panel, tuple(made), controls, say)
 
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import ANY, patch
 
 import pytest
 
@@ -72,27 +72,47 @@ def audited(page: Page) -> str:
 def test_where_it_comes_from_is_asked_after_a_quick_answer_and_else_with_a_click(page: Page) -> None:
     card, answer = page.tab.answer.origin, page.tab.answer
     page.values[card.stored] = None
-    page.take(card.follow_origin(page.values))
+    page.take(card.follow_card(page.values))
     assert "masked ([MASK])" in plain(card.draw(page.values)[card.place.below])
     assert card.watch not in page.set(reference="pooled")  # which changes nothing there
-    assert list(card.ask_origin(page.values)) == [NOTHING]
+    assert list(card.ask_card(page.values)) == [NOTHING]
     with patch("components.exhibits.view.LIGHT", 0):  # as of a large model
         offered = page.set(text="so bad")
         assert offered[card.button]["visible"]
         assert offered[card.place.plot] == ""
-        assert card.follow_origin(page.values) is NOTHING
+        assert card.follow_card(page.values) is NOTHING
         assert card.draw(page.values) is NOTHING  # what is stored is of another answer
     said = []
-    for updates in card.ask_origin(page.values):
+    for updates in card.ask_card(page.values):
         page.take(updates)
         said.append(updates.get(card.button, {}).get("value", ""))
     assert any(SAY("origin.part", done=1, total=total) in said for total in range(2, 20)), said
     assert card.draw(page.values)[card.button]["visible"] is False
     page.set(text="refused")
-    page.take(card.follow_origin(page.values))
+    page.take(card.follow_card(page.values))
     assert SAY("errors.died") in plain(card.draw(page.values)[card.place.above])
     page.values[answer.shown] = None
-    assert card.follow_origin(page.values) is card.draw(page.values) is NOTHING
+    assert card.follow_card(page.values) is card.draw(page.values) is NOTHING
+
+
+def test_tokens_are_let_see_both_ways_where_they_do_not_see_all(page: Page) -> None:
+    card = page.tab.answer.sees
+    (switch,) = card.controls.values()
+    page.values |= {card.stored: None, switch: False}
+
+    def told() -> tuple[str, bool]:
+        for updates in card.ask_card(page.values):
+            page.take(updates)
+        drawn = card.draw(page.values)
+        return plain(drawn[card.place.above]), drawn[switch]["visible"]
+
+    assert told() == (ANY, False)
+    page.set(backbone="last")
+    assert "none after it" in told()[0]
+    page.values[switch] = True
+    assert told() == (ANY, True)
+    assert page.values[card.stored].found.shape == "all"
+    page.values[switch] = False
 
 
 def detected(page: Page, vector: object, prefix: object = "") -> str:

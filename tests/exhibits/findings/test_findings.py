@@ -15,11 +15,12 @@ from tests.exhibits.findings import (
     importance,
     lab,
     origin,
+    sees,
     tokens,
 )
 from tests.exhibits.findings.row import Row, anything
 
-TABLES = (answer, checkpoint, comparison, detective, evidence, head, importance, lab, origin, tokens)
+TABLES = (answer, checkpoint, comparison, detective, evidence, head, importance, lab, origin, sees, tokens)
 ROWS: dict[str, Row] = {key: row for table in TABLES for key, row in table.ROWS.items()}
 
 

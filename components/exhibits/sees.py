@@ -1,0 +1,130 @@
+"""Who sees whom: a square of tokens, the rows of those that are read in their colour, and what follows."""
+
+from dataclasses import dataclass
+from html import escape
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from components.analyses.sees import Sees
+from components.exhibits import draw, exhibit
+from components.exhibits.control import Control, State, Switch
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, key_html, unanswered
+from components.exhibits.origin import token_name
+from components.exhibits.view import View, asked_line, shorten, visible, yes_or_no
+from components.texts import Sentence, Texts
+from components.types import Analysis, Bools
+
+BOTH_WAYS = Control("both_ways", Switch(), False, "sees.both_ways")
+HIGH, LEAST = 420, 3  # pixels: of the square, and of a row where there are many
+NAMED = 24  # rows that have their names beside them, and half as many columns; of more, only some have
+POINTED = 64  # tokens of a square of which each cell says on pointing what it is
+COLOURS = [[0.0, draw.FAINT], [0.5, draw.SPECIAL], [1.0, draw.READ]]  # unseen, seen, seen by what is read
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """An answer, and who sees whom in it, or why that cannot be had."""
+
+    analysis: Analysis
+    found: Sees | Sentence
+
+
+def turns(found: Sees | Sentence) -> bool:
+    """Tell whether there is something to see that is not seen, or was not before it was let."""
+    return isinstance(found, Sees) and (found.turned or found.shape != "all")
+
+
+def sees(given: Sight, _: State, say: Texts) -> Shown:
+    """The shape as a heading, what follows for the head, and the square; or why there is none."""
+    if isinstance(given.found, Sentence):
+        return unanswered("sees.title", given.found, say)
+    view, square = View(given.analysis, given.analysis.layers), given.found.sees
+    read, wide = view.analysis.reads.positions, given.found.shape in ("all", "causal", "prefix")
+    told = [visible(one.said(say)) for one in given.found.warnings if one.key.startswith("sees.")]
+    follows = _follows(view, given.found, say)
+    seen = [[yes_or_no(one, say) for one in column] for column in square.T]
+    return Shown(
+        heading=heading_of(given.found, say),
+        words=say.together((say("sees.description", **_counts(square)), *follows, *told)),
+        data=data_frame(((say("table.token"), view.labels), *zip(view.labels, seen, strict=True))),
+        figure=_figure(view, given.found, say),
+        above=exhibit.NOTHING.join(map(hint_html, (*follows, *told))),
+        legend=exhibit.legend_of(
+            {
+                key_html("read", say("sees.by_read")): square[read].any(),
+                key_html("special", say("sees.by_other")): square[~read].any(),
+                exhibit.line_html(say("sees.longer", count=len(square))): wide,
+            }
+        ),
+        about=asked_line(view.analysis, say),
+    )
+
+
+SEES = Exhibit("sees", sees, plotted=True, title="sees.title", controls=(BOTH_WAYS,), width=2)
+
+
+def heading_of(found: Sees, say: Texts) -> str:
+    """The shape of a square in words, not escaped; of a single token, that it is one."""
+    square = found.sees
+    if len(square) == 1:
+        return say("sees.one")
+    return say(f"sees.{found.shape}", window=found.window, first=int(square[0].sum()), **_counts(square))
+
+
+def _counts(square: Bools) -> dict[str, int]:
+    return {"count": int(square.sum()), "total": len(square), "pairs": square.size}
+
+
+def _follows(view: View, found: Sees, say: Texts) -> tuple[str, ...]:
+    """Say whether what is read has seen the whole text, not escaped; nothing of one or a lower layer."""
+    read, whole = view.analysis.reads.indices, np.asarray(found.sees.all(axis=1))
+    total, full = len(whole), int(whole.sum())
+    if total == 1 or not read or view.analysis.lower:
+        return ()
+    if len(read) > 1:
+        return (say("sees.read_many", count=len(read), full=int(whole[list(read)].sum()), total=total),)
+    (token,) = read
+    key = "all" if full == total else "alone" if full == 1 else "some"
+    named = {"token": token_name(view.labels, token, say), "total": total, "full": full}
+    return (say(f"sees.read_{key if whole[token] else 'less'}", count=int(found.sees[token].sum()), **named),)
+
+
+def _figure(view: View, found: Sees, say: Texts) -> draw.Figure:
+    """T rows by T columns, the first row on top: what each token sees."""
+    square, labels, total = found.sees, list(map(shorten, view.labels)), len(found.sees)
+    values = square * np.where(view.analysis.reads.positions, 2, 1)[:, None]
+    high = max(LEAST, min(draw.TOKEN_ROW, HIGH // total))
+    pointed = {
+        "customdata": [
+            [escape(say("sees.sees" if one else "sees.not", token=a, other=b)) for b, one in cells]
+            for a, cells in zip(labels, (list(zip(labels, row, strict=True)) for row in square), strict=True)
+        ],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    gap = 1 if total <= POINTED else 0
+    cells = draw.Trace(
+        type="heatmap",
+        z=values.tolist(),
+        **{"zmin": 0, "zmax": 2, "colorscale": COLOURS, "showscale": False, "xgap": gap, "ygap": gap},
+        **(pointed if total <= POINTED else {"hoverinfo": "skip"}),
+    )
+    marked, named = draw.tick_texts(view), list(map(escape, labels))
+
+    def ticks(texts: list[str], most: int) -> dict[str, list[Any]]:
+        places = list(range(0, total, ceil(total / most)))
+        return {"tickvals": places, "ticktext": [texts[place] for place in places]}
+
+    rows, columns = ticks(marked, NAMED), ticks(named, NAMED // 2)
+    wide = draw.tick_width(labels)
+    below = round(wide * draw.SLOPE) + 20
+    return draw.Figure(
+        [cells],
+        draw.layout(
+            height=total * high + below + 8,
+            margin={"l": wide + 40, "r": 8, "t": 8, "b": below},
+            xaxis=draw.axis(tickangle=-45, title=draw.axis_title(say("sees.seen")), **columns),
+            yaxis=draw.axis(range=[total - 0.5, -0.5], title=draw.axis_title(say("sees.state")), **rows),
+        ),
+    )
