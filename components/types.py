@@ -7,7 +7,7 @@ Dataclasses that hold arrays compare by identity (``eq=False``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from math import isnan
 from operator import attrgetter
 from typing import Any, Literal
@@ -308,7 +308,7 @@ class Analysis:
     ``alone``: (T, K) what ``probabilities`` would be if the head read each token in the place of the one
     that it reads; None where it does not read one alone, its outputs are random, or nobody asked.
     ``head_trained``, ``body_trained``: of the weights behind the logits none was drawn at random, in either.
-    ``milliseconds``: wall time by stage.
+    ``milliseconds``: wall time by stage. ``ways``: the texts of other ways to write the input, by name.
     """
 
     query: Query
@@ -331,6 +331,7 @@ class Analysis:
     milliseconds: Mapping[str, float]
     body_trained: bool = True
     alone: Floats | None = None
+    ways: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def random(self) -> bool:

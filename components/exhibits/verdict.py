@@ -137,6 +137,7 @@ def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
     return Markup('<p class="rest">{}</p>').format(say(words, count=len(rest), share=share))
 
 
+TOLD = ("no_end", "no_chat", "skips", "skips_end")  # warnings that are of the verdict itself
 NAMED = 4  # tokens that the sentence names; more are only counted
 WHOLE_ROW, CUT_ROW = 24, 18  # tokens; a row of more is cut to its ends and what is read, the others counted
 WINNERS = 3  # tokens whose dimensions are counted by name
@@ -147,7 +148,9 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     view, reads = View.of(analysis, state), analysis.reads
     unread, flat = indices(~reads.positions), len(flat_tokens(reads))
     rest = "rest_all" if not unread else "rest_one" if reads.indices else "rest_none"
+    told = [one for one in analysis.warnings if one.key.removeprefix("warnings.") in TOLD]
     details = (
+        *(visible(one.said(say)) for one in told),
         largest_share(reads, lambda index: _quoted(view, index, say), say),
         say("reads.flat", count=flat) if flat else "",
         _won_dimensions(view, say),
@@ -174,7 +177,11 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
             for one in chosen_labels(analysis)
         ],
         details=say.together(filter(None, details)),
-        notices=[one for one in analysis.warnings if one is not analysis.unreadable],
+        notices=[
+            one
+            for one in analysis.warnings
+            if one not in (analysis.unreadable, *told) and not (told and one.key == "warnings.typed")
+        ],
         said=lambda sentence: visible(sentence.said(say)),
         token_html=token_html,
     )

@@ -34,7 +34,13 @@ TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 PIECES = ("sentencepiece.model", "sentencepiece.bpe.model")
 VOCABULARIES = (TOKENIZER, "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model", *PIECES)
-ADDED = ("special_tokens_map.json", "added_tokens.json", "merges.txt", "entity_vocab.json")
+ADDED = (
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "merges.txt",
+    "entity_vocab.json",
+    "chat_template.jinja",
+)
 TOKENIZER_FILES = (*VOCABULARIES, TOKENIZER_CONFIG, *ADDED)  # it may read these; one of VOCABULARIES it must
 MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
 ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set

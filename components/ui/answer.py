@@ -53,6 +53,7 @@ WATCH = """watch("value", () => requestAnimationFrame(() => {
 PASSES = 1.6  # of a text, about, for each of its tokens, until it is known where an answer comes from
 HALF = 0.5  # and until it is known who sees whom
 KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
+WAYS = "end", "chat"  # what may be typed around a text
 PANEL = "panel"  # the key of the control that says which view of the answer is open
 
 
@@ -446,6 +447,10 @@ class Answer:
         summary, token_view = on_page.build_places(panels.ANSWER, say), panels.TOKENS
         self.verdict = summary.places[0].above
         self.verdict.value = str(render("waiting", said=say("verdict.waiting")))
+        with gr.Row(elem_id="ways"):
+            self.ways = {
+                name: gr.Button("", visible=False, size="sm", elem_id=f"way-{name}") for name in WAYS
+            }
         with gr.Column(visible=False, elem_id="answer") as self.area, gr.Tabs(elem_id="views") as self.views:
             name = token_view.key
             with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
@@ -464,6 +469,7 @@ class Answer:
         self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
         self.filled = {self.opened, *(view.stored for view in self.asked)}
         fixed = [self.shown, self.opened, self.answered, self.area, self.layer, self.reference]
+        fixed += self.ways.values()
         filled = [part for panel in self.panels for part in panel.parts]
         views = [*self.head.parts, *self.importance.parts, *self.detective.found.parts]
         views += [part for view in self.plain for part in view.parts]
@@ -538,10 +544,25 @@ class Answer:
         labels = offered_labels(view.analysis, state, self.say)
         info = self.say("view.layer_info", last=last)
         return {
+            **self._written(view.analysis),
             self.layer: gr.update(maximum=last, value=view.layer, info=info),
             self.reference: gr.update(choices=_references(view, self.say), value=chosen),
             **dict.fromkeys((self.head.label, self.importance.controls[LABEL]), labels),
         }
+
+    def _written(self, analysis: Analysis) -> Updates:
+        """Offer what may be typed around the text, or left out again."""
+        query, updates = analysis.query, {}
+        for name, button in self.ways.items():
+            with_it, without = (analysis.ways.get(key) for key in (name, f"no_{name}"))
+            longer, shorter = (
+                with_it or (query.text, query.text_pair),
+                without or (query.text, query.text_pair),
+            )
+            added = longer[0][len(shorter[0]) :] or longer[1][len(shorter[1]) :]  # the end token
+            line = self.say(f"ways.{name}" if with_it else f"ways.no_{name}", added=visible(added))
+            updates[button] = gr.update(value=line, visible=bool(with_it or without))
+        return updates
 
     def refuse(self, error: PoolscopeError) -> Updates:
         """Say why a query cannot be answered, and leave no half-drawn screen."""
@@ -549,6 +570,7 @@ class Answer:
         return {
             **{self.shown: None, **{card.watch: "" for card in self.cards}},  # the same answer may come next
             **{self.verdict: verdict, self.area: gr.update(visible=False)},
+            **dict.fromkeys(self.ways.values(), gr.update(visible=False)),
         }
 
     def look(self, state: State) -> Updates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -97,6 +98,8 @@ class Classify(Tab):
         question.place.input(self.go_to, inputs=place, outputs=[question.place, question.backbone], **AT_ONCE)
         clicked = {*self.inputs, question.examples}
         on([question.examples.click], self.try_example, clicked, self.outputs, model)
+        for name, button in answer.ways.items():
+            on([button.click], partial(self.write, name), self.inputs, self.outputs, model)
         answer.connect()
         if (lookup := question.lookup) is not None:
             asked, hub = [lookup.button.click, lookup.box.submit], {**OF_MODEL, "concurrency_id": "find"}
@@ -224,6 +227,16 @@ class Classify(Tab):
         plain: dict[str, Any] = {"reference": "cls", "pool_layer": POOL_LAYER.default}
         query = replace(whole, pooling=example.pooling, **plain)
         return self._respond(self.question.choices.fitted(query, models.get(key)), given, models)
+
+    def write(self, name: str, given: Given) -> Updates:
+        """Type what ``name`` says around the text that was answered, or leave it out, and answer that."""
+        shown, models = given[self.answer.shown], self.question.models(given[self.question.found])
+        written = shown.analysis.ways if shown else {}
+        texts = written.get(name) or written.get(f"no_{name}")
+        if texts is None:
+            return NOTHING
+        query = replace(shown.analysis.query, text=texts[0], text_pair=texts[1], reference="cls")
+        return self._respond(query, given, models)
 
     def _asked(self, given: Given) -> Query:
         sent = {one.control.key: given[one.part] for one in self.linked if one.part in self.inputs}

@@ -2,20 +2,27 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from tokenizers import processors
+from transformers import PreTrainedTokenizerFast
 
 from components.analyses.fit.embedding import embed
+from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.padding import audit
 from components.inference.engine import Engine
+from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.settings import Settings
-from components.types import BackboneSpec, Query
+from components.types import Analysis, BackboneSpec, Query
+from tests.families.cases import boundless
 from tests.plain import SPECS, load_plain
 from tests.tiny import catalogue, change
 
@@ -63,7 +70,7 @@ def test_rows_are_run_one_by_one_where_a_batch_is_refused(
     kind: str, tiny_family: Callable[..., BackboneSpec]
 ) -> None:
     spec = tiny_family(kind, pad_token_id=None)
-    backbone, plain = load(spec), load_plain(spec.location)
+    backbone, plain = kept(spec), load_plain(spec.location)
     outputs = [plain(text) for text in TEXTS]
     last = len(outputs[0].hidden_states) - 1
     with repeatable(backbone.model):
@@ -82,3 +89,94 @@ def test_a_model_that_takes_a_batch_does_not_refuse_it(
 ) -> None:
     """Without a padding token in its config, too: its head does not look for one."""
     assert load(tiny_family("bert", pad_token_id=None)).refusal is None
+
+
+CHAT = "{% for turn in messages %}[CLS] {{ turn['content'] }} [SEP]{% endfor %}"
+
+
+def bare(chat: str | None = None) -> PreTrainedTokenizerFast:
+    """Whole words, with nothing added to them; the end token is [SEP]."""
+    words = boundless()
+    words.backend_tokenizer.post_processor = processors.TemplateProcessing(single="$A", pair="$A $B:1")
+    words.eos_token, words.chat_template = "[SEP]", chat
+    return words
+
+
+@cache
+def kept(spec: BackboneSpec) -> Backbone:
+    return load(spec)
+
+
+def answered(kind: str, spec: BackboneSpec, words: PreTrainedTokenizerFast, *texts: str) -> Analysis:
+    backbone = replace(kept(spec), tokenizer=words)
+    with repeatable(backbone.model):
+        return analyse(examine(backbone, Query(kind, *texts)))
+
+
+def warned(found: Analysis) -> dict[str, dict[str, object]]:
+    """The values of what is said of the token that is read, by its key."""
+    return {one.key.removeprefix("warnings."): dict(one.values) for one in found.warnings}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_end_token_or_a_chat_is_typed_and_what_it_moves_is_said(
+    kind: str, tiny_family: Callable[..., BackboneSpec]
+) -> None:
+    spec, words = tiny_family(kind), bare(CHAT)
+    model = load_plain(spec.location).model
+    for texts in ((TEXT, ""), (TEXT, "the film")):
+        ids = words(texts[0], texts[1] or None)["input_ids"]
+        turns = [
+            {"role": role, "content": one} for role, one in zip(("user", "assistant"), texts, strict=True)
+        ]
+        chat = words.apply_chat_template(turns[: 1 + bool(texts[1])])["input_ids"]
+        plain = answered(kind, spec, words, *texts)
+        assert {"skips", "no_end", "no_chat"}.isdisjoint(warned(plain))
+        likeliest = int(plain.logits.argmax())
+        says = f"{plain.labels[likeliest]} {100 * plain.probabilities[likeliest]:.3g} %"
+        last = (texts[1] or texts[0]).split()[-1]
+        for name, expected in (("end", [*ids, words.eos_token_id]), ("chat", chat)):
+            written = answered(kind, spec, words, *plain.ways[name])
+            with torch.no_grad():
+                np.testing.assert_allclose(
+                    written.logits, model(torch.tensor([expected])).logits[0], atol=1e-5
+                )
+            assert written.ways[f"no_{name}"] == texts
+            said = warned(written)[f"no_{name}"]
+            assert (said["says"], said["token"], said["end"]) == (says, last, "[SEP]")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_end_token_that_also_pads_is_skipped_and_this_is_said(
+    kind: str, tiny_family: Callable[..., BackboneSpec]
+) -> None:
+    for padding, words, key in ((3, bare(), "skips_end"), (3, boundless(), "skips"), (0, bare(), "")):
+        spec = tiny_family(kind, pad_token_id=padding)
+        found = answered(kind, spec, words, "not good" if key == "skips" else "not good[SEP]")
+        score = load_plain(spec.location).model.score
+        inputs = words("not good" if key == "skips" else "not good[SEP]", return_tensors="pt")
+        with torch.no_grad():
+            states = load_plain(spec.location).model(**inputs, output_hidden_states=True).hidden_states[-1]
+            np.testing.assert_allclose(found.logits, score(states[0, -2 if key else -1]), atol=1e-5)
+        said = {one: values for one, values in warned(found).items() if one.startswith("skips")}
+        assert said == ({key: {"end": "[SEP]", "token": "good"}} if key else {})
+
+
+def test_what_its_tokenizer_would_not_read_so_is_not_offered(
+    tiny_family: Callable[..., BackboneSpec],
+) -> None:
+    spec = tiny_family("llama")
+    for chat in (
+        "{{ raise_exception('no') }}",
+        "{{ messages[2]['content'] }}",
+        "{% for %}",
+        "{{ 'a' * 10**6 }}",
+    ):
+        assert "chat" not in answered("llama", spec, bare(chat), TEXT).ways
+    words = boundless()  # which adds [SEP] behind whatever is typed
+    words.eos_token = "!"
+    assert answered("llama", spec, words, TEXT).ways == {}
+    roberta = SPECS["roberta-sentiment"]
+    adds = load_plain(roberta.location).tokenizer  # the end token, behind another one that is typed
+    assert answered(roberta.key, roberta, adds, "good</s>").ways == {}
+    assert answered("bert", tiny_family("bert"), bare(), TEXT).ways == {}  # whose head reads the first

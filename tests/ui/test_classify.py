@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -14,6 +15,7 @@ from components.exhibits.panels import ANSWER
 from components.fitting import MINE, TABLE, Table
 from components.menus import HEADS, Choices, load_examples
 from components.types import Analysis, Query
+from components.ui.answer import WAYS
 from components.ui.classify import Classify
 from components.ui.places import NOTHING, Places, Updates
 from components.ui.question import to_query, to_reference
@@ -109,6 +111,24 @@ def test_an_example_fills_the_question_and_is_answered(page: Page, analyst: Coun
     assert (updates[question.text], updates[question.pair]) == (example.text, example.text_pair)
     assert updates[question.backbone]["value"] == "pair"
     assert (analyst.asked[-1].text_pair, analyst.asked[-1].pool_layer) == (example.text_pair, -1)
+
+
+def test_what_may_be_typed_around_the_text_is_a_button(page: Page, analyst: Counting) -> None:
+    page.set()
+    answer, question = page.tab.answer, page.tab.question
+    view = page.values[answer.shown]
+    written = {"end": ("not good</s>", ""), "no_chat": ("good", "")}
+    given = replace(view.analysis, query=replace(view.analysis.query, text="not good"), ways=written)
+    shown = answer._written(given)
+    lines = [(shown[answer.ways[name]]["value"], shown[answer.ways[name]]["visible"]) for name in WAYS]
+    assert lines == [("Add </s> at the end", True), ("Leave the chat template out", True)]
+    for name, text in (("end", "not good</s>"), ("chat", "good")):
+        values = {**page.values, answer.shown: replace(view, analysis=given)}
+        assert page.tab.write(name, values)[question.text] == text
+        assert analyst.asked[-1].text == text
+    plain = page.set(text="good")
+    assert not any(plain[button].get("visible") for button in answer.ways.values())
+    assert page.tab.write("end", page.values) == NOTHING
 
 
 @pytest.mark.parametrize("part", ["text", "backbone", "pooling", "reference", "head"])

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from components.analyses.measuring.ways import told, ways
 from components.errors import PoolscopeError
 from components.model.encoding import encode, lowering
 from components.model.examine import DECLARED, Examined, probabilities
@@ -32,7 +33,8 @@ def analyse(examined: Examined) -> Analysis:
     examined.watch.lap("head")
     seen = _similar(examined)
     examined.watch.lap("similarity")
-    beside = (*_beside_encode(examined), *_beside_predict(examined))
+    written = ways(examined)
+    beside = (*told(examined, written), *_beside_encode(examined), *_beside_predict(examined))
     return Analysis(
         query=query,
         backbone=examined.backbone.described,
@@ -53,6 +55,7 @@ def analyse(examined: Examined) -> Analysis:
         body_trained=outputs.body_trained,
         warnings=(*examined.encoded.warnings, *outputs.warnings, *beside),
         milliseconds=examined.watch.laps,
+        ways=written,
     )
 
 

@@ -48,6 +48,13 @@ def sharing(*share: float, wins: list[int] | None = None) -> Told:
     return verdict(replace(analysis(), reads=Reads(read, shares, counts)))
 
 
+def because(key: str, **values: object) -> Row:
+    """A sentence of the verdict on why this token is read, or what is said without what was typed."""
+    known = {**values, "token": "good"}
+    why = Sentence(f"warnings.{key}", **known)
+    return Row(verdict(replace(analysis(), warnings=(why,))), known, verdict(analysis()))
+
+
 ALL, NONE, SOME = (verdict(reading(WHOLE, *which)) for which in (range(12), (), (1, 2)))
 ONE = verdict(analysis())  # [CLS] of four
 UNSURE = saying("emotions", 0.4, 0.1, 0.5, 0.2)
@@ -142,6 +149,10 @@ ROWS = {
         {"total": 4, "most": "not", "most_value": "0.90", "least": "good", "least_value": "0.30"},
         told(SIMILARITY, ALONE),
     ),
+    "warnings.no_end": because("no_end", end="</s>", says="positive 65.0 %"),
+    "warnings.no_chat": because("no_chat", says="positive 65.0 %"),
+    "warnings.skips": because("skips", end="<pad>"),
+    "warnings.skips_end": because("skips_end", end="</s>"),
     "verdict.reads_some": Row(SOME, counted(2, 1, 2), verdict(reading(WHOLE, *range(5)))),
     "verdict.reads_many": Row(verdict(reading(WHOLE, *range(6))), counted(6), NONE),
     "verdict.reads_but": Row(verdict(reading(WHOLE, *range(1, 12))), counted(11, 0), SOME),

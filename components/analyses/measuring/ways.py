@@ -1,0 +1,164 @@
+"""Ways to write an input that a tokenizer does not take by itself: with its end token, in its chat template.
+
+What it does not add is typed, as a text that it reads as those very tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from transformers import PreTrainedTokenizerBase
+
+from components.errors import PoolscopeError
+from components.model.backbone import own_head
+from components.model.examine import NATIVE, Examined, examine, probabilities
+from components.model.files import RefusalError, foreign
+from components.model.internals import repeatable
+from components.model.reads import Reading
+from components.texts import Sentence
+
+Pair = tuple[str, str]  # a text, and the second one of a pair or ""
+MARKS = "\ue000", "\ue001"  # for private use: they stand for texts in a chat template
+ROLES = "user", "assistant"
+LONGEST = 50_000  # characters of a text in its chat template, which anybody may have written
+
+
+def ways(examined: Examined) -> dict[str, Pair]:
+    """Other texts for the same input: with an "end" token or as a "chat", or with "no_end" or "no_chat"."""
+    tokenizer, limit = examined.backbone.tokenizer, examined.backbone.limit
+    texts, ids = (examined.query.text, examined.query.text_pair), _ids(examined)
+    found: dict[str, Pair | None] = {}
+    if _read(examined) == [len(ids) - 1] and ids[-1] != tokenizer.eos_token_id:
+        found["end"] = _ended(tokenizer, texts, ids)
+    found["no_end"] = _unended(tokenizer, texts, ids)
+    found["no_chat"] = _unwritten(tokenizer, texts[0]) if not texts[1] else None
+    if not found["no_chat"]:
+        found["chat"] = _chat(tokenizer, texts)
+    return {
+        name: pair
+        for name, pair in found.items()
+        if pair and pair[0].strip() and len(_encoded(tokenizer, pair)) <= limit
+    }
+
+
+def told(examined: Examined, known: dict[str, Pair]) -> Iterator[Sentence]:
+    """Say why the own head reads the token that it reads, and what it says without what was typed.
+
+    ``known``: the input's `ways`.
+    """
+    query = examined.query
+    if query.head != "own" or query.pooling != NATIVE or examined.lower:
+        return
+    yield from _skips(examined)
+    for name in ("no_end", "no_chat"):
+        if name not in known:
+            continue
+        text, pair = known[name]
+        with suppress(PoolscopeError), repeatable(examined.backbone.model):
+            other = examine(examined.backbone, replace(query, text=text, text_pair=pair))
+            if len(read := _read(other)) == 1:
+                shown = {"token": _surface(other, read[0]), "says": _says(other)}
+                yield Sentence(f"warnings.{name}", end=examined.backbone.tokenizer.eos_token or "", **shown)
+
+
+def _skips(examined: Examined) -> Iterator[Sentence]:
+    """Say that tokens at the end are skipped as padding: with others in their place the last is read."""
+    backbone, kept, ids = examined.backbone, examined.kept, _ids(examined)
+    tokenizer, padding = backbone.tokenizer, backbone.model.config.get_text_config().pad_token_id
+    read = _read(examined)
+    if len(read) != 1 or ids[read[0]] == padding or {*ids[read[0] + 1 :]} != {padding}:
+        return
+    given = kept.inputs["input_ids"]
+    other = replace(
+        kept, inputs={**kept.inputs, "input_ids": given.masked_fill(given == padding, ids[read[0]])}
+    )
+    if Reading(own_head(backbone, other), kept.hidden[-1]).positions[0].nonzero()[:, 0].tolist() == [
+        len(ids) - 1
+    ]:
+        key = "skips_end" if padding == tokenizer.eos_token_id else "skips"
+        shown = {"end": str(tokenizer.convert_ids_to_tokens(padding)), "token": _surface(examined, read[0])}
+        yield Sentence(f"warnings.{key}", **shown)
+
+
+def _ended(tokenizer: PreTrainedTokenizerBase, texts: Pair, ids: list[int]) -> Pair | None:
+    """The texts with the end token typed behind them, where that is all that it adds."""
+    end = tokenizer.eos_token
+    if end is None:
+        return None
+    pair = (texts[0], texts[1] + end) if texts[1] else (texts[0] + end, "")
+    return pair if _encoded(tokenizer, pair) == [*ids, tokenizer.eos_token_id] else None
+
+
+def _unended(tokenizer: PreTrainedTokenizerBase, texts: Pair, ids: list[int]) -> Pair | None:
+    """The texts without the end token that was typed behind them, where the tokenizer adds none."""
+    end = tokenizer.eos_token
+    if not end or not (texts[1] or texts[0]).endswith(end):
+        return None
+    pair = (texts[0], texts[1].removesuffix(end)) if texts[1] else (texts[0].removesuffix(end), "")
+    rest = _encoded(tokenizer, pair)
+    return pair if [*rest, tokenizer.eos_token_id] == ids and rest[-1:] != ids[-1:] else None
+
+
+def _chat(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> Pair | None:
+    """What somebody asks, and the answer if there is one, in the chat template; None without any."""
+    if not getattr(tokenizer, "chat_template", None):
+        return None
+    turns = [{"role": role, "content": text} for role, text in zip(ROLES, texts, strict=True) if text]
+    try:
+        with foreign("refusals.tokenizing"):
+            whole = str(tokenizer.apply_chat_template(turns, tokenize=False))
+    except RefusalError:  # it takes no such turns
+        return None
+    if len(whole) > LONGEST:
+        return None
+    ids = tokenizer(whole, add_special_tokens=False, verbose=False)["input_ids"]
+    once = whole.removeprefix(tokenizer.bos_token or "")  # which the tokenizer may add by itself
+    return next(((text, "") for text in (whole, once) if _encoded(tokenizer, (text, "")) == ids), None)
+
+
+def _unwritten(tokenizer: PreTrainedTokenizerBase, text: str) -> Pair | None:
+    """What stands in a text that is written in the chat template; None of another text."""
+    for marks in (MARKS, (MARKS[0], "")):
+        written = _chat(tokenizer, marks)
+        if written is not None:
+            parts = re.split("|".join(MARKS), written[0])
+            match = re.fullmatch("(.*)".join(map(re.escape, parts)), text, re.DOTALL)
+            first, second = (*(match.groups() if match else ()), "", "")[:2]
+            if first and _chat(tokenizer, (first, second)) == (text, ""):
+                return first, second
+    return None
+
+
+def _encoded(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> list[int]:
+    found: list[int] = tokenizer(texts[0], texts[1] or None, verbose=False)["input_ids"]
+    return found
+
+
+def _ids(examined: Examined) -> list[int]:
+    found: list[int] = examined.kept.inputs["input_ids"][0].tolist()
+    return found
+
+
+def _read(examined: Examined) -> list[int]:
+    """The positions that the own head reads, where each token has one."""
+    positions = examined.passed.states.reads.positions[0].nonzero()[:, 0].tolist()
+    return positions if examined.backbone.per_token else []
+
+
+def _surface(examined: Examined, index: int) -> str:
+    """A token as it stands in its text; one that stands in none by its name."""
+    tokens, texts = examined.passed.tokens, (examined.query.text, examined.query.text_pair)
+    start, end = tokens.span[index]
+    return texts[max(int(tokens.segment[index]), 0)][start:end].strip() or tokens.text[index]
+
+
+def _says(examined: Examined) -> str:
+    """The likeliest label and how likely it is; of a regression the value."""
+    outputs = examined.outputs
+    values = probabilities(outputs.logits[0], outputs.problem_type)
+    best = 0 if outputs.problem_type == "regression" else int(values.argmax())
+    value = f"{values[best]:.2f}" if outputs.problem_type == "regression" else f"{100 * values[best]:.3g} %"
+    return f"{outputs.labels[best]} {value}"
