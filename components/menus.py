@@ -168,7 +168,7 @@ class Choices:
 
     def _fits(self, pooling: PoolingSpec, query: Query, backbone: BackboneSpec | None) -> bool:
         """Some need a probe, and what is declared a checkpoint that declares something."""
-        if pooling.declared and (backbone is None or backbone.declared is None):
+        if pooling.declared and (backbone is None or not backbone.declares):
             return False
         if query.head == MINE:
             return pooling.key == query.pooling

@@ -30,6 +30,7 @@ UNREADABLE = "warnings.unreadable"  # the key of the warning that the vocabulary
 SWAP = "warnings.swap"  # key of what is said where an own head is given another vector than its own
 SWAP_LAYER = "warnings.swap_layer"  # and where the vector is one of a lower layer
 SWAPS = (SWAP, SWAP_LAYER)
+HEAD_UNREAD = "warnings.head_unread"  # that another head runs than the checkpoint's, which cannot be read
 DIGITS = 7  # significant ones, in JSON: keeps answers small, and true to 1e-6
 
 
@@ -51,6 +52,15 @@ class Dense:
 
 
 @dataclass(frozen=True)
+class LayerNorm:
+    """A layer norm of vectors of ``size`` numbers; ``folder``: of its weights, within the checkpoint's."""
+
+    folder: str
+    size: int
+    name: Literal["layer_norm"] = "layer_norm"
+
+
+@dataclass(frozen=True)
 class Normalize:
     """The vector's length is set to 1."""
 
@@ -65,16 +75,31 @@ class Cut:
     name: Literal["cut"] = "cut"
 
 
-DeclaredStep = Dense | Normalize | Cut
+@dataclass(frozen=True)
+class Mixed:
+    """Weights, in ``folder``, of ``count`` layers from ``start`` on, counted from the embeddings, 0."""
+
+    folder: str
+    start: int
+    count: int
+
+
+DeclaredStep = Dense | LayerNorm | Normalize | Cut
+Kind = Literal["vector", "scores", "logits", "sparse", "tokens"]
 
 
 @dataclass(frozen=True)
 class Declaration:
     """The vectors of ``poolings``, by our names, stand side by side; then come ``steps``.
 
+    ``kind``: what comes of it, a "vector" or the "scores" of a classifier that ends with the layer ``score``;
+    without poolings, "logits" of the tokens ``asked`` at the last place, the first less the second, a
+    "sparse" vector over the vocabulary, or a vector for each of the "tokens".
+    ``mixed``: the layers, from the first that counts, whose weighted average stands for the last one.
     ``width``: of a hidden state, D. ``longest``: after how many tokens ``encode`` cuts a text, where the
     files say so. ``prompt``: what it puts before every text; "": nothing. ``lowercases``: whether it makes
     the text lower case. ``includes_prompt``: whether the poolings take the tokens of a prompt.
+    ``templated``: whether it puts the text into the tokenizer's chat template.
     """
 
     poolings: tuple[str, ...]
@@ -84,11 +109,16 @@ class Declaration:
     prompt: str = ""
     lowercases: bool = False
     includes_prompt: bool = True
+    kind: Kind = "vector"
+    score: Dense | None = None
+    asked: tuple[int, ...] = ()
+    mixed: Mixed | None = None
+    templated: bool = False
 
     @property
     def size(self) -> int:
-        """Count the numbers of the vector, D'."""
-        size = self.width * len(self.poolings)
+        """Count the numbers of the vector, D'; 0 where the files do not say it."""
+        size = self.width * max(len(self.poolings), 1)
         for step in self.steps:
             if isinstance(step, Dense):
                 size = step.given
@@ -102,7 +132,7 @@ def declared_json(declared: Declaration | Sentence | None) -> dict[str, Any] | N
     if not isinstance(declared, Declaration):
         return None if declared is None else {"refusal": str(declared)}
     steps = [step.name for step in declared.steps]
-    told = {name: getattr(declared, name) for name in ("size", "longest", "prompt", "lowercases")}
+    told = {name: getattr(declared, name) for name in ("kind", "size", "longest", "prompt", "lowercases")}
     return {"poolings": list(declared.poolings), "steps": steps, **told, "refusal": None}
 
 
@@ -138,6 +168,11 @@ class BackboneSpec:
     size: int | None = None
     package: str | None = None
     declared: Declaration | Sentence | None = None
+
+    @property
+    def declares(self) -> bool:
+        """Tell whether its files declare one vector for a text, if only one that cannot be read."""
+        return isinstance(self.declared, Sentence) or bool(self.declared and self.declared.poolings)
 
     def said(self, say: Texts) -> str:
         """The title in the language of ``say``."""
@@ -370,6 +405,11 @@ class Analysis:
     def unreadable(self) -> Sentence | None:
         """The warning that the model cannot read the text, since its vocabulary lacks most of it; or None."""
         return next((warning for warning in self.warnings if warning.key == UNREADABLE), None)
+
+    @property
+    def head_unread(self) -> bool:
+        """Tell whether the checkpoint has a head that cannot be read, and a random one runs instead."""
+        return any(warning.key == HEAD_UNREAD for warning in self.warnings)
 
     @property
     def predicted(self) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ class Passport:
     names of those that they lack and that are one and the same number instead. ``weights``: those of its
     head; ``unused``: what of its files is not loaded. ``failed``: which texts cannot be measured, and why.
     ``alone``: why it takes no batch.
+    ``unread_head``: what is said where that is not its own, which stands in its modules.json.
     """
 
     backbone: BackboneSpec
@@ -90,6 +91,7 @@ class Passport:
     scripts: tuple[Unread, ...]
     failed: tuple[Sentence, ...] = ()
     alone: Sentence | None = None
+    unread_head: Sentence | None = None
 
     @property
     def place(self) -> Place:
@@ -115,7 +117,9 @@ class Passport:
         if self.equal:
             said.append(Sentence("passport.equal", poolings=self.equal))
         said += [*self._declaring(), self.alone or Sentence(f"passport.says_{self.padding}", **batch)]
-        if not self.head_trained:
+        if self.unread_head is not None:
+            said.append(self.unread_head)
+        elif not self.head_trained:
             drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
             total = sum(prod(one.shape) for one in self.weights)
             said.append(Sentence("passport.head_random", drawn=f"{drawn:,}", total=f"{total:,}"))
@@ -133,10 +137,19 @@ class Passport:
         declared = self.backbone.declared
         if isinstance(declared, Sentence):
             yield Sentence("passport.declares_unread", why=declared)
+        elif declared is not None and declared.kind in ("sparse", "tokens"):
+            yield Sentence(f"warnings.makes_{declared.kind}", size=declared.size)
+        elif declared is not None and declared.asked:
+            first, *less = (str(number) for number in declared.asked)
+            logit = Sentence("declared.logit", number=first)
+            what = Sentence("declared.less", first=logit, number=less[0]) if less else logit
+            yield Sentence("passport.declares_logits", what=what)
         elif declared is not None:
             same = len(declared.poolings) == 1 and declared.poolings[0] in self.equal
-            what = (*declared.poolings, *(Sentence(f"passport.{step.name}") for step in declared.steps))
-            yield Sentence("passport.declares_same" if same else "passport.declares_other", what=what)
+            steps = (*declared.steps, *([declared.score] if declared.score else []))
+            told = (*declared.poolings, *(Sentence(f"passport.{step.name}") for step in steps))
+            key = "scores" if declared.score else "same" if same else "other"
+            yield Sentence(f"passport.declares_{key}", what=told)
 
     def _lost(self) -> Iterator[Sentence]:
         some = [one for one in self.scripts if one.unread]
@@ -225,6 +238,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
         failed=(*failed, *unpadded),
         alone=next((each.says[0] for each in padded if not each.cases), None),
+        unread_head=None if backbone.head_trained else backbone.unread_head,
     )
 
 
@@ -232,7 +246,8 @@ def _declared(backbone: Backbone) -> Declaration | Sentence | None:
     try:
         return None if backbone.declared is None else backbone.declared.says
     except files.RefusalError as error:
-        return error.sentence
+        says = backbone.spec.declared
+        return says if isinstance(says, Declaration) and not says.poolings else error.sentence
 
 
 def _measured(

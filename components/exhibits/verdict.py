@@ -38,7 +38,8 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
         _output_name(analysis, say): analysis.probabilities[order],
         say("away.trained"): [naming.yes_or_no(not analysis.random, say)] * len(order),
     }
-    random = "heading_random" if analysis.head_trained else "heading_untrained"
+    random = "heading_unread" if analysis.head_unread else "heading_untrained"
+    random = "heading_random" if analysis.head_trained else random
     heading = say(f"outputs.{random if analysis.random else 'heading'}")
     if analysis.query.head != "own":
         heading = say("outputs.heading_probe", task=say.name(analysis.query.task))

@@ -14,6 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
 from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run
+from components.model.declaration import scores
 from components.model.declared import Declared, read_declared
 from components.model.encoding import encode_batch, prompted
 from components.model.files import PROBLEMS, RefusalError, failing, reason_of
@@ -22,9 +23,10 @@ from components.model.internals import repeatable
 from components.model.ordinary import Ordinary
 from components.model.pooling import States
 from components.model.reads import Head, Reading
+from components.model.stacked import Stacked, inner
 from components.settings import ASSETS
 from components.texts import Sentence
-from components.types import BackboneSpec, ProblemType
+from components.types import HEAD_UNREAD, BackboneSpec, ProblemType
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,18 @@ class Backbone:
         return None if folder is None else read_declared(folder)
 
     @property
+    def unread_head(self) -> Sentence | None:
+        """What is said where another head runs than the one that stands in its modules.json; else None."""
+        folder = here(self.spec)
+        if folder is None or isinstance(self.model, Stacked) or not scores(folder):
+            return None
+        try:
+            read, reason = read_declared(folder), Sentence("refusals.declared_body")
+        except RefusalError as refusal:
+            return Sentence(HEAD_UNREAD, reason=refusal.sentence)
+        return None if read is None else Sentence(HEAD_UNREAD, reason=reason)
+
+    @property
     def final_norm_path(self) -> str:
         """Path of the norm in the model, "" without one."""
         modules = self.model.named_modules()
@@ -125,7 +139,7 @@ class Backbone:
     @property
     def architecture(self) -> str:
         """The transformers class, BertForSequenceClassification for example."""
-        return type(self.model).__name__
+        return type(inner(self.model)).__name__
 
     @property
     def labels(self) -> tuple[str, ...]:

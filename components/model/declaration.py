@@ -1,34 +1,41 @@
 """The declaration of a checkpoint of sentence-transformers, read as plain data: light, without torch.
 
-``modules.json`` names its steps: the transformer, a pooling, dense layers, and the vector's length set to 1.
-The files may be anybody's: no name that stands in them is imported. What is read is what
-sentence_transformers 6 reads (its modules transformer, pooling, dense and normalize, and the settings of
-``encode``); what it would leave out with a warning, such as an unknown activation, is refused here.
+``modules.json`` names its steps: the transformer, a pooling, dense layers, and the vector's length set to 1;
+or what makes a score, a sparse vector, or a vector for each token. Each step takes what another gave. The
+files may be anybody's: no name that stands in them is imported. What is read is what sentence_transformers 6
+reads (the ``config_keys`` of its modules, and the settings of ``encode``); what it would leave out with a
+warning, such as an unknown activation, is refused here.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from components.model import files
 from components.model.files import CONFIG, ENCODING, MODULES, WEIGHTS, RefusalError
-from components.types import Cut, Declaration, DeclaredStep, Dense, Normalize
+from components.types import Cut, Declaration, DeclaredStep, Dense, LayerNorm, Mixed, Normalize
 
-LIBRARY = "sentence_transformers."  # whose modules these are
-KINDS = ("Transformer", "Pooling", "Dense", "Normalize")
-ROUTES = ("module_input_name", "module_output_name")  # of a step, which takes and gives the text's vector
-VECTOR = "sentence_embedding"
+LIBRARIES = ("sentence_transformers.", "pylate.models.")  # whose modules these are: of pylate, dense layers
+LEGACY = {"MLMTransformer": "fill-mask"}  # transformers of older versions, and what they are for
+TAKES, GIVES = "module_input_name", "module_output_name"
+ROUTED = ("Dense", "Normalize")  # whose configs say what they take and give
+TOKENS, SCORES = "token_embeddings", "scores"
+WIDTHS = ("embedding_dimension", "word_embedding_dimension")  # of a pooling: the second is the older name
+FIRST = ("Transformer", "Router", "StaticEmbedding")  # what a list may begin with
+ORDER = "refusals.declared_order"
+SEVERAL = ("ColBERT", "MultiVectorEncoder")  # types of models that make a vector for each token
 WIDEST = 65_536  # numbers of a vector, with which a dense layer may begin and end
 LONGEST_PROMPT = 10_000  # characters
 MOST_PROMPTS, LONGEST_TRIED = 8, 300  # prompts that are tried, and characters of each
 PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safetensors
 KNOWN = tomllib.loads(Path(__file__).with_name("declaration.toml").read_text("utf-8"))
 OLDER: Mapping[str, str] = MappingProxyType(KNOWN["older"])  # a key of the older schema: the method
+HANDED: Mapping[str, list[str]] = MappingProxyType(KNOWN["tasks"])
 METHODS: Mapping[str, str] = MappingProxyType(  # by our names: their "cls" is the first token, whatever it is
     {name: "first" if name == "cls" else name for name in OLDER.values()}
 )
@@ -61,6 +68,9 @@ class _Config:
         return found
 
 
+_Module = tuple[str, str, _Config, str]  # its kind, its path, its config, and what it hands on
+
+
 def _read(place: Path, name: str, needed: bool = True) -> _Config:
     """Read a file in a folder; nothing where one that is not ``needed`` is not there."""
     file = shown(place, name)
@@ -70,41 +80,115 @@ def _read(place: Path, name: str, needed: bool = True) -> _Config:
 
 
 def read_declaration(folder: Path) -> Declaration | None:
-    """Read what the checkpoint in ``folder`` declares, or None where it has no modules.json.
+    """Read what the checkpoint in ``folder`` declares; None without modules.json, or if its own head ends it.
 
     RefusalError says what cannot be read: a module of another kind, a file that is missing, another shape.
     """
     if not (folder / MODULES).exists():
         return None
-    (first, body), (pooling, pooled), *rest = _modules(folder)
-    if (first, pooling) != ("Transformer", "Pooling"):
-        raise RefusalError("refusals.declared_order", file=MODULES)
+    (first, path), *rest = _modules(folder)
+    if first != "Transformer" and first not in LEGACY:
+        raise RefusalError("refusals.declared_first", file=MODULES, name=first)
+    body, encoding = folder / path, _read(folder, ENCODING, needed=False)
+    settings = _read(body, _settings(body), needed=False)
+    task = str(settings.says.get("transformer_task", LEGACY.get(first, "feature-extraction")))
+    if task not in HANDED:
+        raise settings.refusal("transformer_task")
+    modules = list(_routed(folder, rest, HANDED[task][0], encoding.says.get("model_type") in SEVERAL))
+    if not modules and HANDED[task][0] == SCORES:
+        return None
+    last = modules[-1][-1] if modules else ""
+    mixes = any(kind == "WeightedLayerPooling" for kind, *_ in modules)
+    if last not in KNOWN["kinds"] or (mixes and last == SCORES):  # a head takes the last layer alone
+        raise RefusalError(ORDER, file=MODULES)
     if body != files.body(folder):
         raise RefusalError("refusals.declared_place", file=MODULES, name=body.name)
-    pooling_config = _read(pooled, CONFIG)
-    width, poolings = _pooling(pooling_config)
-    steps, size = list[DeclaredStep](), width * len(poolings)
-    for kind, place in rest:
-        if kind not in ("Dense", "Normalize"):
-            raise RefusalError("refusals.declared_order", file=MODULES)
-        config = _read(place, CONFIG, needed=kind == "Dense")
-        for key in ROUTES:
-            if config.says.get(key) not in (None, VECTOR):
-                raise config.refusal(key)
-        steps.append(layer := _dense(config, place, size) if kind == "Dense" else Normalize())
-        size = layer.given if isinstance(layer, Dense) else size
-    encoding = _read(folder, ENCODING, needed=False)
-    length = _read(body, _settings(body), needed=False)
-    kept = encoding.number("truncate_dim")
-    return Declaration(
-        poolings=poolings,
-        width=width,
-        steps=(*steps, Cut(kept)) if kept is not None else tuple(steps),
-        longest=_longest(length),
+    made, kept = _made(folder, modules), encoding.number("truncate_dim")
+    return replace(
+        made,
+        kind="logits" if made.asked else KNOWN["kinds"][last],
+        steps=(*made.steps, Cut(kept)) if kept is not None and last != SCORES else made.steps,
+        longest=_longest(settings, task),
         prompt=_prompt(encoding),
-        lowercases=bool(length.says.get("do_lower_case", False)),
-        includes_prompt=bool(pooling_config.says.get("include_prompt", True)),
+        lowercases=bool(settings.says.get("do_lower_case", False)),
+        templated="message" in _object(settings.says.get("modality_config")),
     )
+
+
+def _routed(folder: Path, listed: list[tuple[str, str]], handed: str, several: bool) -> Iterator[_Module]:
+    """Modules, each of which takes what the one before ``handed`` on; ``several``: dense layers take tokens.
+
+    RefusalError where one takes something else.
+    """
+    for kind, path in listed:
+        config = _read(folder / path, CONFIG, needed=kind not in ("Dropout", "Normalize"))
+        usual = TOKENS if kind == "Dense" and several else KNOWN["takes"].get(kind)
+        stated = config.says if kind in ROUTED else {}
+        takes = stated.get(TAKES) or usual
+        if takes != handed:
+            raise config.refusal(TAKES) if TAKES in stated else RefusalError(ORDER, file=MODULES)
+        handed = stated.get(GIVES) or KNOWN["gives"].get(kind, takes)
+        if kind in ROUTED and handed not in (takes, SCORES):
+            raise config.refusal(GIVES)
+        yield kind, path, config, handed
+
+
+def _made(folder: Path, modules: list[_Module]) -> Declaration:
+    """What the modules behind a transformer make, each of vectors as wide as the one before gives."""
+    found, steps, size = Declaration((), 0, ()), list[DeclaredStep](), 0
+    for kind, path, config, gives in modules:
+        if kind == "Pooling":
+            width, poolings = _pooling(config)
+            size, told = width * len(poolings), bool(config.says.get("include_prompt", True))
+            found = replace(found, width=width, poolings=poolings, includes_prompt=told)
+        elif kind == "Dense":
+            layer = _dense(config, folder, path, size or config.count("in_features"))
+            found, size = replace(found, width=found.width or layer.taken), layer.given
+            if gives == SCORES:
+                found = replace(found, score=layer)
+            else:
+                steps.append(layer)
+        elif kind == "LayerNorm":
+            _weights(folder / path)
+            steps.append(LayerNorm(path, _sized(config, "dimension", size)))
+        elif kind == "Normalize":
+            steps.append(Normalize())
+        elif kind == "WeightedLayerPooling":
+            found = replace(found, mixed=_mixed(config, folder, path))
+        elif kind == "LogitScore":
+            found = replace(found, asked=_asked(config))
+        elif kind == "SpladePooling" and config.says.get(WIDTHS[0]) is not None:
+            found = replace(found, width=config.count(*WIDTHS))
+    return replace(found, steps=tuple(steps))
+
+
+def _mixed(config: _Config, folder: Path, path: str) -> Mixed | None:
+    """How layers are averaged; None where the model hands out none but the last, which is left as it is."""
+    start, layers = config.says.get("layer_start", 4), config.says.get("num_hidden_layers", 12)
+    if not isinstance(start, int) or not isinstance(layers, int) or not 0 <= start <= layers <= WIDEST:
+        raise config.refusal("layer_start")
+    _weights(folder / path)
+    whole = files.read_object(files.body(folder) / CONFIG).get("output_hidden_states")
+    return Mixed(path, start, layers + 1 - start) if whole else None
+
+
+def _asked(config: _Config) -> tuple[int, ...]:
+    """Ids of the token whose logit is the score and, where there is one, of the one whose is taken off."""
+    asked = [config.says.get(key) for key in ("true_token_id", "false_token_id")]
+    found = [one for one in asked if one is not None]
+    if asked[0] is None or not all(isinstance(one, int) and 0 <= one < 2**31 for one in found):
+        raise config.refusal("true_token_id")
+    return tuple(found)
+
+
+def scores(folder: Path) -> bool:
+    """Tell whether sentence-transformers takes the checkpoint in ``folder`` for one that scores texts."""
+    return files.read_object(folder / ENCODING).get("model_type") == "CrossEncoder"
+
+
+def activation(folder: Path) -> object:
+    """What ``predict`` puts behind the logits, as a class of torch.nn; None where its files do not say it."""
+    return files.read_object(folder / ENCODING).get("activation_fn")
 
 
 def read_prompts(folder: Path) -> tuple[tuple[str, str], ...]:
@@ -115,34 +199,69 @@ def read_prompts(folder: Path) -> tuple[tuple[str, str], ...]:
     return tuple((name, text) for name, text in texts if 0 < len(text) <= LONGEST_TRIED)[:MOST_PROMPTS]
 
 
-def _modules(folder: Path) -> list[tuple[str, Path]]:
-    """The kind of each module and its folder, in order: two at least."""
+def _modules(folder: Path) -> list[tuple[str, str]]:
+    """The kind of each module and its path, in order; of a router, those of the way that it takes itself."""
     listed = files.checked_json(files.bounded(folder / MODULES, files.LARGEST, MODULES))
-    if not isinstance(listed, list) or not 2 <= len(listed) <= files.MOST_MODULES:
+    if not isinstance(listed, list) or not 1 <= len(listed) <= files.MOST_MODULES:
         raise RefusalError("refusals.declared_list", file=MODULES, most=files.MOST_MODULES)
-    found: list[tuple[str, Path]] = []
+    found: list[tuple[str, str]] = []
     for said in (each if isinstance(each, dict) else {} for each in listed):
         kind, path = said.get("type"), files.module_path(said.get("path"))
-        name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARY) else ""
-        if name and not found and path is not None and _settings(folder / path):
-            name = "Transformer"  # older versions have a class for each family
-        if name not in KINDS:
-            raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:80])
+        older = not found and path is not None and _kind(kind) not in ("", *LEGACY)
+        name = "Transformer" if older and path is not None and _settings(folder / path) else _known(kind)
         if path is None:
             raise RefusalError("refusals.part", file=MODULES)
-        found.append((name, folder / path))
+        found += _route(folder, path) if found and name == "Router" else [(name, path)]
     return found
 
 
-def _longest(settings: _Config) -> int | None:
-    """After how many tokens a text is cut; refused is a setting that makes the vector another one."""
+def _kind(stated: object) -> str:
+    """The name of a class of the library; "" for anything else."""
+    return stated.rsplit(".", 1)[-1] if isinstance(stated, str) and stated.startswith(LIBRARIES) else ""
+
+
+def _known(kind: object) -> str:
+    name = _kind(kind)
+    if name not in KNOWN["takes"] and name not in (*LEGACY, *FIRST):
+        raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:80])
+    return name
+
+
+def _route(folder: Path, path: str) -> Iterator[tuple[str, str]]:
+    """The kinds and paths of what the router at ``path`` leads a text to of which no task is told."""
+    routes = _read(folder / path, files.ROUTER)
+    types, structure, stated = (_object(routes.says.get(key)) for key in ("types", "structure", "parameters"))
+    mapped = _object(stated.get("route_mappings"))
+    ways = [mapped.get("(None, 'text')"), mapped.get("(None, None)"), "text" if "text" in structure else None]
+    way = next(filter(None, [*ways, stated.get("default_route"), *structure]), "")
+    named = structure.get(way) if isinstance(way, str) else None
+    for name in named[: files.MOST_MODULES] if isinstance(named, list) else [""]:
+        inner = files.module_path(f"{path}/{name}") if isinstance(name, str) and name in types else None
+        if inner is None:
+            raise routes.refusal("structure")
+        yield _known(types[name]), inner
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _longest(settings: _Config, task: str) -> int | None:
+    """After how many tokens a text is cut; refused is a setting that makes something else of a text."""
+    _gives, output, name = HANDED[task]
+    if settings.says.get(GIVES) not in (None, name):
+        raise settings.refusal(GIVES)
+    how = _object(_object(settings.says.get("modality_config")).get("text"))
+    handed = (how.get("method", "forward"), how.get("method_output_name", output))
+    if handed not in (("forward", output), ("forward", [output])):
+        raise settings.refusal("modality_config")
     tokenizer: dict[str, Any] = {}
     for key in ("tokenizer_args", "processor_kwargs"):
         stated = settings.says.get(key) or {}
         tokenizer |= stated if isinstance(stated, dict) else {"": stated}
     tokenizer.setdefault("model_max_length", settings.says.get("max_seq_length"))
-    for key, usual in (*KNOWN["usual"].items(), *((key, None) for key in KNOWN["unset"])):
-        if settings.says.get(key, usual) not in (usual, None, {}):
+    for key in KNOWN["unset"]:
+        if settings.says.get(key) not in (None, {}):
             raise settings.refusal(key)
     for key in sorted(tokenizer.keys() - {*KNOWN["harmless"]}):
         raise settings.refusal(key)
@@ -157,7 +276,7 @@ def _settings(place: Path) -> str:
 
 def _pooling(config: _Config) -> tuple[int, tuple[str, ...]]:
     """The width of hidden states, and the poolings by our names, of a config in either schema."""
-    width = config.count("embedding_dimension", "word_embedding_dimension")
+    width = config.count(*WIDTHS)
     named = config.says.get("pooling_mode")
     if named is None:
         named = [method for key, method in OLDER.items() if config.says.get(key)] or ["mean"]
@@ -168,20 +287,30 @@ def _pooling(config: _Config) -> tuple[int, tuple[str, ...]]:
     return width, tuple(METHODS[name] for name in names)
 
 
-def _dense(config: _Config, place: Path, size: int) -> Dense:
-    """A dense layer that takes vectors of ``size``; its weights are there."""
-    taken, given = config.count("in_features"), config.count("out_features")
-    if taken != size:
-        raise RefusalError("refusals.declared_width", file=config.file, stated=taken, found=size)
-    activation = config.says.get("activation_function", TANH)
-    if not isinstance(activation, str) or activation not in ACTIVATIONS:
-        raise config.refusal("activation_function")
+def _sized(config: _Config, key: str, size: int) -> int:
+    """The number under ``key``, which has to be the ``size`` of the vectors before."""
+    if (stated := config.count(key)) != size:
+        raise RefusalError("refusals.declared_width", file=config.file, stated=stated, found=size)
+    return stated
+
+
+def _weights(place: Path) -> None:
+    """Refuse a module in whose folder no safetensors are."""
     if not (place / WEIGHTS).exists() and (place / PICKLE).exists():
         raise RefusalError("refusals.declared_pickle", file=shown(place, PICKLE))
     if not (place / WEIGHTS).is_file():
         raise RefusalError("refusals.no_file", file=shown(place, WEIGHTS))
+
+
+def _dense(config: _Config, folder: Path, path: str, size: int) -> Dense:
+    """A dense layer that takes vectors of ``size``; its weights are there."""
+    taken, given = _sized(config, "in_features", size), config.count("out_features")
+    activation = config.says.get("activation_function", TANH)
+    if not isinstance(activation, str) or activation not in ACTIVATIONS:
+        raise config.refusal("activation_function")
+    _weights(folder / path)
     has_bias, adds = bool(config.says.get("bias", True)), bool(config.says.get("use_residual", False))
-    return Dense(place.name, taken, given, ACTIVATIONS[activation], has_bias, adds)
+    return Dense(path, taken, given, ACTIVATIONS[activation], has_bias, adds)
 
 
 def _prompt(encoding: _Config) -> str:

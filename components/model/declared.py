@@ -5,23 +5,27 @@ Weights are read from safetensors alone.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from safetensors import safe_open
 from torch import Tensor, nn
-from torch.nn.functional import linear, normalize
+from torch.nn.functional import normalize
 
+from components import types
 from components.model.declaration import read_declaration, shown
 from components.model.files import MB, MODULES, WEIGHTS, RefusalError, bounded, foreign
 from components.model.pooling import POOLINGS, States
-from components.types import Cut, Declaration, Dense
+from components.types import Cut, Declaration, DeclaredStep, LayerNorm, Normalize
 
 HEAVIEST = 256 * MB  # bytes of a dense layer's file
+Module = TypeVar("Module", bound=nn.Module)
 Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)
 
 
@@ -30,23 +34,36 @@ class Declared:
     """Declared steps: called with States they give (B, D'), as ``encode`` does of these tokens.
 
     ``says``: the same as plain data; its prompt, lower case, and after how many tokens it cuts a text, are
-    not applied. ``steps``: what comes behind the poolings.
+    not applied. ``steps``: what comes behind the poolings. ``score``: what makes a score of that, if any.
+    ``mixed``: weights (M,) of the last M layers, whose average is pooled in the place of the last.
     """
 
     says: Declaration
     steps: tuple[Step, ...]
+    score: tuple[Step, ...] = ()
+    mixed: Tensor | None = None
 
     def __call__(self, states: States, prompted: Tensor) -> Tensor:
         """Pool one batch of which the first ``prompted`` tokens, (B,) or (1,), are a prompt's.
 
-        RefusalError where the hidden states have another width than is declared.
+        RefusalError where the hidden states have another width than is declared, or other layers.
         """
+        states = states if self.mixed is None else states.ending(self._mix(states.layers, self.mixed))
         found = states.hidden.shape[2]
         if found != self.says.width:
             raise RefusalError("refusals.declared_width", file=MODULES, stated=self.says.width, found=found)
         if self.says.includes_prompt or not prompted.any():
             return self.behind([POOLINGS[key](states) for key in self.says.poolings])
         return self.behind([_behind_prompt(key, states, prompted) for key in self.says.poolings])
+
+    def _mix(self, layers: tuple[Tensor, ...], weights: Tensor) -> Tensor:
+        """The average (B, T, D) of the uppermost layers; refused where one of these is not there."""
+        start = self.says.mixed.start if self.says.mixed else 0
+        stated, found = start + len(weights) - 1, len(layers) - 1
+        if stated != found or len({layer.shape for layer in layers[start:]}) > 1:
+            raise RefusalError("refusals.declared_layers", stated=stated, found=found)
+        mixed = sum(weight * layer for weight, layer in zip(weights, layers[start:], strict=True))
+        return torch.as_tensor(mixed / weights.sum())
 
     def alone(self, hidden: Tensor) -> Tensor:
         """Run it on each hidden state as if that were the only one: (N, D) -> (N, D')."""
@@ -71,35 +88,63 @@ def _behind_prompt(key: str, states: States, prompted: Tensor) -> Tensor:
 
 
 def read_declared(folder: Path) -> Declared | None:
-    """Load what the checkpoint in ``folder`` declares, or None where it has no modules.json.
+    """Load what the checkpoint in ``folder`` declares, or None where it declares nothing, or its own head.
 
-    RefusalError says what cannot be read, as `read_declaration` does, or which weights are not as declared.
+    RefusalError says what cannot be read, as `read_declaration` does, which weights are not as declared, or
+    that no one vector is.
     """
     says = read_declaration(folder)
     if says is None:
         return None
-    steps: list[Step] = []
-    for step in says.steps:
-        if isinstance(step, Dense):
-            steps.append(_layer(folder / step.folder, step))
-        elif isinstance(step, Cut):
-            steps.append(itemgetter((..., slice(step.size))))
+    if not says.poolings:
+        raise RefusalError(f"refusals.declared_{says.kind}")
+    mixed = None
+    if says.mixed is not None:
+        with torch.device("meta"):
+            weights = nn.ParameterDict({"layer_weights": torch.empty(says.mixed.count)})
+        mixed = _filled(weights, folder / says.mixed.folder)["layer_weights"]
+    score = () if says.score is None else (_step(folder, says.score),)
+    return Declared(says, tuple(_step(folder, step) for step in says.steps), score, mixed)
+
+
+class Dense(nn.Module):
+    """A dense layer; what is residual is made as wide, if need be, and added behind the activation."""
+
+    def __init__(self, says: types.Dense) -> None:
+        super().__init__()
+        self.linear = nn.Linear(says.taken, says.given, bias=says.bias)
+        self.activation = getattr(nn, says.activation)()  # one of those that are listed
+        wider = says.taken != says.given
+        added = nn.Linear(says.taken, says.given, bias=False) if wider else nn.Identity()
+        self.residual = added if says.residual else None
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Run it: (..., N) -> (..., M)."""
+        out: Tensor = self.activation(self.linear(vectors))
+        return out if self.residual is None else out + self.residual(vectors)
+
+
+def _step(folder: Path, says: DeclaredStep) -> Step:
+    if isinstance(says, Cut):
+        return itemgetter((..., slice(says.size)))
+    if isinstance(says, Normalize):
+        return partial(normalize, p=2.0, dim=-1)
+    made: nn.Module
+    with torch.device("meta"):
+        if isinstance(says, LayerNorm):
+            made = nn.Sequential(OrderedDict(norm=nn.LayerNorm(says.size)))
         else:
-            steps.append(partial(normalize, p=2.0, dim=-1))
-    return Declared(says, tuple(steps))
+            made = Dense(says)
+    return _filled(made, folder / says.folder)
 
 
-def _layer(place: Path, says: Dense) -> Step:
-    """A dense layer in single precision; RefusalError: a tensor is lacking, of another shape or not finite.
+def _filled(module: Module, place: Path) -> Module:
+    """A module with the weights of the file at ``place``, in single precision.
 
-    What is declared as residual is multiplied with the input, if need be, and added behind the activation.
+    RefusalError: a tensor is lacking, of another shape or not finite.
     """
-    shapes: dict[str, tuple[int, ...]] = {"linear.weight": (says.given, says.taken)}
-    if says.bias:
-        shapes["linear.bias"] = (says.given,)
-    if says.residual and says.taken != says.given:
-        shapes["residual.weight"] = (says.given, says.taken)
     name = shown(place, WEIGHTS)
+    shapes = {key: tuple(tensor.shape) for key, tensor in module.state_dict().items()}
     file = bounded(place / WEIGHTS, HEAVIEST, name)
     with foreign("refusals.damaged", file=name):
         handle = safe_open(file, framework="pt", device="cpu", backend="pread")
@@ -112,11 +157,5 @@ def _layer(place: Path, says: Dense) -> Step:
     for key, tensor in tensors.items():
         if not tensor.isfinite().all():
             raise RefusalError("refusals.infinite", name=f"{name}: {key}")
-    added = tensors.get("residual.weight", torch.eye(says.given)) if says.residual else None
-    activation: Step = getattr(nn, says.activation)()  # one of those that are listed
-
-    def layer(vectors: Tensor) -> Tensor:
-        out = activation(linear(vectors, tensors["linear.weight"], tensors.get("linear.bias")))
-        return out if added is None else out + vectors @ added.T
-
-    return layer
+    module.load_state_dict(tensors, assign=True)
+    return module.eval().requires_grad_(False)

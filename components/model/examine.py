@@ -24,8 +24,9 @@ from components.model.pooling import POOLINGS, Pooling, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
 from components.model.reads import Head, Pooled, Reading
+from components.model.stacked import Stacked
 from components.texts import Named, Sentence
-from components.types import SWAP, SWAP_LAYER, Floats, ProblemType, Query, TaskSpec, Tokens
+from components.types import SWAP, SWAP_LAYER, Declaration, Floats, ProblemType, Query, TaskSpec, Tokens
 
 NATIVE, POOLER, DECLARED, CLS = "native", "pooler", "declared", "[CLS]"
 
@@ -133,14 +134,21 @@ def _of_files(backbone: Backbone) -> Iterator[Sentence]:
     folder = here(backbone.spec)
     if folder is not None and (body(folder) / ADAPTER).exists():
         yield Sentence("warnings.adapter", file=ADAPTER)
+    says = backbone.spec.declared
+    if isinstance(says, Declaration) and says.kind in ("sparse", "tokens"):
+        yield Sentence(f"warnings.makes_{says.kind}", size=says.size)
+    if isinstance(backbone.model, Stacked) and (asked := list(backbone.model.says.says.asked)):
+        words = backbone.tokenizer.convert_ids_to_tokens(asked)
+        yield Sentence("warnings.makes_logits", words=" − ".join(f"“{word}”" for word in words))
 
 
 def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> list[Sentence]:
     warnings = []
     known = backbone.provenance
     for key, names in (("untrained", known.random_head), ("untrained_body", known.random_body)):
+        unread = backbone.unread_head if names and key == "untrained" else None
         if names:
-            warnings.append(Sentence(f"warnings.{key}", names=names))
+            warnings.append(unread or Sentence(f"warnings.{key}", names=names))
     if known.constant and backbone.head_trained and backbone.body_trained:
         warnings.append(Sentence("warnings.constant", names=known.constant))
     warnings += _of_files(backbone)

@@ -23,6 +23,8 @@ from safetensors import safe_open
 from torch import Tensor, nn
 from transformers import (
     AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
     AutoModelForSequenceClassification,
     AutoTokenizer,
     PreTrainedConfig,
@@ -46,6 +48,8 @@ from components.model.cut import (
     replay,
     run,
 )
+from components.model.declaration import read_declaration
+from components.model.declared import Declared, read_declared
 from components.model.files import RefusalError, Version
 from components.model.internals import (
     classifying_types,
@@ -55,6 +59,7 @@ from components.model.internals import (
     seeded,
     without_weights,
 )
+from components.model.stacked import Stacked, stacked_names
 from components.model.tracing import trace
 from components.types import BackboneSpec
 
@@ -89,24 +94,44 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
         key = "errors.config_inside" if inside else "errors.no_config"
         raise PoolscopeError("backbone", spec.key, key, file=files.CONFIG, folders=tuple(inside))
     try:
-        return _loaded(spec, folder, make_room)
+        return _loaded(spec, place, make_room)
     except RefusalError as refusal:
         files.forget(refusal)
         raise PoolscopeError("backbone", spec.key, "errors.unloaded", reason=refusal.sentence) from refusal
 
 
-def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) -> Backbone:
+def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -> Backbone:
+    folder = files.body(place)
     files.check_sizes(folder)
     config = read_config(folder)
+    head = _declared_head(place, config)
     with opened(folder) as tensors:
-        empty = skeleton(config)
+        kind = AutoModelForCausalLM if head is not None and head.says.asked else AutoModel
+        empty = skeleton(config, AutoModelForSequenceClassification if head is None else kind)
         check_names(tensors, empty)
         check_enough(tensors, empty)
         make_room(size(empty))
         with files.foreign("refusals.unfit"), seeded():  # weights that are lacking are drawn alike every time
             model, info = filled(empty, tensors)
+    tokenizer = read_tokenizer(folder, config)
+    if head is not None:
+        model, info = Stacked(model, head), stacked_names(info)
+        model.eval()  # type: ignore[no-untyped-call]  # of transformers
+        tokenizer.padding_side = "left" if head.says.asked else tokenizer.padding_side
     check_finite(model)
-    return assembled(spec, model, read_tokenizer(folder, config), info)
+    return assembled(spec, model, tokenizer, info)
+
+
+def _declared_head(place: Path, config: PreTrainedConfig) -> Declared | None:
+    """The head that the checkpoint at ``place`` keeps in its modules.json; None where it cannot be read."""
+    with suppress(RefusalError):  # which an answer of the head that runs instead tells
+        says = read_declaration(place)
+        if says is not None and says.kind in ("scores", "logits") and not config.is_encoder_decoder:
+            labels = says.score.given if says.score else 1
+            if labels != len(config.id2label or ()):
+                config.num_labels = labels
+            return Declared(says, ()) if says.asked else read_declared(place)
+    return None
 
 
 def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
@@ -154,12 +179,12 @@ def read_config(folder: Path) -> PreTrainedConfig:
     return config
 
 
-def skeleton(config: PreTrainedConfig) -> PreTrainedModel:
-    """The classifier of ``config`` on torch's meta device: every shape, and no memory for the weights."""
+def skeleton(
+    config: PreTrainedConfig, kind: type[Any] = AutoModelForSequenceClassification
+) -> PreTrainedModel:
+    """A model of this ``kind`` on torch's meta device: every shape, and no memory for the weights."""
     with files.foreign("refusals.unbuilt"), without_weights():
-        model: PreTrainedModel = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]  # of transformers
-            config, dtype=torch.float32, trust_remote_code=False
-        )
+        model: PreTrainedModel = kind.from_config(config, dtype=torch.float32, trust_remote_code=False)
     return model
 
 
@@ -328,7 +353,10 @@ def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Map
     ``cut``: the module behind which the head begins. ``inputs``: any small batch. transformers draws most
     new tensors at random and sets others, a bias for example, to one and the same number.
     """
+    lacking = {name: tensor for name, tensor in model.named_parameters() if name in info["missing_keys"]}
     missing = tuple(sorted(info["missing_keys"]))
+    if isinstance(model, Stacked):  # whose head asks no pooler, for example
+        missing = tuple(name for name in missing if name in lacking and _move(model, inputs, [lacking[name]]))
     mismatched = tuple(sorted(str(key) for key, *_ in info["mismatched_keys"]))
     new = {name: tensor for name, tensor in model.named_parameters() if name in {*missing, *mismatched}}
     constant = tuple(name for name, tensor in new.items() if is_constant(tensor))

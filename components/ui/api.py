@@ -161,7 +161,7 @@ def _publish(meanings: dict[str, str], endpoint: Callable[..., Any], **queue: An
 
 def fitting(analyst: Analyst, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Each of ``keys`` with every pooling, but not what is declared where nothing is."""
-    silent = {spec.key for spec in analyst.backbones() if spec.declared is None}
+    silent = {spec.key for spec in analyst.backbones() if not spec.declares}
     for key, spec in product(keys, analyst.poolings()):
         if not (spec.declared and key in silent):
             yield key, spec.key

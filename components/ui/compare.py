@@ -503,7 +503,7 @@ def offered(analyst: Analyst, say: Texts) -> list[tuple[str, str]]:
 
 def offered_poolings(analyst: Analyst) -> list[tuple[str, str]]:
     """List (key as it is shown, key) of the poolings that a backbone can be asked now."""
-    declared = any(spec.available and spec.declared is not None for spec in analyst.backbones())
+    declared = any(spec.available and spec.declares for spec in analyst.backbones())
     fitting = (spec for spec in analyst.poolings() if declared or not spec.declared)
     return [(visible(spec.key), spec.key) for spec in fitting]
 

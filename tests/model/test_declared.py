@@ -165,7 +165,7 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "no names": (lambda at: (at / "modules.json").write_text("[1, null]"), "module that is not known"),
     "foreign": (lambda at: modules(at, type="os.system"), "not known here: os.system"),
     "outside": (lambda at: modules(at, path="../.."), "not in the folder"),
-    "twice": (lambda at: modules(at, type="sentence_transformers.models.Pooling"), "names other steps"),
+    "twice": (lambda at: modules(at, type="sentence_transformers.models.Pooling"), "order that is not known"),
     "no folder": (lambda at: shutil.rmtree(at / POOLING), "1_Pooling/config.json is no plain file"),
     "pickle": (
         lambda at: (at / DENSE / "model.safetensors").rename(at / DENSE / "pytorch_model.bin"),

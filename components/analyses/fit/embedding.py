@@ -21,7 +21,7 @@ from components.types import UNREADABLE, Floats, Ints
 
 def available(backbone: Backbone, poolings: Iterable[str] = POOLINGS) -> list[str]:
     """The poolings that this backbone has: ``pooler`` and ``declared`` are not there for each."""
-    lacking = {"pooler": backbone.pooler is None, "declared": backbone.declared is None}
+    lacking = {"pooler": backbone.pooler is None, "declared": not backbone.spec.declares}
     return [key for key in poolings if not lacking.get(key, False)]
 
 

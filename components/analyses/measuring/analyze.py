@@ -12,11 +12,14 @@ from torch import Tensor
 
 from components.analyses.measuring.ways import told, ways
 from components.errors import PoolscopeError
+from components.model.declaration import activation
 from components.model.encoding import encode, lowering
 from components.model.examine import DECLARED, Examined, probabilities
+from components.model.files import folder
 from components.model.ordinary import Similar
 from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
+from components.model.stacked import Stacked
 from components.texts import Sentence
 from components.types import Analysis, Ints, Reads
 
@@ -62,9 +65,15 @@ def analyse(examined: Examined) -> Analysis:
 def _beside_encode(examined: Examined) -> Iterator[Sentence]:
     """Say what ``encode`` of sentence-transformers does to this text first, and is not done here."""
     backbone, query = examined.backbone, examined.query
-    if query.pooling != DECLARED or backbone.declared is None:
+    if isinstance(backbone.model, Stacked) and query.head == "own":  # ``predict`` does the same
+        says = backbone.model.says.says
+    elif query.pooling == DECLARED and backbone.declared is not None:
+        says = backbone.declared.says
+    else:
         return
-    says, length = backbone.declared.says, len(examined.encoded.tokens.text)
+    length = len(examined.encoded.tokens.text)
+    if says.templated:
+        yield Sentence("warnings.encode_templated")
     if says.prompt:
         key = "encode_prompt" if says.includes_prompt else "encode_prompt_out"
         yield Sentence(f"warnings.{key}", prompt=says.prompt)
@@ -80,7 +89,9 @@ def _beside_predict(examined: Examined) -> Iterator[Sentence]:
     """Scores that sentence-transformers' CrossEncoder makes of these logits, where the config says so."""
     config = examined.backbone.model.config
     stated = getattr(config, "sentence_transformers", None)  # of today; the other name is from before
-    path = stated.get("activation_fn") if isinstance(stated, dict) else None
+    place = folder(examined.backbone.spec)
+    path = activation(place) if place else None
+    path = path or (stated.get("activation_fn") if isinstance(stated, dict) else None)
     name = str(path or getattr(config, OLDER, "")).rpartition(".")[2]
     if examined.query.head == "own" and (function := ACTIVATIONS.get(name)):
         scores = tuple(f"{score:.4f}" for score in function(examined.outputs.logits[0]).tolist())

@@ -32,6 +32,7 @@ from components.model.examine import DECLARED, NATIVE, POOLER, Examined, examine
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS
 from components.model.probes import place_of
+from components.model.stacked import Stacked
 from components.model.tracing import Call, trace
 from components.settings import ASSETS, space
 from components.texts import load_texts
@@ -43,6 +44,7 @@ LOWER = "# A layer below the last is pooled. There is no short program for this.
 FITTED = (
     "# The classifier was fitted on a table. `python -m components.lab` writes it down with its program.\n"
 )
+STACKED = "# Another vector stands before the head of modules.json: there is no short program for this.\n"
 EXAMPLE = "a b c d e"
 ENOUGH = 3  # tokens that tell the first, the last and their average apart
 LIKELY = ("first", "lasttoken", "mean")  # tried before the other poolings
@@ -67,8 +69,12 @@ def program(examined: Examined) -> str:
     whole = own and not (examined.lower or swapped)  # the model as it is
     if examined.lower and (own or query.pooling in (POOLER, DECLARED)):
         return LOWER
-    if not whole and (unfit := _unfit(examined)):
+    stacked = own and isinstance(backbone.model, Stacked)
+    if not whole and (unfit := STACKED if stacked else _unfit(examined)):
         return unfit
+    if stacked:
+        needed = {("torch", ""), ("sentence_transformers", "CrossEncoder")}
+        return _rendered("scored.jinja", examined, "", needed)
     needed = {("torch", ""), ("transformers", "AutoTokenizer")}
     needed |= {("transformers", "AutoModelForSequenceClassification")}
     layer = len(examined.states.layers) - 1 if examined.lower else None
@@ -170,6 +176,9 @@ def _cut(examined: Examined) -> dict[str, str | None]:
 
 def _unfit(examined: Examined) -> str:
     """A comment that says why no short program can pool the hidden states; "" where one can."""
+    declared = examined.query.pooling == DECLARED and examined.backbone.declared
+    if declared and declared.mixed is not None:
+        return _refusal("Its modules.json pools several layers.")
     if not examined.backbone.per_token:
         reason = "the states that its head receives stay inside of the model, and stand for no single token"
     elif not examined.backbone.body_alone:
@@ -256,7 +265,8 @@ def _same(calls: Iterable[Call], pooling: str, example: Examined, swap: bool) ->
     hidden = example.kept.hidden[-1]
     noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * hidden.std()
     vector = POOLINGS[pooling](example.states.ending(noise))  # (1, D')
-    if vector.shape[1] != hidden.shape[2]:
+    widths = {hidden.shape[2], *(call.taken[0].shape[-1] for call in list(calls)[:1])}
+    if {vector.shape[1]} != widths:  # the first layer may take several vectors side by side
         return False
     received = vector[:, None].expand_as(noise) if swap else noise
     with torch.no_grad():

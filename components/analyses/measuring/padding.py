@@ -24,6 +24,7 @@ from components.model.files import reason_of
 from components.model.internals import repeatable
 from components.model.pooling import States
 from components.model.reads import Reading
+from components.model.stacked import inner
 from components.texts import Sentence
 
 PADDED = 8  # tokens of padding
@@ -191,7 +192,7 @@ def _first_position(examined: Examined) -> int | None:
     """The number from which the model counts the positions of tokens; None where it cannot be told them."""
     backbone, inputs = examined.backbone, examined.kept.inputs
     padding = backbone.tokenizer.pad_token_id
-    if padding is None or POSITIONS not in inspect.signature(backbone.model.forward).parameters:
+    if padding is None or POSITIONS not in inspect.signature(inner(backbone.model).forward).parameters:
         return None
     for offset in (0, 1, 1 + int(padding)):  # all that transformers has
         told = {**inputs, POSITIONS: torch.arange(inputs["input_ids"].shape[1])[None] + offset}

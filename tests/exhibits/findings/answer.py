@@ -8,7 +8,7 @@ import numpy as np
 from components.exhibits.similarity import HEATMAP, SIMILARITY
 from components.exhibits.verdict import VERDICT
 from components.texts import Sentence, Texts
-from components.types import Analysis, Reads
+from components.types import HEAD_UNREAD, Analysis, Reads
 from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.exhibits.showing import analysis, reading
 
@@ -176,6 +176,11 @@ ROWS = {
     "verdict.says_none": Row(UNSURE, {"total": 4}, saying("emotions", 0.4, 0.1, 0.51, 0.2)),
     "verdict.says_not": Row(
         saying("emotions", 0.4, labels=("joy",)), {"label": "joy"}, saying("emotions", 0.6, labels=("joy",))
+    ),
+    "verdict.head_unread": Row(
+        verdict(replace(analysis("untrained"), warnings=(Sentence(HEAD_UNREAD, reason="x"),))),
+        {},
+        verdict(analysis("untrained")),
     ),
     "verdict.untrained": Row(verdict(analysis("untrained")), {}, BODY),
     "verdict.untrained_body": Row(BODY, {}, verdict(analysis("untrained"))),

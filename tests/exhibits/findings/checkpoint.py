@@ -8,6 +8,7 @@ from components.analyses.passport import Passport, Sample, Unread
 from components.exhibits.report import passport_page
 from components.exhibits.serving import PADDED
 from components.texts import Named, Sentence, Texts
+from components.types import Dense
 from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.exhibits.showing import analysis, plain
 from tests.ui.fake_answers import DECLARED, fake_padding, fake_passport, made
@@ -48,14 +49,23 @@ TWO = {"count": 2}
 CALM, MOVED = {"largest": 1e-6}, {"largest": 0.25, "cause": "attention"}
 PAD = {"largest": 0.5, "cause": "head", "reads_padding": True}
 FIRST, LAST, MIXED = passport((0, 4), (0, 5)), passport((3, 4), (4, 5)), passport((0, 4), (4, 5))
+SCORE = Dense("3_Dense", 8, 1, "Identity", bias=True, residual=False)
 READ, LOST, HALF = Unread("Latin", "abc", ""), Unread("Greek", "αβ", "αβ"), Unread("Greek", "αβ", "α")
 EVERY, UNREAD = (passport(samples=(Sample("x", "", ("a", "b"), reads),)) for reads in ((0, 1), ()))
 
 
-def declaring(pooling: str) -> Told:
+def declaring(*poolings: str, **more: Any) -> Told:
     """The same where its files declare another pooling than the two that its head's vector is."""
-    backbone = replace(analysis().backbone, declared=replace(DECLARED, poolings=(pooling,), steps=()))
-    return passport((0, 4), backbone=backbone)
+    declared = replace(DECLARED, poolings=poolings, steps=(), **more)
+    return passport((0, 4), backbone=replace(analysis().backbone, declared=declared))
+
+
+def words(say: Texts) -> dict[str, object]:
+    return {"what": say("declared.less", first=say("declared.logit", number="7"), number="8")}
+
+
+def scored(say: Texts) -> dict[str, object]:
+    return {"what": say.listed(("first", say("passport.dense")))}
 
 
 def scripts(say: Texts) -> dict[str, object]:
@@ -83,6 +93,10 @@ ROWS = {
     ),
     "passport.declares_same": Row(declaring("first"), {"what": "first"}, declaring("mean")),
     "passport.declares_other": Row(declaring("mean"), {"what": "mean"}, declaring("first")),
+    "passport.declares_scores": Row(
+        declaring("first", kind="scores", score=SCORE), scored, declaring("first")
+    ),
+    "passport.declares_logits": Row(declaring(kind="logits", asked=(7, 8)), words, declaring("first")),
     "passport.says_safe": Row(passport(padding="safe"), {}, FIRST),
     "passport.says_moves": Row(FIRST, {"largest": "0.25"}, passport(padding="reads_padding")),
     "passport.says_reads_padding": Row(passport(padding="reads_padding"), {"largest": "0.25"}, FIRST),

@@ -1,0 +1,177 @@
+"""Heads that stand in modules.json give what sentence-transformers' own classes give, or are named."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import CrossEncoder, MultiVectorEncoder, SentenceTransformer, SparseEncoder
+from sentence_transformers.base.model import BaseModel
+from sentence_transformers.base.modules import Dense, Normalize, Router, Transformer
+from sentence_transformers.cross_encoder.modules import LogitScore
+from sentence_transformers.sentence_transformer.modules import (
+    Dropout,
+    LayerNorm,
+    Pooling,
+    WeightedLayerPooling,
+)
+from sentence_transformers.sparse_encoder.modules import SpladePooling
+from torch import nn
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
+
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.settings import Settings
+from components.types import Declaration, Query
+from tests.analyses.test_export import printed
+from tests.tiny import SIZE, WORDS, catalogue, change, checkpoint, reweigh, tokenizer
+from tests.vectors import features
+
+TEXTS = (("the film is good", "a man sleeps , not bad"), ("the film is not good at all", ""))
+SCORES, PLAIN = {"module_output_name": "scores"}, nn.Identity()
+Modules = tuple[nn.Module, ...]
+
+
+def scored(labels: int = 1, poolings: Any = "cls", width: int = 32) -> Modules:
+    """A head as that of ModernBERT: pooled, a dense layer, a norm, scores."""
+    first = Dense(width, 16, bias=False, activation_function=nn.GELU())
+    last = Dense(16, labels, activation_function=PLAIN, **SCORES)
+    return Pooling(32, poolings), first, LayerNorm(16), Dropout(), last
+
+
+def mixed() -> Modules:
+    weighted = WeightedLayerPooling(32, num_hidden_layers=2, layer_start=1)
+    nn.init.uniform_(weighted.layer_weights, 0.2, 1.0)
+    return weighted, Pooling(32, "mean")
+
+
+# Of each: what it is, the body, the modules behind it, and settings of the transformer.
+Kind = tuple[type[BaseModel], str, Callable[[], Modules], dict[str, Any]]
+word = {"transformer_task": "text-generation"}
+masked = {"transformer_task": "fill-mask"}
+routes = partial(Router.for_query_document, [Dense(32, 8)], [Dense(32, 24), Normalize()])
+KINDS: dict[str, Kind] = {
+    "cls": (CrossEncoder, "bert", scored, {}),
+    "several": (CrossEncoder, "bert", lambda: scored(3, ("mean", "max", "lasttoken"), 96), {}),
+    "dense": (CrossEncoder, "bert", lambda: (Pooling(32, "mean"), Normalize(), Dense(32, 1, **SCORES)), {}),
+    "words": (CrossEncoder, "gpt2", lambda: (LogitScore(4, 5),), word),
+    "word": (CrossEncoder, "gpt2", lambda: (LogitScore(4),), word),
+    "own": (CrossEncoder, "bert", tuple, {"transformer_task": "sequence-classification"}),
+    "mixed": (SentenceTransformer, "bert", mixed, {"config_kwargs": {"output_hidden_states": True}}),
+    "unmixed": (SentenceTransformer, "bert", mixed, {}),
+    "routed": (SentenceTransformer, "bert", lambda: (Pooling(32), routes()), {}),
+    "normed": (SentenceTransformer, "bert", lambda: (Pooling(32), Dropout(), LayerNorm(32)), {}),
+    "splade": (SparseEncoder, "mlm", lambda: (SpladePooling(),), masked),
+    "colbert": (MultiVectorEncoder, "bert", tuple, {}),
+}
+HEADS, VECTORS = ("cls", "several", "dense", "words", "word"), ("mixed", "unmixed", "routed", "normed")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of each kind, saved by the library itself; and some whose heads cannot be read."""
+    folder = tmp_path_factory.mktemp("heads")
+    checkpoint(folder / "bert", headless=True)
+    common = {"vocab_size": len(WORDS), "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
+    for name, family, make in (("gpt2", "gpt2", AutoModelForCausalLM), ("mlm", "bert", AutoModelForMaskedLM)):
+        torch.manual_seed(0)
+        config = AutoConfig.for_model(family, **common, **SIZE[family])
+        make.from_config(config).save_pretrained(folder / name)
+        tokenizer().save_pretrained(folder / name)
+    for key, (kind, body, behind, settings) in KINDS.items():
+        torch.manual_seed(1)
+        modules = [Transformer(str(folder / body), **settings), *behind()]
+        model = kind(str(folder / body)) if key == "colbert" else kind(modules=modules, device="cpu")
+        model.save(str(folder / key), create_model_card=False)
+    for key in ("unknown", "infinite"):
+        CrossEncoder(str(folder / "cls"), device="cpu").save(str(folder / key), create_model_card=False)
+    change(folder / "unknown" / "2_Dense" / "config.json", activation_function="os.system")
+    reweigh(folder / "infinite" / "5_Dense", lambda tensors: tensors["linear.bias"].fill_(torch.nan))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def asked(folder: Path) -> Engine:
+    places = {key: folder / key for key in (*KINDS, "unknown", "infinite")}
+    return Engine(Settings(catalogue=catalogue(folder, places)))
+
+
+def told(engine: Engine, key: str, text: str = TEXTS[1][0], **more: Any) -> tuple[Any, dict[str, str]]:
+    """The answer, and its warnings by their keys."""
+    found = engine.ask("analyze", Query(key, text, **more))
+    return found, {one.key.removeprefix("warnings."): str(one) for one in found.warnings}
+
+
+@pytest.mark.parametrize("key", [*HEADS, "own"])
+def test_a_head_gives_what_its_own_library_predicts(asked: Engine, folder: Path, key: str) -> None:
+    theirs = CrossEncoder(str(folder / key), device="cpu").eval()
+    for text, pair in TEXTS:
+        given = theirs.preprocess([(text, pair) if pair else text])
+        with torch.no_grad():
+            expected = theirs(given)["scores"][0]
+        found, warnings = told(asked, key, text, text_pair=pair)
+        np.testing.assert_allclose(found.logits, expected, atol=1e-6)
+        assert (found.head_trained, found.body_trained, found.swapped) == (True, True, False)
+        assert {"untrained", "head_unread", "constant", "other_head"}.isdisjoint(warnings)
+        assert ("makes_logits" in warnings) == (key in ("words", "word"))
+        if pair and len(expected) == 1:
+            assert f"predicts {theirs.predict([(text, pair)])[0]:.4f}" in warnings["predict"]
+
+
+@pytest.mark.parametrize("key", HEADS)
+def test_it_is_taken_apart_read_and_exported_as_any_head(asked: Engine, folder: Path, key: str) -> None:
+    anatomy = asked.ask("anatomy", Query(key, *TEXTS[1]))
+    places = {"cls": [0], "several": range(9), "dense": range(9), "words": [8], "word": [8]}
+    assert anatomy.analysis.reads.indices == [*places[key]]
+    assert {weight.origin for weight in anatomy.weights} == {"checkpoint"}
+    spec = replace(anatomy.analysis.backbone, location=str(folder / key))
+    np.testing.assert_allclose(printed(anatomy.program, spec), anatomy.analysis.probabilities, atol=1e-6)
+
+
+@pytest.mark.parametrize("key", VECTORS)
+def test_a_vector_is_what_encode_gives(asked: Engine, folder: Path, key: str) -> None:
+    expected = SentenceTransformer(str(folder / key), device="cpu").encode([TEXTS[1][0]])
+    found = features(asked, key, [TEXTS[1][0]], ["declared"])["declared"]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_averaged_layers_are_all_there_or_it_is_said(asked: Engine) -> None:
+    with pytest.raises(PoolscopeError, match="up to layer 2, and this is layer 1"):
+        told(asked, "mixed", pooling="declared", pool_layer=1)
+    assert "Several layers" not in asked.ask("anatomy", Query("mixed", "good", pooling="mean")).program
+    assert "pools several" in asked.ask("anatomy", Query("mixed", "good", pooling="declared")).program
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"), [("unknown", "activation_function"), ("infinite", "not all finite numbers")]
+)
+def test_a_head_that_cannot_be_read_is_named_and_never_called_untrained(
+    asked: Engine, key: str, reason: str
+) -> None:
+    found, warnings = told(asked, key)
+    assert reason in warnings["head_unread"]
+    assert ("untrained" in warnings, found.head_trained) == (False, False)
+    says = [str(one) for one in asked.ask("passport", Query(key, "")).says]
+    assert sum("cannot be read" in one for one in says) == 2  # the head, and what is declared
+    assert not any("untrained" in one for one in says)
+
+
+def test_a_head_of_its_own_behind_no_module_is_no_declaration(asked: Engine) -> None:
+    assert {spec.key: spec for spec in asked.backbones()}["own"].declared is None
+
+
+@pytest.mark.parametrize(("key", "size"), [("splade", 0), ("colbert", 128)])
+def test_other_shapes_are_told_as_what_they_are(asked: Engine, key: str, size: int) -> None:
+    spec = next(spec for spec in asked.backbones() if spec.key == key)
+    assert isinstance(spec.declared, Declaration)
+    assert (spec.declared.size, spec.declares) == (size, False)
+    with pytest.raises(PoolscopeError, match="they give a"):
+        told(asked, key, pooling="declared")
+    word = {"splade": "SPLADE", "colbert": "vector of 128 numbers for each token"}[key]
+    _found, warnings = told(asked, key)
+    assert any(word in one for one in warnings.values())
+    assert any(word in str(one) for one in asked.ask("passport", Query(key, "")).says)
