@@ -324,18 +324,25 @@ def _values(comparison: Comparison, say: Texts) -> str:
 
 
 def _largest(comparison: Comparison, say: Texts) -> str:
-    """The largest move; that there is none where no output of any combination moved; not escaped."""
-    own = [one for one in comparison.distinct if one.predicted and not one.swapped]
-    largest = max(own, key=lambda one: abs(one.moved or 0), default=None)
-    if largest is None or largest.output is None or not largest.moved:
-        moved = [one.moved for one in comparison.distinct if one.comparable]
-        return say("edit.still") if moved and not any(moved) else ""
-    before, after = (output_text(answer, largest.output) for answer in largest.answers)
-    return say(
-        "edit.largest",
-        name=key_name(largest.key, comparison, say),
-        label=shorten(visible(largest.answers[0].labels[largest.output]), NAME),
-        before=before,
-        after=after,
-        moved=moved_text(largest, say),
-    )
+    """The largest move of a label, and of a score; that none of any combination moved; not escaped."""
+    counted = [one for one in comparison.distinct if one.output is not None and not one.swapped]
+    scored = [one for one in counted if len(one.answers[0].labels) == 1 and not one.random]
+    scored = [one for one in scored if one.answers[0].problem_type == "regression"]
+    told = []
+    for key, own in (("largest", [one for one in counted if one.predicted]), ("margin", scored)):
+        largest = max(own, key=lambda one: abs(one.moved or 0), default=None)
+        if largest is None or largest.output is None or not largest.moved:
+            continue
+        before, after = (output_text(answer, largest.output) for answer in largest.answers)
+        told.append(
+            say(
+                f"edit.{key}",
+                name=key_name(largest.key, comparison, say),
+                label=shorten(visible(largest.answers[0].labels[largest.output]), NAME),
+                before=before,
+                after=after,
+                moved=moved_text(largest, say),
+            )
+        )
+    moved = [one.moved for one in comparison.distinct if one.comparable]
+    return say.together(told) or (say("edit.still") if moved and not any(moved) else "")

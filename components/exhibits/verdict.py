@@ -150,6 +150,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     unread, flat = indices(~reads.positions), len(flat_tokens(reads))
     rest = "rest_all" if not unread else "rest_one" if reads.indices else "rest_none"
     told = [one for one in analysis.warnings if one.key.removeprefix("warnings.") in TOLD]
+    typed = [one for one in analysis.warnings if told and one.key == "warnings.typed"]  # which they say, too
     details = (
         *(visible(one.said(say)) for one in told),
         largest_share(reads, lambda index: _quoted(view, index, say), say),
@@ -178,11 +179,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
             for one in chosen_labels(analysis)
         ],
         details=say.together(filter(None, details)),
-        notices=[
-            one
-            for one in analysis.warnings
-            if one not in (analysis.unreadable, *told) and not (told and one.key == "warnings.typed")
-        ],
+        notices=[one for one in analysis.warnings if one not in (analysis.unreadable, *told, *typed)],
         said=lambda sentence: visible(sentence.said(say)),
         token_html=token_html,
     )

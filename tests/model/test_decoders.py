@@ -118,11 +118,12 @@ def warned(found: Analysis) -> dict[str, dict[str, object]]:
     return {one.key.removeprefix("warnings."): dict(one.values) for one in found.warnings}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "labels"), [*((kind, 2) for kind in KINDS), ("qwen3", 1)])
 def test_an_end_token_or_a_chat_is_typed_and_what_it_moves_is_said(
-    kind: str, tiny_family: Callable[..., BackboneSpec]
+    kind: str, labels: int, tiny_family: Callable[..., BackboneSpec]
 ) -> None:
-    spec, words = tiny_family(kind), bare(CHAT)
+    """With one label it is a reward model."""
+    spec, words = tiny_family(kind, num_labels=labels), bare(CHAT)
     model = load_plain(spec.location).model
     for texts in ((TEXT, ""), (TEXT, "the film")):
         ids = words(texts[0], texts[1] or None)["input_ids"]
@@ -132,8 +133,11 @@ def test_an_end_token_or_a_chat_is_typed_and_what_it_moves_is_said(
         chat = words.apply_chat_template(turns[: 1 + bool(texts[1])])["input_ids"]
         plain = answered(kind, spec, words, *texts)
         assert {"skips", "no_end", "no_chat"}.isdisjoint(warned(plain))
-        likeliest = int(plain.logits.argmax())
-        says = f"{plain.labels[likeliest]} {100 * plain.probabilities[likeliest]:.3g} %"
+        with torch.no_grad():
+            logits = model(torch.tensor([ids])).logits[0]
+        likeliest, share = int(logits.argmax()), 100 * float(logits.softmax(dim=0).max())
+        value = f"{float(logits[0]):.2f}" if labels == 1 else f"{share:.3g} %"
+        says = f"{model.config.id2label[likeliest]} {value}"
         last = (texts[1] or texts[0]).split()[-1]
         for name, expected in (("end", [*ids, words.eos_token_id]), ("chat", chat)):
             written = answered(kind, spec, words, *plain.ways[name])

@@ -6,7 +6,7 @@ What it does not add is typed, as a text that it reads as those very tokens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -30,10 +30,14 @@ def ways(examined: Examined) -> dict[str, Pair]:
     """Other texts for the same input: with an "end" token or as a "chat", or with "no_end" or "no_chat"."""
     tokenizer, limit = examined.backbone.tokenizer, examined.backbone.limit
     texts, ids = (examined.query.text, examined.query.text_pair), _ids(examined)
-    found: dict[str, Pair | None] = {}
-    if _read(examined) == [len(ids) - 1] and ids[-1] != tokenizer.eos_token_id:
-        found["end"] = _ended(tokenizer, texts, ids)
-    found["no_end"] = _unended(tokenizer, texts, ids)
+    end, number, found = tokenizer.eos_token, tokenizer.eos_token_id, dict[str, Pair | None]()
+    if end and _read(examined) == [len(ids) - 1] and ids[-1] != number:
+        longer = _at_end(texts, lambda text: text + end)
+        found["end"] = longer if _encoded(tokenizer, longer) == [*ids, number] else None
+    elif end and (texts[1] or texts[0]).endswith(end):  # typed, if the tokenizer adds none
+        shorter = _at_end(texts, lambda text: text.removesuffix(end))
+        rest = _encoded(tokenizer, shorter)
+        found["no_end"] = shorter if [*rest, number] == ids and rest[-1:] != ids[-1:] else None
     found["no_chat"] = _unwritten(tokenizer, texts[0]) if not texts[1] else None
     if not found["no_chat"]:
         found["chat"] = _chat(tokenizer, texts)
@@ -83,23 +87,8 @@ def _skips(examined: Examined) -> Iterator[Sentence]:
         yield Sentence(f"warnings.{key}", **shown)
 
 
-def _ended(tokenizer: PreTrainedTokenizerBase, texts: Pair, ids: list[int]) -> Pair | None:
-    """The texts with the end token typed behind them, where that is all that it adds."""
-    end = tokenizer.eos_token
-    if end is None:
-        return None
-    pair = (texts[0], texts[1] + end) if texts[1] else (texts[0] + end, "")
-    return pair if _encoded(tokenizer, pair) == [*ids, tokenizer.eos_token_id] else None
-
-
-def _unended(tokenizer: PreTrainedTokenizerBase, texts: Pair, ids: list[int]) -> Pair | None:
-    """The texts without the end token that was typed behind them, where the tokenizer adds none."""
-    end = tokenizer.eos_token
-    if not end or not (texts[1] or texts[0]).endswith(end):
-        return None
-    pair = (texts[0], texts[1].removesuffix(end)) if texts[1] else (texts[0].removesuffix(end), "")
-    rest = _encoded(tokenizer, pair)
-    return pair if [*rest, tokenizer.eos_token_id] == ids and rest[-1:] != ids[-1:] else None
+def _at_end(texts: Pair, change: Callable[[str], str]) -> Pair:
+    return (texts[0], change(texts[1])) if texts[1] else (change(texts[0]), "")
 
 
 def _chat(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> Pair | None:
