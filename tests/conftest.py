@@ -41,12 +41,7 @@ settings.load_profile("unhurried")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out what has a mark, without reading it")
-    parser.addoption(
-        "--families",
-        action="store_true",
-        help="ask every family everything, not those alone that"
-        " stand for a mechanism; one test still asks each of the others",
-    )
+    parser.addoption("--families", action="store_true", help="ask the families without a mechanism, too")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -56,15 +51,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Mark tests by where they are, and let those that take longest come first.
-
-    Without --families, families that stand for no mechanism of their own are asked by one test alone.
-    """
+    """Mark tests by where they are, and let those that take longest come first."""
     if not config.getoption("families"):
         others = {item for item in items if item.get_closest_marker("other_family")}
-        left = [item for item in others if not item.get_closest_marker("each_family")]
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in others or item.get_closest_marker("each_family")]
+        config.hook.pytest_deselected(items=list(others))
+        items[:] = [item for item in items if item not in others]
     marked = {HERE / path: mark for mark, paths in MARKS.items() for path in paths}
     gone = [str(path) for path in marked if not path.exists()]
     if gone:

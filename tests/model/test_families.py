@@ -31,7 +31,6 @@ from tests.vectors import pooled_features
 pytestmark = pytest.mark.families
 
 
-@pytest.mark.each_family
 def test_a_short_text_is_read_and_answered_as_by_hand(family: Family) -> None:
     analysis, inputs = family.analysis("not bad"), family.inputs("not bad", "")
     np.testing.assert_allclose(analysis.logits, family.by_hand.logits(inputs)[0], atol=1e-6)
