@@ -1,6 +1,7 @@
 """Findings of a comparison, of one version of a text or of two."""
 
 from components.exhibits.grid import AGREEMENT
+from components.texts import Texts
 from components.types import Analysis
 from tests.exhibits.compared import HIGH, LESS, LOW, NO, YES, comparison, swap
 from tests.exhibits.findings.row import Row, Told, told
@@ -15,6 +16,15 @@ def turned(*pairs: tuple[Analysis, Analysis]) -> Told:
     return said(list(before), after=list(after))
 
 
+def vote(say: Texts, label: str) -> str:
+    return say("compare.say", count=1, label=label)
+
+
+def name(say: Texts, pooling: str) -> str:
+    """A combination in words."""
+    return say("compare.combination", backbone="B0", pooling=pooling)
+
+
 STAYS, TURNS, BACK = (NO, NO), (NO, YES), (YES, NO)
 LABELS = {"before": "negative", "after": "positive"}
 ROWS = {
@@ -23,42 +33,26 @@ ROWS = {
     "compare.majority": Row(
         said([YES, YES, NO]),
         lambda say: {
-            "count": 2,
-            "total": 3,
-            "label": "positive",
-            "others": say(
-                "compare.named",
-                votes=say("compare.say", count=1, label="negative"),
-                names=say("compare.combination", backbone="B0", pooling="p2"),
-            ),
+            **{"count": 2, "total": 3, "label": "positive"},
+            "others": say("compare.named", votes=vote(say, "negative"), names=name(say, "p2")),
         },
         said([YES, YES, NO, NO]),
     ),
     "compare.split": Row(
         said([YES, NO]),
-        lambda say: {
-            "total": 2,
-            "others": say.listed(
-                say("compare.say", count=1, label=label) for label in ("positive", "negative")
-            ),
-        },
+        lambda say: {"total": 2, "others": say.listed(vote(say, one) for one in ("positive", "negative"))},
         said([YES, YES, NO]),
     ),
     "compare.values": Row(
         said([LOW, HIGH]),
         lambda say: {
-            "count": 2,
-            "low": "−0.50",
-            "high": "2.25",
-            "lowest": say("compare.combination", backbone="B0", pooling="p0"),
-            "highest": say("compare.combination", backbone="B0", pooling="p1"),
+            **{"count": 2, "low": "−0.50", "high": "2.25"},
+            **{"lowest": name(say, "p0"), "highest": name(say, "p1")},
         },
         said([LOW]),
     ),
     "compare.swaps": Row(
-        said([NO, swap(YES)]),
-        lambda say: {"count": 1, "votes": say("compare.say", count=1, label="positive")},
-        said([NO, YES]),
+        said([NO, swap(YES)]), lambda say: {"count": 1, "votes": vote(say, "positive")}, said([NO, YES])
     ),
     "edit.none": Row(turned(STAYS, STAYS), {"total": 2}, turned(STAYS, TURNS)),
     "edit.none_one": Row(turned(STAYS), {}, turned(TURNS)),
@@ -66,21 +60,13 @@ ROWS = {
     "edit.only": Row(turned(TURNS), LABELS, turned(STAYS)),
     "edit.one": Row(
         turned(TURNS, STAYS),
-        lambda say: {
-            "total": 2,
-            "turns": say(
-                "edit.turn", count=1, names=say("compare.combination", backbone="B0", pooling="p0"), **LABELS
-            ),
-        },
+        lambda say: {"total": 2, "turns": say("edit.turn", count=1, names=name(say, "p0"), **LABELS)},
         turned(TURNS, TURNS),
     ),
     "edit.largest": Row(
         turned((NO, LESS), TURNS),
         lambda say: {
-            "name": say("compare.combination", backbone="B0", pooling="p1"),
-            "label": "negative",
-            "before": "90 %",
-            "after": "20 %",
+            **{"name": name(say, "p1"), "label": "negative", "before": "90 %", "after": "20 %"},
             "moved": say("edit.points", value="−70"),
         },
         turned(STAYS, STAYS),

@@ -29,12 +29,14 @@ def fallen(before: str, after: str, label: str = "negative") -> Values:
     return lambda say: {
         "word": say("origin.before", word="not", next="bad"),
         "unread": say("origin.unread"),
-        **{
-            "label": label if say.language.tag == "en" or label == "score" else "负面 negative",
-            "before": before,
-            "after": after,
-        },
+        "label": label if say.language.tag == "en" or label == "score" else "负面 negative",
+        **{"before": before, "after": after},
     }
+
+
+def after(layer: int, **more: object) -> Values:
+    """What is said of states after a layer."""
+    return lambda say: {"where": say("trace.after", layer=layer), **more}
 
 
 SCORE, PAIR = analysis("score", "not bad not good"), analysis("pair", "not bad not good", "x")
@@ -55,19 +57,13 @@ ROWS = {
     "origin.sits_start": Row(masked(0.5, ALL, NONE, CLS), {"token": "not"}, masked(0.5, ALL, ALL, CLS)),
     "origin.in": Row(
         masked(0.5, ALL, [0, 0, 0, 0, 0.7, 0], CLS),
-        lambda say: {"token": "good", "where": say("trace.after", layer=1), "share": "70 %"},
+        after(1, token="good", share="70 %"),
         masked(0.5, ALL, NONE, CLS),
     ),
     "origin.spread": Row(
-        masked(0.5, ALL, NONE, CLS),
-        lambda say: {"where": say("trace.after", layer=1)},
-        masked(0.5, ALL, [0.2, 0.1, 0, 0, 0, 0], CLS),
+        masked(0.5, ALL, NONE, CLS), after(1), masked(0.5, ALL, [0.2, 0.1, 0, 0, 0, 0], CLS)
     ),
-    "origin.shared": Row(
-        masked(0.5, ALL, BOTH, CLS),
-        lambda say: {"where": say("trace.after", layer=1)},
-        masked(0.5, ALL, ALL, CLS),
-    ),
+    "origin.shared": Row(masked(0.5, ALL, BOTH, CLS), after(1), masked(0.5, ALL, ALL, CLS)),
     "origin.moves_about": Row(
         masked(0.5, *TURNS[:7], of=PAIR),
         lambda say: {"where": say("trace.between", first=2, last=4)},
