@@ -28,10 +28,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         *(f"ui/test_{name}.py" for name in ("api", "compare")),
         *(f"test_{name}.py" for name in ("hostile_inputs", "offline", "readme", "swaps")),
     ),
-    "families": (
-        "families",
-        *(f"model/test_{name}.py" for name in ("families", "live")),
-    ),
+    "families": ("families", *(f"model/test_{name}.py" for name in ("families", "live"))),
 }
 BY_FAMILY = tuple(f"tests/model/test_{name}.py::" for name in ("families", "ordinary"))
 

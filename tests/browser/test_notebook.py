@@ -12,9 +12,7 @@ NOTEBOOK = """<!doctype html><html lang="en" style="background: #111"><body><p>I
 <script>window.reached = null;</script>HTML<p>In [2]</p></body></html>"""
 
 
-def test_it_is_drawn_can_be_saved_and_reaches_nothing_around_it(
-    offline: Callable[[str, int], Page],
-) -> None:
+def test_it_is_drawn_can_be_saved_and_reaches_nothing_around_it(offline: Callable[[str, int], Page]) -> None:
     exhibits = poolscope_show(tiny_model("bert").train(), boundless(), "the film is not good at all")
     page = offline(NOTEBOOK.replace("HTML", exhibits._repr_html_()), 600)
     (frame,) = page.main_frame.child_frames

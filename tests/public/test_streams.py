@@ -26,10 +26,7 @@ class Page:
     def __init__(self, client: httpx.AsyncClient, number: int, function: int) -> None:
         self.client, self.chance, self.open = client, random.Random(number), False
         self.event = {"data": VALUES, "fn_index": function, "session_hash": f"page{number}"}
-        self.headers = {
-            "Origin": str(client.base_url).rstrip("/"),
-            "X-Forwarded-For": f"7.7.7.{number}",
-        }
+        self.headers = {"Origin": str(client.base_url).rstrip("/"), "X-Forwarded-For": f"7.7.7.{number}"}
         self.answers: dict[str, asyncio.Future[str]] = defaultdict(asyncio.get_running_loop().create_future)
         self.streams: list[asyncio.Task[None]] = []
 

@@ -265,9 +265,7 @@ def fake_passport(analysis: Analysis) -> Passport:
 
 
 def fake_compare(
-    specs: Sequence[BackboneSpec],
-    ask: Callable[[Query], Analysis],
-    queries: Sequence[Query],
+    specs: Sequence[BackboneSpec], ask: Callable[[Query], Analysis], queries: Sequence[Query]
 ) -> Generator[Compared]:
     """Each query asked alone."""
     if len(queries) > MOST:

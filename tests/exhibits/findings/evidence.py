@@ -72,18 +72,12 @@ TUNED_ALIKE = averaged(CHANCE, ABOVE)
 MENDED = seen(WHITENING, postprocessed=mended(measured(RESULTS, "postprocessed")))
 HEADS, ANSWERS, STEPS = (
     [each(exhibit, kind, **how) for how in (ABOVE, BELOW, CHANCE)]
-    for exhibit, kind in (
-        (OWN_HEADS, "head"),
-        (EXPLANATIONS, "agreement"),
-        (WHITENING, "postprocessed"),
-    )
+    for exhibit, kind in ((OWN_HEADS, "head"), (EXPLANATIONS, "agreement"), (WHITENING, "postprocessed"))
 )
 
 ROWS: dict[str, Row] = {
     "evidence.averaging_heading": Row(
-        TUNED_ALIKE,
-        {"others_better": 50, "others_cells": 50, "tuned_cells": 10},
-        averaged(ABOVE, ABOVE),
+        TUNED_ALIKE, {"others_better": 50, "others_cells": 50, "tuned_cells": 10}, averaged(ABOVE, ABOVE)
     ),
     "evidence.averaging_so": Row(TUNED_ALIKE, {}, averaged(CHANCE, BELOW)),
     "evidence.averaging_example": Row(TUNED_ALIKE, largest, averaged(CHANCE, CHANCE)),

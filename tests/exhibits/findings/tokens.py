@@ -60,9 +60,7 @@ ROWS: dict[str, Row] = {
     "warnings.cut_first": Row(warned(LONG, side="left"), cut, warned(LONG)),
     "warnings.parts": Row(spelled("不好"), {"letters": 2, "count": 6, "total": 8}, spelled("café 好 films")),
     "words.description": Row(
-        NEAREST,
-        lambda say: {"best": say("words.best", backbone="B0", word="good", value="0.83")},
-        ALONE,
+        NEAREST, lambda say: {"best": say("words.best", backbone="B0", word="good", value="0.83")}, ALONE
     ),
     "words.nothing": Row(ALONE, {}, NEAREST),
 }
