@@ -46,10 +46,6 @@ from components.ui.places import (
     on,
 )
 
-# Fires ``select`` when the value of an empty component changes that is in sight.
-WATCH = """watch("value", () => requestAnimationFrame(() => {
-        if (element.parentElement.checkVisibility()) trigger("select");
-    }))"""
 PASSES = 1.6  # of a text, about, for each of its tokens, until it is known where an answer comes from
 HALF = 0.5  # and until it is known who sees whom
 KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
@@ -82,7 +78,7 @@ class AskedView:
             self.places = on_page.build_places(panel, say, beside)
             below()
             self.stored = gr.State(None)
-            self.watch = gr.HTML("", html_template="", js_on_load=WATCH, apply_default_css=False)
+            self.watch = on_page.watched_html()
         self.first = self.places.places[0].above
         self.parts: list[Any] = [self.stored, *self.places.parts]
 
@@ -171,7 +167,7 @@ class AskedCard:
 
     def build_watch(self) -> None:
         """Lay out what is not seen, below all that stands beside the card."""
-        self.watch = gr.HTML("", html_template="", js_on_load=WATCH, apply_default_css=False)
+        self.watch = on_page.watched_html()
 
     def connect(self, tab: Any) -> None:
         """Ask after each answer and when the ``tab`` is opened; a click is given up with the next answer."""
@@ -511,7 +507,7 @@ class Answer:
         looks = {self.shown, *self.looks.values()}
         self.shown.change(self.send_frames, inputs=looks, outputs=self.frames, **AT_ONCE)
         drawn = [part for place in self.looked_at for part in place.parts]
-        script = f"(...given) => ({on_page.browser('frames.js')})({len(drawn)}, ...given)"
+        script = f"(...given) => drawFrames({len(drawn)}, ...given)"
         sent = [self.frames, self.answered, self.layer, self.centred]
         moved = [self.layer.input, self.centred.input, self.frames.change]
         on(moved, None, sent, drawn, on_page.PRIVATE, js=script, trigger_mode="multiple")  # in the browser

@@ -66,8 +66,7 @@ class Compare(Tab):
         with gr.Row(elem_id="compare-progress"):
             self.bar = on_page.ProgressBar("compare", say)
             note = Markup('<p role="status" hidden>{}</p>').format(say("compare.stale"))
-            stale = on_page.browser("stale.js")
-            on_page.scripted_html("compare-stale", stale, note)  # which the browser alone shows
+            on_page.scripted_html("stale", note, "compare-stale")  # which the browser alone shows
         self.shown, self.calls = gr.State(None), gr.State(0)
         with gr.Column(elem_id="compared"):  # nothing is hidden: gradio does not always show that again
             self.places = on_page.build_places(COMPARISON, say, self._build_trace)

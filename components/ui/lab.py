@@ -63,8 +63,7 @@ class Lab:
             gr.HTML(f"{Markup('<h2>{}</h2>').format(say('lab.bring'))}{hint}")
             with gr.Row(elem_id="lab-from"):
                 samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
-                file = render("file", say, most=LARGEST)
-                on_page.scripted_html("lab-file", on_page.browser("lab.js"), file)
+                on_page.scripted_html("lab", render("file", say, most=LARGEST), "lab-file")
             said: Any = {"label": say("fields.table"), "placeholder": say("lab.table_hint")}
             self.table = gr.Textbox("", **said, lines=6, max_lines=6, elem_id="lab-table")
             self.notes = gr.HTML("", elem_id="lab-notes")

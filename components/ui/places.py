@@ -17,7 +17,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from components.exhibits.control import Brought, Choice, Control, State, Switch, Whole
-from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html
+from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
 from components.markup import render
 from components.texts import Texts
 from components.types import Progress
@@ -55,22 +55,37 @@ def changed(now: Updates, before: Updates) -> Updates:
 
 
 def browser(name: str) -> str:
-    """Read a file that runs in the browser.
-
-    A script of a `scripted_html` runs once, when that is on the page. To it, ``element`` is that piece, and
-    ``trigger(event, data)`` fires the component's event of that name on the server, whose function gets
-    ``data`` as attributes of a `gr.EventData`.
-    """
+    """Read a file that runs in the browser."""
     return (Path(__file__).with_name("browser") / name).read_text(encoding="utf-8")
 
 
-PRELOAD = f'<link rel="modulepreload" href="./assets/{PLOTLY}">'  # both of the head
-SCRIPT = f"<script>{browser('plots.js')}</script>"
+PRELOAD = f'<link rel="modulepreload" href="./assets/{PLOTLY}">'  # of the head
+TOLD = "plots", "frames"  # scripts that run at once: they say what others call
 
 
-def scripted_html(element: str, script: str, html: str = "") -> gr.HTML:
-    """Make a piece of HTML with the id ``element`` and a ``script`` of its own; see `browser`."""
-    return gr.HTML(html, js_on_load=script, elem_id=element)
+def script() -> str:
+    """Join all that runs on the page.
+
+    A file of the folder runs once for each `scripted_html` that names it, when that is on the page. To it,
+    ``element`` is that piece, ``props`` holds its value, ``watch("value", ...)`` calls what is given after a
+    change of that, and ``trigger(event, data)`` fires the component's event of that name on the server, whose
+    function gets ``data`` as attributes of a `gr.EventData`.
+    """
+    at_once = [*(browser(f"{name}.js") for name in TOLD), EXPORT.read_text(encoding="utf-8")]
+    names = {file.stem for file in Path(__file__).with_name("browser").glob("*.js")} - {*TOLD, "arrival"}
+    named = (f"{n}(element, trigger, watch, props) {{\n{browser(f'{n}.js')}}}" for n in sorted(names))
+    return "".join(f"{{\n{text}}}\n" for text in at_once) + f"const scripted = {{ {', '.join(named)} }};\n"
+
+
+def scripted_html(name: str, html: str = "", element: str | None = None, **more: Any) -> gr.HTML:
+    """Make a piece of HTML with the id ``element`` that the file ``name`` of the folder runs for."""
+    run = f"scripted.{name}(element, trigger, watch, props)"
+    return gr.HTML(html, js_on_load=run, elem_id=element, **more)
+
+
+def watched_html() -> gr.HTML:
+    """Make an empty component that fires ``select`` when its value changes and it is in sight."""
+    return scripted_html("watched", html_template="", apply_default_css=False)
 
 
 def hidden_text(element: str) -> gr.Textbox:
@@ -217,8 +232,8 @@ def build_place(
         controls()
     if exhibit.plotted:  # in a box of its own, which scrolls where the plot is larger
         with gr.Column(elem_id=f"{name}-plot", elem_classes="plot"):
-            more: Any = {"js_on_load": "drawPlot(element, props, watch)", "apply_default_css": False}
-            plot = gr.HTML("", html_template="<div></div>", **more)
+            more: Any = {"html_template": "<div></div>", "apply_default_css": False}
+            plot = scripted_html("plot", **more)
     rest = gr.HTML("", elem_classes="part") if apart else None
     codes: list[gr.Code] = []
     for key in exhibit.codes:

@@ -19,7 +19,7 @@ from components.menus import HEADS, BackboneMenu, Choices, Example, licence, ref
 from components.texts import Texts, in_bytes
 from components.types import Analysis, BackboneSpec, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import PRIVATE, Given, Updates, browser, menu, on, scripted_html, text_box
+from components.ui.places import PRIVATE, Given, Updates, menu, on, scripted_html, text_box
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 LABELS = 6  # of a model that is offered
@@ -42,7 +42,7 @@ class Question:
         query = Query(key, first.text, first.text_pair, first.pooling)
         offers = self._offers(query, models, 0)
         with gr.Column(elem_id="asking"):
-            self.typing = scripted_html("fold", browser("asking.js"), render("fold", say))
+            self.typing = scripted_html("asking", render("fold", say), "fold")
             with gr.Row(elem_id="question"):
                 hints = say("question.text_hint"), say("question.pair_hint")
                 self.text = text_box("text", say("question.text"), hints[0], first.text, scale=8)

@@ -83,8 +83,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
         made = answering.with_timeout(explain, settings.seconds, partial(monitor.question, "explain"))
         answers = answering.PlainHTTP(made, admission, answering.document)
         app.router.routes.append(Route(page_path(tag, EXPLAIN), answers, methods=["GET"]))
-    sheet, style = style_sheet()
-    app.router.routes.append(Route(sheet, lambda _: Response(style, media_type="text/css")))
+    for (path, text), kind in ((style_sheet(), "css"), (script(), "javascript")):
+        app.router.routes.append(Route(path, Response(text, media_type=f"text/{kind}")))
     internals.widen(page, 2 * settings.waiting + sum(places.values()), SESSIONS)
     page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)
     with warnings.catch_warnings():  # gradio tells each app of several pages so, also where it is off
@@ -94,7 +94,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     listening = _listening(host_of())
     address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
     tools = internals.has_tools(page, address)
-    cached = _cached(queue, site, f".{sheet}", ready, settings.url or address)
+    cached = _cached(queue, site, ready, settings.url or address)
     guarded = monitored(_guarded(cached, site, settings, endpoints, tools), monitor, ready, settings)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
@@ -141,19 +141,20 @@ def _name(function: Callable[..., Any]) -> str:
     return getattr(getattr(function, "func", function), "__name__", type(function).__name__)
 
 
-def _cached(app: ASGIApp, site: Site, sheet: str, ready: Callable[[], bool], url: str) -> ASGIApp:
+def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> ASGIApp:
     """Keep what is the same for every visitor; in pages their first answer stands, as soon as it is there.
 
     ``url``: by which examples call the app.
     """
     first: dict[str, bytes] = {}
+    runs = f'<script src=".{script()[0]}"></script>'.encode()  # gradio would not wait for one of its head
 
     def answer() -> None:
         while not ready():
             time.sleep(0.1)  # nobody tells
         for tag, links in site.links.items():
             try:
-                html = links.first_answer(sheet)
+                html = links.first_answer(f".{style_sheet()[0]}")
             except PoolscopeError as error:  # the page says it, too
                 logger.info("no first answer: %s", error)
                 html = Markup()
@@ -170,7 +171,8 @@ def _cached(app: ASGIApp, site: Site, sheet: str, ready: Callable[[], bool], url
     def finish(path: str, body: bytes) -> bytes:
         if path not in pages:  # a program calls by the address that it knows
             return body.replace(ADDRESS, url.encode() if examples.fullmatch(path) else b"")
-        return body.replace(ADDRESS, OWN).replace(internals.APP, first.get(path, b"") + internals.APP, 1)
+        before = first.get(path, b"") + runs
+        return body.replace(ADDRESS, OWN).replace(internals.APP, before + internals.APP, 1)
 
     threading.Thread(target=answer, daemon=True).start()
     return ResponseCache(app, version, finish=finish)
@@ -233,7 +235,16 @@ def style_sheet() -> tuple[str, str]:
     """
     rules = "".join(file.read_text("utf-8") for file in STYLES)
     text = f"{rules}{STRONGER} {{ {rules} }}"
-    return f"/assets/poolscope-{sha256(text.encode()).hexdigest()[:8]}.css", text
+    return _kept(text, "css")
+
+
+def script() -> tuple[str, str]:
+    """Give the path and the text of the page's script, which every language shares."""
+    return _kept(places.script(), "js")
+
+
+def _kept(text: str, kind: str) -> tuple[str, str]:
+    return f"/assets/poolscope-{sha256(text.encode()).hexdigest()[:8]}.{kind}", text
 
 
 def page_options() -> dict[str, Any]:
@@ -243,7 +254,7 @@ def page_options() -> dict[str, Any]:
     theme = tomllib.loads((ASSETS / "theme.toml").read_text("utf-8"))
     return {
         "theme": gr.themes.Default(**theme["base"]).set(**theme["values"]),
-        "head": internals.REMOVE_BASE + HEAD.read_text("utf-8") + sheet + places.PRELOAD + places.SCRIPT,
+        "head": internals.REMOVE_BASE + HEAD.read_text("utf-8") + sheet + places.PRELOAD,
         "footer_links": ["api", "settings"],
         **dict.fromkeys(("ssr_mode", "show_error", "run_history", "enable_monitoring", "pwa"), False),
     }

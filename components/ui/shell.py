@@ -20,7 +20,6 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, State, from_link, written
 from components.exhibits.draw import Figure
-from components.exhibits.exhibit import EXPORT
 from components.exhibits.panels import ANSWER
 from components.exhibits.report import Made, passport_page, report
 from components.exhibits.talks import Script, read_talks
@@ -94,7 +93,6 @@ def build(
                 Talk(talks, shows, say, room, reach)
             for told in read_talks(ASSETS / "explain", tag, links[tag].controls, places):
                 readers[tag] = reader(told, shows, say)
-            scripted_html("exporter", EXPORT.read_text(encoding="utf-8"))  # for the buttons that save images
             gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")  # has Plotly loaded
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst, lab_rows)
@@ -112,7 +110,7 @@ class Links:
         with gr.Row(elem_id="top"):
             others = [load_texts(tag).language for tag in languages()]
             title = render("title", say, languages=others, language=say.language)
-            scripted_html("title", browser("title.js"), title)  # a link to another language keeps the address
+            scripted_html("title", title, "title")  # a link to another language keeps the address
             corner = gr.Column(min_width=0, elem_id="corner")
         self.banner = gr.HTML("", elem_id="asked")
         self.tabs: dict[str, Tab] = {}
@@ -141,7 +139,7 @@ class Links:
         with corner:
             arrivals = json.dumps([[control.key, written(control.default)] for control in self.controls])
             buttons = render("share", self.say, arrivals=arrivals, aliases=json.dumps(ALIASES))
-            share = scripted_html("share", browser("address.js"), buttons)
+            share = scripted_html("address", buttons, "share")
             dialog = gr.HTML("", elem_id="code-place")
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
         tabs = [one.tabs for one in self.linked if one.tabs is not None]

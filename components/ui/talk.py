@@ -114,10 +114,10 @@ class Talk:
             ]
             self.end = _slide("end", self._ended(scripts[0]))  # how the audience gets to the page
             bar = bar_html(scripts, [show.texts for show in self.shows], say)
-            driver = scripted_html("talk-bar", browser("talk.js"), bar)
-            scripted_html("talk-speaker", browser("speaker.js"), speaker_html(scripts, say))
+            driver = scripted_html("talk", bar, "talk-bar")
+            scripted_html("speaker", speaker_html(scripts, say), "talk-speaker")
             if room:
-                scripted_html("talk-room", browser("room.js"))
+                scripted_html("room", element="talk-room")
         driver.apply(
             self.prepare,
             outputs=[*self.slides, self.end],
@@ -194,10 +194,7 @@ def lower(shown: Shown) -> Shown:
 
 def _slide(name: str, html: str) -> gr.HTML:
     """Lay out one slide, whose plots are drawn as often as it comes."""
-    more: dict[str, Any] = {
-        "js_on_load": 'watch("value", () => requestAnimationFrame(() => drawPlots(element)))'
-    }
-    return gr.HTML(html, elem_id=f"slide-{name}", **more)
+    return scripted_html("slide", html, f"slide-{name}")
 
 
 def _card(html: str) -> Markup:

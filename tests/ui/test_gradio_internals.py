@@ -26,7 +26,7 @@ from components.ui.gradio_internals import (
     streamed,
     widen,
 )
-from components.ui.serving import page_options
+from components.ui.serving import page_options, script
 from tests.serving import ROOT, built
 from tests.ui.page import small_page
 
@@ -159,6 +159,18 @@ def test_a_piece_of_html_fires_the_events_that_scripts_trigger() -> None:
     assert not missing, f"gr.HTML no longer has the events {missing}"
     taken = inspect.signature(gr.HTML).parameters
     assert "js_on_load" in taken, "gr.HTML no longer takes js_on_load: no script of the page runs"
+
+
+def test_pieces_of_the_page_hold_no_script_but_name_one_of_the_file_that_languages_share(
+    whole: gr.Blocks,
+) -> None:
+    runs = {getattr(part, "js_on_load", None) for part in whole.blocks.values()} - {None}
+    named = {found[1] for run in runs if (found := re.fullmatch(r"scripted\.(\w+)\(.*\)", run))}
+    assert named >= {"address", "asking", "lab", "slide", "talk", "watched"}
+    assert not [run for run in runs if len(run) > 70]
+    path, text = script()
+    assert re.fullmatch(r"/assets/poolscope-\w{8}\.js", path)
+    assert named <= set(re.findall(r"(\w+)\(element, trigger, watch, props\) \{\n", text))
 
 
 def test_what_is_loaded_ahead_is_what_gradio_imports_for_a_plot() -> None:

@@ -1,9 +1,6 @@
 // A file is read here, in the browser, and its text put into the box of the table, as if it had been pasted: nothing
 // is uploaded as a file. Notes what is cancelled.
-
-const input = element.querySelector("input[type=file]");
-const said = element.querySelector("[role=status]");
-const encoding = element.querySelector("select");
+const [input, said, encoding] = ["input[type=file]", "[role=status]", "select"].map((part) => element.querySelector(part));
 const zone = document.getElementById("lab");
 let last; // the file, to be read again in another encoding
 const read = async (file) => {

@@ -1,5 +1,5 @@
 // Draws every plot of the page: into the same element whenever its figure changes, and not before it is shown.
-// Stands in the page's head. Plotly is gradio's own, which comes with the page's one gr.Plot.
+// Plotly is gradio's own, which comes with the page's one gr.Plot.
 
 // What is now, with those parts of before that are equal: Plotly draws anew what is another array or object.
 const kept = (before, now) => {

@@ -1,0 +1,1 @@
+drawPlot(element, props, watch);

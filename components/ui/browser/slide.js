@@ -1,0 +1,1 @@
+watch("value", () => requestAnimationFrame(() => drawPlots(element)));

@@ -1,0 +1,1 @@
+watch("value", () => requestAnimationFrame(() => element.parentElement.checkVisibility() && trigger("select")));
