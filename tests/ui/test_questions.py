@@ -1,10 +1,12 @@
 """The Questions tab, without a browser: a click says the answer and shows the state that was measured."""
 
 import asyncio
+import re
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -15,6 +17,7 @@ from components.exhibits.question import Question
 from components.texts import ENGLISH, languages
 from components.types import Query
 from components.ui.classify import Classify
+from components.ui.places import Updates
 from components.ui.public.answering import for_gradio, with_timeout
 from components.ui.questions import QuestionsTab
 from components.ui.shell import build
@@ -29,14 +32,19 @@ def page(results: Path) -> gr.Blocks:
     return built(lambda: build(shipped(), results).page)
 
 
-def clicks_of(page: gr.Blocks, language: str = "") -> dict[str, Any]:
-    asking = [one for one in functions_of(page, language) if isinstance(one.fn, partial)]
-    return {one.fn.args[0]: one for one in asking if one.fn.func.__name__ == "show_answer"}
+def presses_of(page: gr.Blocks, language: str = "") -> list[Any]:
+    """What is called when a card is pressed whose question takes no text, and one whose question does."""
+    return [one for one in functions_of(page, language) if one.name == "ask_question"]
 
 
 def tab_of(page: gr.Blocks, language: str = "") -> QuestionsTab:
-    (tab,) = {function.fn.func.__self__ for function in clicks_of(page, language).values()}
+    (tab,) = {function.fn.__self__ for function in presses_of(page, language)}
     return tab
+
+
+def answers_of(tab: QuestionsTab, updates: Updates) -> dict[str, str]:
+    """The HTML in each card that an update fills, by key."""
+    return dict(updates.get(tab.cards, ()))
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +66,8 @@ def asking(tab: QuestionsTab, **answers: Any) -> QuestionsTab:
 def test_there_is_a_card_for_each_question_and_no_tab_where_none_can_be_answered(
     page: gr.Blocks, shown: QuestionsTab, whole: gr.Blocks
 ) -> None:
-    assert list(shown.cards) == list(clicks_of(page)) == KEYS
-    assert clicks_of(whole) == {}
+    assert re.findall(r'data-ask="(\w+)"', shown.cards.props["cards"]) == shown.keys == KEYS
+    assert tab_of(whole).keys == []
     for one, visible in ((page, True), (whole, False)):
         tabs = [part for part in one.blocks.values() if isinstance(part, gr.Tab) and part.id == "questions"]
         assert [tab.visible for tab in tabs] == [visible] * len(languages())
@@ -67,10 +75,10 @@ def test_there_is_a_card_for_each_question_and_no_tab_where_none_can_be_answered
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
 def test_a_click_shows_the_state_that_was_measured(
-    page: gr.Blocks, shown: QuestionsTab, classify: Classify, question: Question
+    shown: QuestionsTab, classify: Classify, question: Question
 ) -> None:
-    updates, around = clicks_of(page)[question.key].fn(), shown.around
-    answer = updates[shown.cards[question.key]]
+    updates, around = shown.ask_question(SimpleNamespace(question=question.key)), shown.around
+    answer = answers_of(shown, updates)[question.key]
     assert answer == shown.answers.answer(question.key).card
     assert 'class="said"' in answer
     assert 'class="banner"' in updates[around.banner]
@@ -97,24 +105,28 @@ def test_a_click_is_answered_as_it_is_served_whether_it_takes_texts_or_not(
     page: gr.Blocks, shown: QuestionsTab, key: str, sent: list[Any]
 ) -> None:
     """Gradio fills the defaults of a function in, of which no component has sent the value."""
-    function = copy(clicks_of(page)[key])
+    function = copy(presses_of(page)[bool(sent)])
     function.fn = for_gradio(function, with_timeout(function.fn, 30), queue=None)  # nobody waits in it
     request = gr.Request(Request({"type": "http", "headers": []}))
-    told = asyncio.run(page.process_api(function, sent, request=request))["data"]
-    assert 'class="said"' in told[function.outputs.index(shown.cards[key])]
+    for asked, wanted in ((key, [key]), ("none", []), ([], [])):
+        pressed = gr.EventData(shown.cards, {"question": asked})
+        told = asyncio.run(page.process_api(function, sent, request=request, event_data=pressed))["data"]
+        value = told[function.outputs.index(shown.cards)]
+        assert [key for key, html in (value if wanted else ()) if 'class="said"' in html] == wanted
 
 
 def test_a_question_may_be_asked_with_the_visitor_s_own_text(
     page: gr.Blocks, shown: QuestionsTab, classify: Classify
 ) -> None:
-    click, asked = clicks_of(page)["matters"], classify.question
-    assert click.inputs == [asked.text, asked.pair]
-    updates = click.fn("so good", None)
-    assert "“so good”" in updates[shown.cards["matters"]]
+    (plain, press), asked = presses_of(page), classify.question
+    assert (plain.inputs, press.inputs) == ([], [asked.text, asked.pair])
+    updates = press.fn(SimpleNamespace(question="matters"), "so good", None)
+    assert "“so good”" in answers_of(shown, updates)["matters"]
     assert updates[asked.text] == "so good"
     assert updates[classify.answer.views]["selected"] == "importance"
     own = {question.key for question in QUESTIONS if question.own}
-    assert own == {key for key, one in clicks_of(page).items() if one.inputs} == {"matters", "batch", "cost"}
+    marked = re.findall(r'data-ask="(\w+)" data-own', shown.cards.props["cards"])
+    assert own == {*marked} == {"matters", "batch", "cost"}
     link = followed(links_of(page), "question=matters&text=so+bad")
     assert "“so bad”" in link[shown.around.banner]
 
@@ -123,15 +135,15 @@ def test_a_link_answers_its_question_and_every_one_whose_card_was_in_sight(
     page: gr.Blocks, shown: QuestionsTab
 ) -> None:
     assert [one.control.key for one in shown.linked] == ["question", "answered"]
-    around, card = shown.around, shown.cards["pooler"]
+    around = shown.around
     for query, asked, answered in (
         ("question=pooler", "pooler", ["pooler"]),
         ("tab=questions&question=attends&answered=pooler", "attends", ["pooler", "attends"]),
         ("tab=questions&answered=pooler", None, ["pooler"]),
     ):
         updates = followed(links_of(page), query)
-        assert [key for key, one in shown.cards.items() if updates.get(one)] == answered
-        assert updates[card] == shown.show_answer("pooler")[card]
+        assert list(answers_of(shown, updates)) == answered
+        assert answers_of(shown, updates)["pooler"] == shown.answers.answer("pooler").card
         assert f'data-question="{asked}"' in (updates[around.banner] or 'data-question="None"')
         assert updates[around.chosen]["selected"] == ("questions" if "tab" in query else "classify")
 
@@ -139,17 +151,17 @@ def test_a_link_answers_its_question_and_every_one_whose_card_was_in_sight(
 def test_a_refused_question_changes_nothing_but_its_card(shown: QuestionsTab) -> None:
     refused = replace(QUESTIONS[0], pooling="nothing")
     updates = asking(shown, questions=(refused,)).show_answer(refused.key)
-    assert list(updates) == [shown.cards[refused.key]]
-    assert 'role="alert"' in updates[shown.cards[refused.key]]
+    assert list(updates) == [shown.cards]
+    assert 'role="alert"' in answers_of(shown, updates)[refused.key]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_questions_are_asked_in_the_language_of_the_page(page: gr.Blocks, language: str) -> None:
     path = "" if language == ENGLISH else language
-    tab, clicks = tab_of(page, path), clicks_of(page, path)
-    asked = [str(page.blocks[click.targets[0][0]].value) for click in clicks.values()]
-    assert asked == [question.question[language] for question in QUESTIONS]
-    assert f'lang="{language}"' in tab.show_answer("pooler")[tab.cards["pooler"]]
+    tab = tab_of(page, path)
+    asked = re.findall(r"<button[^>]*>([^<]*)</button>", tab.cards.props["cards"])
+    assert list(map(unescape, asked)) == [question.question[language] for question in QUESTIONS]
+    assert f'lang="{language}"' in answers_of(tab, tab.show_answer("pooler"))["pooler"]
 
 
 def test_a_bug_is_no_refusal(shown: QuestionsTab) -> None:
