@@ -294,7 +294,7 @@ class Detective:
         hint, box = say("detective.hint"), on_page.text_box
         heading = heading_html(Shown(say("detective.heading"), hint), "detective-card", say)
         with gr.Column(elem_id="detective-card", elem_classes=["card", "numbers"]):
-            gr.HTML(f"{heading}{hint_html(hint)}")
+            on_page.plain_html(f"{heading}{hint_html(hint)}")
             self.vector = box("vector", say("detective.vector"), say("detective.vector_hint"))
             with gr.Row(elem_id="detective-ask"):
                 self.prefix = box("prefix", say("detective.before"), say("detective.before_hint"))

@@ -60,7 +60,7 @@ class Compare(Tab):
     def __init__(self, around: Surroundings) -> None:
         self.analyst, self.mine, self.say = around.analyst, around.mine, around.say
         say, rows = self.say, first_rows(self.analyst)
-        gr.HTML(Markup('<p class="lead">{}</p>').format(say("compare.lead")))
+        on_page.plain_html(Markup('<p class="lead">{}</p>').format(say("compare.lead")))
         self._build_asking(rows)
         self._build_version()
         with gr.Row(elem_id="compare-progress"):
@@ -114,11 +114,11 @@ class Compare(Tab):
         with gr.Column(elem_id="compare-version"):
             with gr.Row(elem_id="compare-edits"):
                 self.bringing = button("bring", "compare.bring")
-                gr.HTML(Markup("<p>{}</p>").format(say("edit.lead")))
+                on_page.plain_html(Markup("<p>{}</p>").format(say("edit.lead")))
                 labels = {"copy": "edit.copy", "drop": "edit.drop", "swap": "edit.swap"}
                 self.edits = {name: button(name, label) for name, label in labels.items()}
                 self.clear = button("clear", "edit.clear")
-                self.note = gr.HTML("", elem_id="compare-edit-note")
+                self.note = on_page.plain_html(elem_id="compare-edit-note")
             with gr.Row(elem_id="compare-versions"):
                 hints, box = (say("edit.text_hint"), say("edit.pair_hint")), on_page.text_box
                 self.other = box("compare-version-text", say("edit.text"), hints[0], min_width=240)

@@ -16,6 +16,7 @@ from components.exhibits.panels import AVERAGES
 from components.exhibits.panels import EVIDENCE as PANEL
 from components.exhibits.view import visible
 from components.results import of
+from components.ui import places as on_page
 from components.ui.places import AT_ONCE, LAST_AT_ONCE, NOTHING, Given, Updates, build_places, menu, on
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
@@ -34,7 +35,7 @@ class EvidenceTab(Tab):
         self.measured = bool(self.tasks)
         if not self.measured:
             missing = Markup('<p class="missing">{}</p>').format(self.say("evidence.missing"))
-            gr.HTML(missing, elem_id="evidence-missing")
+            on_page.plain_html(missing, elem_id="evidence-missing")
             return
         # On arrival: one backbone, one without a trained head of its own if there is any.
         tuned = set(of(self.results, "head")["backbone"])
@@ -42,7 +43,7 @@ class EvidenceTab(Tab):
         self.first = select(self.results, self.tasks[0], (key,), self.titles)
         self.averages = build_places(AVERAGES, self.say)  # the same whatever is chosen
         with gr.Accordion(self.say("evidence.every"), open=False, elem_id="every-pooling") as self.fold:
-            gr.HTML(Markup('<p class="lead">{}</p>').format(self.say("evidence.lead")))
+            on_page.plain_html(Markup('<p class="lead">{}</p>').format(self.say("evidence.lead")))
             with gr.Row(elem_id="selection"):
                 tasks = [(kinds.get(one, visible(one)), one) for one in self.tasks]
                 title, size = self.say("evidence.task"), {"scale": 1, "min_width": 220}

@@ -57,16 +57,16 @@ class Lab:
         self.around, self.say = around, around.say
         self.classify = cast("Classify", around.tabs[CLASSIFY.key])
         say = self.say
-        gr.HTML(Markup('<p class="lead">{}</p>').format(say("lab.lead")))
+        on_page.plain_html(Markup('<p class="lead">{}</p>').format(say("lab.lead")))
         with gr.Column(elem_classes="card", elem_id="lab-bring"):
             hint = hint_html(say("lab.private", rows=around.lab_rows))
-            gr.HTML(f"{Markup('<h2>{}</h2>').format(say('lab.bring'))}{hint}")
+            on_page.plain_html(f"{Markup('<h2>{}</h2>').format(say('lab.bring'))}{hint}")
             with gr.Row(elem_id="lab-from"):
                 samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
                 on_page.scripted_html("lab", render("file", say, most=LARGEST), "lab-file")
             said: Any = {"label": say("fields.table"), "placeholder": say("lab.table_hint")}
             self.table = gr.Textbox("", **said, lines=6, max_lines=6, elem_id="lab-table")
-            self.notes = gr.HTML("", elem_id="lab-notes")
+            self.notes = on_page.plain_html(elem_id="lab-notes")
             with gr.Row(elem_id="lab-columns"):
                 names = ("text", "pair", "label")
                 titles = [(f"lab-{name}", say(f"lab.column_of_{name}")) for name in names]
@@ -75,7 +75,7 @@ class Lab:
             self.headed = gr.Checkbox(False, label=say("lab.headed"), visible=False, elem_id="lab-headed")
             self.merged = gr.Checkbox(False, label=say("lab.merged"), visible=False, elem_id="lab-merged")
         with gr.Column(elem_classes="card", elem_id="lab-choose"):
-            gr.HTML(Markup("<h2>{}</h2>").format(say("lab.choose")))
+            on_page.plain_html(Markup("<h2>{}</h2>").format(say("lab.choose")))
             self._build_choices()
         with gr.Row(elem_id="lab-go"):
             start = gr.Button(say("lab.fit"), variant="primary", elem_id="lab-start", scale=0, min_width=200)

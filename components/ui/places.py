@@ -7,7 +7,7 @@ gradio's Plotly, which the browser loads for the first gr.Plot.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -77,10 +77,14 @@ def script() -> str:
     return "".join(f"{{\n{text}}}\n" for text in at_once) + f"const scripted = {{ {', '.join(named)} }};\n"
 
 
-def scripted_html(name: str, html: str = "", element: str | None = None, **more: Any) -> gr.HTML:
-    """Make a piece of HTML with the id ``element`` that the file ``name`` of the folder runs for."""
-    run = f"scripted.{name}(element, trigger, watch, props)"
-    return gr.HTML(html, js_on_load=run, elem_id=element, **more)
+def plain_html(html: str = "", elem_id: str | None = None, run: str | None = None, **more: Any) -> gr.HTML:
+    """Make a piece of HTML, which runs nothing: gradio's own default tells the server of each click."""
+    return gr.HTML(html, elem_id=elem_id, js_on_load=run, **more)
+
+
+def scripted_html(name: str, html: str = "", elem_id: str | None = None, **more: Any) -> gr.HTML:
+    """Make a piece of HTML that the file ``name`` of the folder runs for."""
+    return plain_html(html, elem_id, f"scripted.{name}(element, trigger, watch, props)", **more)
 
 
 def watched_html() -> gr.HTML:
@@ -95,9 +99,10 @@ def hidden_text(element: str) -> gr.Textbox:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """The place of an exhibit: HTML above, a plot, HTML below it, and programs, as far as it has them.
+    """The place of an exhibit: HTML above, a plot with HTML below it, and programs, as far as it has them.
 
-    ``name``: of its heading and its plot.
+    ``name``: of its heading and its plot. Where nothing stands between them, ``above`` is ``plot``, too:
+    one component is cheaper for the browser. A plot's value: HTML above it, its figure as JSON, HTML below.
     """
 
     exhibit: Exhibit[Any]
@@ -110,15 +115,18 @@ class Place:
     @property
     def parts(self) -> list[Any]:
         """All of it."""
-        return [part for part in (self.above, self.plot, self.below, *self.codes) if part is not None]
+        return [*dict.fromkeys(filter(None, (self.above, self.plot, self.below))), *self.codes]
 
     def show(self, shown: Shown, say: Texts) -> Updates:
         """Put ``shown`` here."""
         above, below = str(heading_html(shown, self.name, say)), f"{shown.html}{shown.legend}"
-        ends = {self.above: above, self.below: below} if self.below else {self.above: above + below}
-        plot = {self.plot: shown.figure.to_json() if shown.figure else ""} if self.plot else {}
+        ends: Updates = {self.above: above, self.below: below} if self.below else {self.above: above + below}
+        if self.plot:
+            figure = shown.figure.to_json() if shown.figure else ""
+            one = self.above is self.plot
+            ends = {self.above: above, self.plot: (above if one else "", figure, below)}
         codes = shown.codes or ("",) * len(self.codes)
-        return {**ends, **plot, **dict(zip(self.codes, codes, strict=True))}
+        return {**ends, **dict(zip(self.codes, codes, strict=True))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,19 +178,27 @@ def build_places(
     """
     made: list[Place] = []
     controls: dict[Control[Any], Widget] = {}
+    headed = [exhibit for exhibit in panel.exhibits if exhibit.with_summary]
 
-    def build(exhibit: Exhibit[Any]) -> None:
+    def build(exhibit: Exhibit[Any], *styles: str) -> None:
         elsewhere = {*panel.controls, *controls}  # beside all, or in the card of another exhibit
         own = [control for control in exhibit.controls if control not in elsewhere]
-        name, bare = exhibit.element or exhibit.name, exhibit.frame == "bare"
+        name, summary = exhibit.element or exhibit.name, panel.summary if headed == [exhibit] else None
 
         def look() -> None:
             with gr.Row(elem_id=f"{name}-look") if len(own) > 1 else nullcontext():
                 controls.update({control: build_control(control, say) for control in own})
 
-        made.append(build_place(exhibit, name, say, look if own else None, name if bare else None))
+        named = "card" * (exhibit.frame == "card"), exhibit.style, *styles
+        box: dict[str, Any] = {"elem_id": name, "elem_classes": [style for style in named if style]}
+        folded = exhibit.frame == "folded"
+        alone = not (folded or own or summary or exhibit.codes)
+        frame = partial(gr.Accordion, say(exhibit.title), open=False) if folded else gr.Column
+        with nullcontext() if alone else frame(**box):
+            if summary:
+                build(summary)
+            made.append(build_place(exhibit, name, say, look if own else None, **(box if alone else {})))
 
-    headed = [exhibit for exhibit in panel.exhibits if exhibit.with_summary]
     if panel.summary is not None and len(headed) != 1:  # it belongs to all of them, and stands above
         build(panel.summary)
     for number, row in enumerate(panel.rows):
@@ -192,13 +208,10 @@ def build_places(
         with gr.Row() if several else nullcontext():
             for exhibit in shown:
                 last = beside if exhibit is shown[-1] and number == 0 else None
-                column: dict[str, Any] = {"scale": exhibit.width, "min_width": 300} if several else {}
-                side: Any = {**column, "elem_id": f"{panel.key}-side", "elem_classes": "side"}
+                width = [f"wide-{exhibit.width}"] * several
+                side: Any = {"elem_id": f"{panel.key}-side", "elem_classes": ["side", *width]}
                 with gr.Column(**side) if last else nullcontext():
-                    with _framed(exhibit, say, {} if last else column):
-                        if panel.summary is not None and headed == [exhibit]:
-                            build(panel.summary)
-                        build(exhibit)
+                    build(exhibit, *([] if last else width))
                     if last:
                         last()
             if end is not None:
@@ -206,40 +219,34 @@ def build_places(
     return Places(panel, tuple(made), controls, say)
 
 
-def _framed(exhibit: Exhibit[Any], say: Texts, column: dict[str, Any]) -> AbstractContextManager[Any]:
-    name, style = exhibit.element or exhibit.name, [exhibit.style] if exhibit.style else []
-    if exhibit.frame == "folded":
-        return gr.Accordion(say(exhibit.title), open=False, elem_id=name, elem_classes=style)
-    if exhibit.frame == "bare":
-        return nullcontext()
-    return gr.Column(elem_id=name, elem_classes=["card", *style], **column)
-
-
 def build_place(
     exhibit: Exhibit[Any],
     name: str,
     say: Texts,
     controls: Callable[[], object] | None = None,
-    element: str | None = None,
+    **box: Any,
 ) -> Place:
     """Lay the components of an exhibit out, without what it stands in.
 
-    ``controls`` builds its own, under its heading; ``element`` is the id of the HTML where that stands bare.
+    ``controls`` builds its own, under its heading; ``box``: properties of its HTML where that stands alone.
     """
-    apart, plot, style = exhibit.plotted or controls is not None, None, "part" if exhibit.codes else None
-    ends = gr.HTML("", elem_id=element, elem_classes=style)
+    alone, plot, below = exhibit.plotted and controls is None, None, None
+    if not alone:
+        above = plain_html(**{"elem_classes": ["part"] if exhibit.codes else None, **box})
     if controls is not None:
         controls()
     if exhibit.plotted:  # in a box of its own, which scrolls where the plot is larger
-        with gr.Column(elem_id=f"{name}-plot", elem_classes="plot"):
-            more: Any = {"html_template": "<div></div>", "apply_default_css": False}
-            plot = scripted_html("plot", **more)
-    rest = gr.HTML("", elem_classes="part") if apart else None
+        prose = '<div class="prose gradio-style"></div>'
+        drawn = f'{prose * alone}<div class="plot" id="{name}-plot"><div></div></div>{prose}'
+        frame: Any = {**(box if alone else {}), "elem_classes": [*box.get("elem_classes", ()), "drawn"]}
+        plot = scripted_html("plot", html_template=drawn, apply_default_css=False, **frame)
+    elif controls is not None:
+        below = plain_html(elem_classes="part")
     codes: list[gr.Code] = []
     for key in exhibit.codes:
-        more = {"language": "python", "interactive": False, "wrap_lines": True}
+        more: Any = {"language": "python", "interactive": False, "wrap_lines": True}
         codes.append(gr.Code(label=say(key), elem_id=key.rpartition(".")[-1], **more))
-    return Place(exhibit, name, ends, plot, rest, tuple(codes))
+    return Place(exhibit, name, plot if alone else above, plot, below, tuple(codes))
 
 
 def build_control(control: Control[Any], say: Texts) -> Widget:
@@ -282,7 +289,7 @@ class ProgressBar:
 
     def __init__(self, name: str, say: Texts, apart: bool = False, **button: Any) -> None:
         """Lay it out: nothing is under way. ``apart``: the line is rendered elsewhere, later."""
-        self.status = gr.HTML("", elem_id=f"{name}-status", render=not apart)
+        self.status = plain_html(elem_id=f"{name}-status", render=not apart)
         self.cancel = gr.Button(say("download.cancel"), interactive=False, elem_id=f"{name}-cancel", **button)
         self.parts: list[Any] = [self.status, self.cancel]
 

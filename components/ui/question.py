@@ -160,7 +160,7 @@ class Lookup:
                 said: Any = {"label": say("lookup.id"), "placeholder": say("lookup.hint")}
                 self.box = gr.Textbox(**said, info=say("lookup.note"), max_lines=1, elem_id="lookup-id")
                 self.button = gr.Button(say("lookup.button"), elem_id="lookup-button")
-            self.refusal = gr.HTML("", elem_id="lookup-refusal")
+            self.refusal = on_page.plain_html(elem_id="lookup-refusal")
 
 
 def _build_chips(examples: Sequence[Example], say: Texts) -> gr.Dataset:
@@ -182,7 +182,7 @@ class Download:
     def __init__(self, analyst: Analyst, say: Texts) -> None:
         self.analyst, self.say = analyst, say
         with gr.Row(elem_id="offer", elem_classes="card notice"):  # seen while it says something
-            self.facts = gr.HTML("", elem_id="offer-facts")
+            self.facts = on_page.plain_html(elem_id="offer-facts")
             self.start = gr.Button(say("download.button_unsized"), variant="primary", elem_id="download")
         with gr.Row(elem_id="coming", elem_classes="card notice"):
             self.bar = on_page.ProgressBar("coming", say)

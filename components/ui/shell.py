@@ -35,7 +35,7 @@ from components.ui.classify import CLASSIFY
 from components.ui.compare import COMPARE
 from components.ui.evidence import EVIDENCE
 from components.ui.lab import LAB
-from components.ui.places import OF_MODEL, PRIVATE, Given, Updates, browser, on, scripted_html
+from components.ui.places import OF_MODEL, PRIVATE, Given, Updates, browser, on, plain_html, scripted_html
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
@@ -112,7 +112,7 @@ class Links:
             title = render("title", say, languages=others, language=say.language)
             scripted_html("title", title, "title")  # a link to another language keeps the address
             corner = gr.Column(min_width=0, elem_id="corner")
-        self.banner = gr.HTML("", elem_id="asked")
+        self.banner = plain_html(elem_id="asked")
         self.tabs: dict[str, Tab] = {}
         mine = gr.State("")
         with gr.Tabs(elem_id="tabs") as chosen:
@@ -140,7 +140,7 @@ class Links:
             arrivals = json.dumps([[control.key, written(control.default)] for control in self.controls])
             buttons = render("share", self.say, arrivals=arrivals, aliases=json.dumps(ALIASES))
             share = scripted_html("address", buttons, "share")
-            dialog = gr.HTML("", elem_id="code-place")
+            dialog = plain_html(elem_id="code-place")
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
         tabs = [one.tabs for one in self.linked if one.tabs is not None]
         waiting = [part for tab in self.tabs.values() for part in tab.waits]  # an answer may be a refusal

@@ -117,7 +117,7 @@ class Talk:
             driver = scripted_html("talk", bar, "talk-bar")
             scripted_html("speaker", speaker_html(scripts, say), "talk-speaker")
             if room:
-                scripted_html("room", element="talk-room")
+                scripted_html("room", elem_id="talk-room")
         driver.apply(
             self.prepare,
             outputs=[*self.slides, self.end],

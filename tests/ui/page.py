@@ -79,9 +79,10 @@ def followed(links: Links, query: str, **more: object) -> Updates:
     return updates
 
 
-def drawn(value: str) -> go.Figure:
+def drawn(value: Sequence[str]) -> go.Figure:
     """What a plot of the page is given to draw, each value checked by plotly's own classes."""
-    return go.Figure(json.loads(value))
+    _, figure, _ = value
+    return go.Figure(json.loads(figure))
 
 
 def place_of(panels: Iterable[Places], name: str) -> Place:

@@ -73,13 +73,13 @@ def test_where_it_comes_from_is_asked_after_a_quick_answer_and_else_with_a_click
     card, answer = page.tab.answer.origin, page.tab.answer
     page.values[card.stored] = None
     page.take(card.follow_card(page.values))
-    assert "masked ([MASK])" in plain(card.draw(page.values)[card.place.below])
+    assert "masked ([MASK])" in plain(card.draw(page.values)[card.place.plot][2])
     assert card.watch not in page.set(reference="pooled")  # which changes nothing there
     assert list(card.ask_card(page.values)) == [NOTHING]
     with patch("components.exhibits.view.LIGHT", 0):  # as of a large model
         offered = page.set(text="so bad")
         assert offered[card.button]["visible"]
-        assert offered[card.place.plot] == ""
+        assert offered[card.place.plot] == ("", "", "")
         assert card.follow_card(page.values) is NOTHING
         assert card.draw(page.values) is NOTHING  # what is stored is of another answer
     said = []
@@ -163,7 +163,7 @@ def test_a_refusal_is_said_and_nothing_is_drawn(page: Page) -> None:
     assert SAY("errors.died") in audited(page)
     (updates,) = opened(page)
     assert SAY("errors.died") in plain(updates[page.tab.answer.importance.view.first])
-    assert updates[plot_of(page, "matters")] == ""
+    assert updates[plot_of(page, "matters")] == ("", "", "")
 
 
 def test_the_report_and_the_talk_ask_once_for_what_they_show(page: Page, looked: list[Any]) -> None:
@@ -273,8 +273,9 @@ def test_each_frame_is_what_the_server_draws(page: Page, query: Query) -> None:
     for index, (centring, layer) in enumerate(product(CENTRINGS, range(analysis.layers + 1))):
         updates = answer.show(answered(whole), {LAYER.key: layer, CENTRED.key: centring}, {})
         values = [part["values"][part["at"][index]] for part in found["parts"]]
-        assert values == [updates[part] for place in answer.looked_at for part in place.parts]
-        assert all(len(set(part["values"])) == len(part["values"]) for part in found["parts"])
+        shown = [updates[part] for place in answer.looked_at for part in place.parts]
+        assert values == json.loads(json.dumps(shown))
+        assert all(len({*map(str, part["values"])}) == len(part["values"]) for part in found["parts"])
 
 
 def test_an_answer_sends_its_frames_and_a_refusal_none(page: Page) -> None:

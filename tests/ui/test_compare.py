@@ -368,7 +368,7 @@ def test_nothing_is_traced_before_the_click_and_then_what_is_shown(both: Compare
     *busy, found = both.press(card.button)
     assert traced(both) == ["many, layer -2: not good, a pair -> good, a fair"]
     assert both.tab.analyst.find("many").title in plain(found[card.place.above])
-    assert found[card.place.plot]
+    assert drawn(found[card.place.plot]).data
     assert [one[card.bar.cancel]["interactive"] for one in (*busy, found)] == [True, True, False]
     said = [SAY("trace.starting"), SAY("trace.progress", done=1, total=4), ""]
     assert [plain(one[card.bar.status]) for one in (*busy, found)] == said
@@ -379,7 +379,7 @@ def test_what_cannot_be_traced_says_why_and_of_one_version_there_is_none(both: C
     card = both.tab.trace
     *_, refused = both.press(card.button)
     assert SAY("errors.untraced", layer=1) in plain(refused[card.place.above])
-    assert not refused[card.place.plot]
+    assert refused[card.place.plot] == ("", "", "")
     both.set(version_text="", version_pair="")
     assert both.ask()[card.place.above] == ""
     assert both.press(card.button) == [NOTHING]

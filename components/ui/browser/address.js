@@ -41,14 +41,9 @@ const remember = (values) => {
   }
 };
 const others = (wanted) => [...new URLSearchParams(location.search)].filter(([key]) => wanted(key));
-const address = () => { // with what others have put there, the theme for example
-  const all = new URLSearchParams([...others((key) => !ours.has(key)), ...state]);
-  return all.size ? `?${all}` : location.pathname;
-};
-const link = () => {
-  const all = new URLSearchParams([...state, ...others((key) => key === "lang")]);
-  return location.origin + location.pathname + (all.size ? `?${all}` : "");
-};
+const written = (...all) => (all.length ? `?${new URLSearchParams(all)}` : "");
+const address = () => written(...others((key) => !ours.has(key)), ...state) || location.pathname; // with the theme, for example
+const link = () => location.origin + location.pathname + written(...state, ...others((key) => key === "lang"));
 
 // Called by gradio: `changed` whenever a control changes; `set` and `followed` with the values of all, in order.
 let due = 0;
@@ -73,8 +68,7 @@ window.poolscope = {
   },
 };
 
-const status = element.querySelector("[role=status]");
-const field = element.querySelector("input");
+const [status, field] = ["[role=status]", "input"].map((part) => element.querySelector(part));
 const copy = async () => {
   try {
     await navigator.clipboard.writeText(link());

@@ -20,8 +20,7 @@ document.addEventListener("poolscope:picked", ({ detail: { name, y } }) => {
 });
 
 // On a phone the answer comes first: below it, the button folds the question out.
-const button = element.querySelector("button");
-const asking = element.closest("#asking");
+const button = element.querySelector("button"), asking = element.closest("#asking");
 const fold = (open) => {
   asking.toggleAttribute("data-open", open); // which gradio leaves alone, unlike classes
   button.setAttribute("aria-expanded", String(open));

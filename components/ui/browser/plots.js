@@ -23,8 +23,7 @@ const copied = (layout) => Object.fromEntries(Object.entries(layout).map(
 const MARKS = ["shapes", "annotations"];
 const marks = (before, now) => {
   if (!before || now === before || now.data !== before.data) return null;
-  const keys = Object.keys({ ...before.layout, ...now.layout });
-  const changed = keys.filter((key) => before.layout[key] !== now.layout[key]);
+  const changed = Object.keys({ ...before.layout, ...now.layout }).filter((key) => before.layout[key] !== now.layout[key]);
   if (!changed.every((key) => MARKS.includes(key) && now.layout[key])) return null;
   return Object.fromEntries(changed.map((key) => [key, now.layout[key]]));
 };
@@ -56,10 +55,9 @@ const drawNext = (now) => {
   first.plot.rested = begun + took + Math.min(REST * took, LONGEST);
 };
 
-window.drawPlot = (element, props, watch) => {
-  const box = element.closest(".plot");
+window.drawPlot = (box, figure, watch) => {
   const name = box.id.replace(/-plot$/, "");
-  const plot = element.firstElementChild;
+  const plot = box.firstElementChild;
   let drawn = null; // the figure as it stands there
   let value; // its JSON
   let width = 0, wide = 0; // of the box: now, and when it was drawn
@@ -70,16 +68,15 @@ window.drawPlot = (element, props, watch) => {
   box.tabIndex = 0; // long plots scroll in their box, also by keyboard
 
   const draw = () => {
-    if (value === props.value) {
+    const now = figure();
+    if (value === now) {
       if (drawn && wide !== width) window.Plotly.relayout(plot, { autosize: true });
-    } else if (props.value) {
+    } else if (now) {
       const before = drawn;
-      drawn = kept(before, JSON.parse(props.value));
+      drawn = kept(before, JSON.parse(now));
       const moved = wide === width && marks(before, drawn);
       if (moved) window.Plotly.relayout(plot, moved);
-      else if (drawn !== before || wide !== width) {
-        window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true });
-      }
+      else if (drawn !== before || wide !== width) window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true });
       if (!before) plot.on("plotly_click", ({ points: [{ x, y }] }) => {
         plot.dispatchEvent(new CustomEvent("poolscope:picked", { bubbles: true, detail: { name, x, y } }));
       });
@@ -88,10 +85,10 @@ window.drawPlot = (element, props, watch) => {
       plot.classList.remove("js-plotly-plot"); // which Plotly leaves there
       drawn = null;
     }
-    value = props.value;
+    value = now;
     wide = width;
   };
-  const due = () => width && (value !== props.value || wide !== width); // a hidden one is, once it is shown
+  const due = () => width && (value !== figure() || wide !== width); // a hidden one is, once it is shown
   const own = { box, due, draw, rested: 0 };
   watch("value", () => drawSoon(own));
   new ResizeObserver(([{ contentRect }]) => {
@@ -99,7 +96,3 @@ window.drawPlot = (element, props, watch) => {
     drawSoon(own);
   }).observe(box);
 };
-
-window.drawPlots = (element) => element.querySelectorAll(".plot").forEach((box) => { // with their figures in them
-  window.drawPlot(box, { value: box.lastElementChild.textContent }, () => {});
-});

@@ -12,8 +12,7 @@ const place = () => {
 const show = (html) => { // how to vote, below a question that stands alone; the tally, beside the answer
   const slide = current(), old = slide?.querySelector(".room") ?? null;
   for (const one of talk.querySelectorAll(".slide .room")) if (one !== old) one.remove();
-  if (!slide) return;
-  if (!html) return old?.remove();
+  if (!slide || !html) return old?.remove();
   const box = old ?? slide.querySelector(".said").appendChild(Object.assign(document.createElement("div"), { className: "room" }));
   if (box.dataset.votes !== html) box.innerHTML = box.dataset.votes = html;
   const code = document.querySelector("#slide-end .invitation :is(svg, .near)"); // comes last

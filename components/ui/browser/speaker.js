@@ -85,9 +85,7 @@ const fill = (popup) => {
   paper.close();
   const isOpen = () => view === popup && !popup.closed;
   const now = () => isOpen() && update(paper);
-  for (const frame of paper.querySelectorAll("iframe")) {
-    frame.addEventListener("load", () => { prepare(frame.contentDocument); now(); });
-  }
+  for (const frame of paper.querySelectorAll("iframe")) frame.addEventListener("load", () => { prepare(frame.contentDocument); now(); });
   paper.addEventListener("keydown", (event) => {
     const key = event.key.toLowerCase();
     if (event.ctrlKey || event.metaKey || event.altKey || !WALKS.test(key)) return;
@@ -102,10 +100,7 @@ const fill = (popup) => {
     now();
     if (detail) button?.blur(); // it was the mouse: the next key is for the talk
   });
-  bring().then((html) => {
-    if (html) paper.getElementById("notes").innerHTML = html;
-    now();
-  });
+  bring().then((html) => { if (html) paper.getElementById("notes").innerHTML = html; }).then(now);
   new MutationObserver(now).observe(talk, { attributes: true, childList: true, characterData: true, subtree: true });
   for (const one of [window, popup]) one.addEventListener("resize", now);
   setInterval(() => isOpen() && tell(paper), 1000);

@@ -93,13 +93,11 @@ const fit = (slide) => {
 const waiting = new Set(); // slides that have changed since they were fitted
 const refit = (changed) => {
   if (!step) return;
-  if (!waiting.size) {
-    requestAnimationFrame(() => {
-      waiting.forEach(fit);
-      waiting.clear();
-      filled.takeRecords(); // what fitting itself has changed
-    });
-  }
+  if (!waiting.size) requestAnimationFrame(() => {
+    waiting.forEach(fit);
+    waiting.clear();
+    filled.takeRecords(); // what fitting itself has changed
+  });
   for (const slide of changed) waiting.add(slide);
 };
 const filled = new MutationObserver((records) => refit(new Set(
@@ -194,8 +192,7 @@ talk.addEventListener("click", ({ target }) => {
   const { talk: asked, slide, open: other } = target.closest("button")?.dataset ?? {};
   BUTTONS[asked]?.();
   if (slide) go(Number(slide));
-  if (other) choose(other);
-  if (other) go(1);
+  if (other) { choose(other); go(1); }
   if (slide || ((other || asked === "close") && target.closest("dialog")) || target.matches("dialog")) target.closest("dialog").close(); // or beside it
 });
 
@@ -208,9 +205,8 @@ window.addEventListener("beforeprint", () => {
 
 const SWIPE = 60; // pixels, and twice as far to a side as up or down
 let touched = null;
-talk.addEventListener("touchstart", ({ touches }) => {
-  touched = touches.length === 1 ? touches[0] : null; // two fingers enlarge
-}, { passive: true });
+const touch = ({ touches }) => { touched = touches.length === 1 ? touches[0] : null; }; // two fingers enlarge
+talk.addEventListener("touchstart", touch, { passive: true });
 talk.addEventListener("touchend", ({ changedTouches: [end] }) => {
   if (!touched) return;
   const [x, y] = [end.clientX - touched.clientX, end.clientY - touched.clientY];
