@@ -115,7 +115,7 @@ class Talk:
             self.end = _slide("end", self._ended(scripts[0]))  # how the audience gets to the page
             bar = bar_html(scripts, [show.texts for show in self.shows], say)
             driver = scripted_html("talk", bar, "talk-bar")
-            scripted_html("speaker", speaker_html(scripts, say), "talk-speaker")
+            scripted_html("speaker", elem_id="talk-speaker")
             if room:
                 scripted_html("room", elem_id="talk-room")
         driver.apply(
@@ -246,18 +246,12 @@ def qr_code(link: object, say: Texts) -> Markup:
     return render("code", say, svg=svg, link=visible(link), near=is_near(link))
 
 
-def speaker_html(scripts: tuple[Script, ...], say: Texts) -> Markup:
-    """Write what the speaker's window holds for all talks, in a template that the script fills it from.
-
-    The page is everybody's, so it holds no notes: those come in the place of this ``notes_html``.
-    """
-    style, notes = Markup(browser("speaker.css")), notes_html(scripts, say, told=False)
-    return render("speaker", say, notes=notes, style=style)
-
-
-def notes_html(scripts: tuple[Script, ...], say: Texts, told: bool = True) -> Markup:
-    """Write what is planned for each slide of all talks, and its notes where they may be ``told``."""
-    return render("speaker_notes", say, scripts=scripts, told=told, visible=visible)
+def speaker_html(scripts: tuple[Script, ...], say: Texts, told: bool = True) -> Markup:
+    """Write the speaker's window for all talks, with their notes where they may be ``told``."""
+    style = Markup(browser("speaker.css"))
+    return render(
+        "speaker", say, scripts=scripts, told=told, style=style, tag=say.language.tag, visible=visible
+    )
 
 
 KEY, TOKEN = "poolscope_room", "poolscope_phone"  # cookies of the speaker's browser, and of a phone
@@ -404,7 +398,7 @@ class RoomMiddleware:
             ("POST", "/room/vote"): self._vote,
             ("POST", "/room/at"): self._at,
         }
-        led: Routes = {("GET", "/room/lead"): self._lead, ("GET", "/speaker"): self._notes}
+        led: Routes = {("GET", "/room/lead"): self._lead, ("GET", "/speaker"): self._speaker}
         self._routes = {**led, **(followed if phones else {})}
         logger.info("To lead the talk, open /room/lead?key=%s of this app", room.key)
 
@@ -469,12 +463,11 @@ class RoomMiddleware:
         self._room.lead(json_object(await read_body(request.receive, MOST_BYTES, SECONDS, say)))
         return HTMLResponse(votes_html(self._room, say))
 
-    async def _notes(self, request: Request, _say: Texts) -> Response:
-        """Give the notes of all slides to who leads, and to this machine, on which their file stands."""
+    async def _speaker(self, request: Request, _say: Texts) -> Response:
+        """Give the speaker's window, with notes for who leads and this machine, where their file is."""
         say = request_texts(request.headers)  # of the page that asks
-        if not (is_here(request.scope) or self._has_key(request.cookies.get(KEY))):
-            raise HTTPException(HTTPStatus.FORBIDDEN, say("speaker.locked"))
-        return HTMLResponse(notes_html(self._room.scripts.get(say.language.tag, ()), say))
+        told = is_here(request.scope) or self._has_key(request.cookies.get(KEY))
+        return HTMLResponse(speaker_html(self._room.scripts.get(say.language.tag, ()), say, told))
 
     def _has_key(self, given: str | None) -> bool:
         return secrets.compare_digest((given or "").encode(), self._room.key.encode())

@@ -18,7 +18,7 @@ from components.exhibits.talks import parse_talks, read_talks
 from components.exhibits.verdict import VERDICT
 from components.reach import UNKNOWN
 from components.types import Query
-from components.ui.talk import Show, Talk, notes_html, reader, shows_of
+from components.ui.talk import Show, Talk, reader, shows_of, speaker_html
 from tests.exhibits.showing import Document, plain
 from tests.serving import built
 from tests.ui.fake import XSS, FakeAnalyst
@@ -54,7 +54,7 @@ def test_a_slide_is_a_state_with_words_and_its_link() -> None:
 
 
 def test_every_slide_has_its_notes_and_its_plan_in_the_speaker_s_window() -> None:
-    html = str(notes_html(parse_talks(TALKS, CONTROLS, SHOWS), SAY))
+    html = str(speaker_html(parse_talks(TALKS, CONTROLS, SHOWS), SAY))
     one, other = html.split('<div data-talk="talk-2">')
     assert '<div data-talk="one"><section data-minutes="1.5" hidden><h2>Look at &lt;b&gt;' in one
     assert '<p class="ask">First a question: Which &lt;one&gt;?' in one

@@ -1,8 +1,7 @@
-// The speaker's window: this page opens it, fills it from a template and drives it, so no server is asked for it.
+// The speaker's window: this page opens it, fills it and drives it; no server is asked once the talk has been shown.
 
 const talk = document.getElementById("talk");
 const status = document.querySelector("#talk-bar [role=status]");
-const template = element.querySelector("template");
 const NAMED = /^talk-(\d+)$/; // the name of a window whose talk has a speaker's window: it outlives a reload
 const WALKS = /^(arrow(left|right)|page(up|down)|home|end|enter|[0-9b. ])$/;
 const told = () => [...talk.querySelectorAll(".slide[data-told]")];
@@ -73,16 +72,18 @@ const update = (paper) => {
   tell(paper);
 };
 
-let notes = null; // for who may have them; they come when the talk is shown, and need no network after that
-const bring = () => (notes ??= fetch("./speaker").then((answer) => (answer.ok ? answer.text() : ""), () => ""));
+let whole; // the window's HTML, with notes for who may have them
+const bring = () => (whole ??= fetch("./speaker").then((answer) => answer.text(), () => { whole = null; }));
 new MutationObserver(() => isOn() && bring()).observe(talk, { attributes: true, attributeFilter: ["class"] });
-const fill = (popup) => {
-  const paper = popup.document, kept = paper.body?.dataset.began; // of this page before it was loaded again
+const fill = async (popup) => {
+  const html = await bring(), paper = popup.document, kept = paper.body?.dataset.began; // of this page before it was loaded again
+  if (!html) return popup.close();
+  view = popup;
   if (kept) talk.dataset.began ??= kept;
   paper.open();
-  paper.write(`<!doctype html><html lang="${document.documentElement.lang}" data-theme="${isDark() ? "dark" : "light"}">
-    <head><title>${template.dataset.title}</title></head><body>${template.innerHTML}</body></html>`);
+  paper.write(html);
   paper.close();
+  paper.documentElement.dataset.theme = isDark() ? "dark" : "light";
   const isOpen = () => view === popup && !popup.closed;
   const now = () => isOpen() && update(paper);
   for (const frame of paper.querySelectorAll("iframe")) frame.addEventListener("load", () => { prepare(frame.contentDocument); now(); });
@@ -100,7 +101,6 @@ const fill = (popup) => {
     now();
     if (detail) button?.blur(); // it was the mouse: the next key is for the talk
   });
-  bring().then((html) => { if (html) paper.getElementById("notes").innerHTML = html; }).then(now);
   new MutationObserver(now).observe(talk, { attributes: true, childList: true, characterData: true, subtree: true });
   for (const one of [window, popup]) one.addEventListener("resize", now);
   setInterval(() => isOpen() && tell(paper), 1000);
@@ -108,8 +108,8 @@ const fill = (popup) => {
 
 let view = null; // the window, from when it is opened until this page is left
 const attach = (id) => {
-  view = window.open("", `speaker-${id}`, "popup,width=1100,height=720");
-  if (view) fill(view);
+  const popup = window.open("", `speaker-${id}`, "popup,width=1100,height=720");
+  if (popup) fill(popup);
 };
 if (NAMED.test(window.name)) attach(NAMED.exec(window.name)[1]); // this page was loaded again
 document.addEventListener("poolscope:speaker", () => {
