@@ -126,7 +126,7 @@ class Compare(Tab):
         self.unedited: Updates = {self.other: "", self.other_pair: "", self.note: ""}
 
     def _build_trace(self) -> None:
-        self.trace = TraceCard(self.analyst, self.shown, offered(self.analyst, self.say), self.say)
+        self.trace = TraceCard(self.analyst, self.shown, self.say)
 
     def _linked(self) -> list[Linked]:
         """List what is compared, and how it is looked at; which backbones there are is asked each time."""
@@ -306,14 +306,14 @@ class TraceCard:
     along, for what is sent is paid. ``news``: what a trace changes.
     """
 
-    def __init__(self, analyst: Analyst, shown: gr.State, backbones: list[Pair], say: Texts) -> None:
-        """Lay the card out, which the style sheet hides while it is empty. ``backbones``: may be compared."""
+    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
+        """Lay the card out, which the style sheet hides while it is empty."""
         self.analyst, self.shown, self.say = analyst, shown, say
 
         def asking() -> None:
             with gr.Row(elem_id="trace-ask"):
-                choices, size = [("", ""), *backbones], {"scale": 3, "min_width": 200}
-                self.backbone = menu("trace-backbone", say(TRACED.label), choices, "", **size)
+                size = {"scale": 3, "min_width": 200}
+                self.backbone = menu("trace-backbone", say(TRACED.label), [("", "")], "", **size)
                 self.button = gr.Button(say("trace.button"), elem_id="trace-start", scale=0, min_width=220)
             self.texts, self.bar = on_page.hidden_text("trace-texts"), on_page.ProgressBar("trace", say)
 

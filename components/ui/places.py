@@ -236,10 +236,8 @@ def build_place(
     if controls is not None:
         controls()
     if exhibit.plotted:  # in a box of its own, which scrolls where the plot is larger
-        prose = '<div class="prose gradio-style"></div>'
-        drawn = f'{prose * alone}<div class="plot" id="{name}-plot"><div></div></div>{prose}'
         frame: Any = {**(box if alone else {}), "elem_classes": [*box.get("elem_classes", ()), "drawn"]}
-        plot = scripted_html("plot", html_template=drawn, apply_default_css=False, **frame)
+        plot = scripted_html("plot", html_template="", apply_default_css=False, **frame)
     elif controls is not None:
         below = plain_html(elem_classes="part")
     codes: list[gr.Code] = []

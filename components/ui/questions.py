@@ -15,6 +15,7 @@ from components.ui.places import NOTHING, OF_MODEL, PRIVATE, Given, Updates, on,
 from components.ui.question import to_text
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind, selected
 
+INERT = {ord(sign): f"&#{ord(sign)};" for sign in "`$\\{"}  # signs of the language of gradio's templates
 TOLD = (
     "() => document.dispatchEvent(new Event('poolscope:told'))"  # the card that was pressed waits no longer
 )
@@ -38,12 +39,11 @@ class QuestionsTab(Tab):
         self.linked = [Linked(asked, None), Linked(answered, None)]
         others = [part for other in around.tabs.values() for part in other.outputs]
         self.elsewhere: list[Any] = [around.banner, around.chosen, *others]
-        cards = render("questions", say, questions=available, tag=say.language.tag)
-        more: Any = {"html_template": "${cards}", "cards": cards, "apply_default_css": False}
-        self.cards = scripted_html("questions", elem_id="question-cards", **more)
+        cards = render("questions", say, questions=available, tag=say.language.tag).translate(INERT)
+        self.cards = scripted_html("questions", elem_id="question-cards", html_template=cards)
         self.outputs = [self.cards, *self.elsewhere]
         own: Any = [one.part for one in around.linked() if one.control.key in ("text", "pair")]
-        how = {**OF_MODEL, **PRIVATE, "trigger_mode": "multiple"}  # several may be asked, one after the other
+        how = {**OF_MODEL, **PRIVATE}
         for pressed, sent in ((self.cards.select, None), (self.cards.input, own)):  # without texts, and with
             on([pressed], self.ask_question, sent, self.outputs, how).then(None, js=TOLD, **PRIVATE)
 

@@ -66,7 +66,7 @@ def asking(tab: QuestionsTab, **answers: Any) -> QuestionsTab:
 def test_there_is_a_card_for_each_question_and_no_tab_where_none_can_be_answered(
     page: gr.Blocks, shown: QuestionsTab, whole: gr.Blocks
 ) -> None:
-    assert re.findall(r'data-ask="(\w+)"', shown.cards.props["cards"]) == shown.keys == KEYS
+    assert re.findall(r'data-ask="(\w+)"', shown.cards.html_template) == shown.keys == KEYS
     assert tab_of(whole).keys == []
     for one, visible in ((page, True), (whole, False)):
         tabs = [part for part in one.blocks.values() if isinstance(part, gr.Tab) and part.id == "questions"]
@@ -125,7 +125,7 @@ def test_a_question_may_be_asked_with_the_visitor_s_own_text(
     assert updates[asked.text] == "so good"
     assert updates[classify.answer.views]["selected"] == "importance"
     own = {question.key for question in QUESTIONS if question.own}
-    marked = re.findall(r'data-ask="(\w+)" data-own', shown.cards.props["cards"])
+    marked = re.findall(r'data-ask="(\w+)" data-own', shown.cards.html_template)
     assert own == {*marked} == {"matters", "batch", "cost"}
     link = followed(links_of(page), "question=matters&text=so+bad")
     assert "“so bad”" in link[shown.around.banner]
@@ -159,7 +159,7 @@ def test_a_refused_question_changes_nothing_but_its_card(shown: QuestionsTab) ->
 def test_the_questions_are_asked_in_the_language_of_the_page(page: gr.Blocks, language: str) -> None:
     path = "" if language == ENGLISH else language
     tab = tab_of(page, path)
-    asked = re.findall(r"<button[^>]*>([^<]*)</button>", tab.cards.props["cards"])
+    asked = re.findall(r"<button[^>]*>([^<]*)</button>", tab.cards.html_template)
     assert list(map(unescape, asked)) == [question.question[language] for question in QUESTIONS]
     assert f'lang="{language}"' in answers_of(tab, tab.show_answer("pooler"))["pooler"]
 

@@ -1,8 +1,9 @@
 // A plot's value: HTML above it, its figure, HTML below it. Gradio would make all of it anew; here the plot stays.
-const box = element.querySelector(".plot"), ends = [box.previousElementSibling, box.nextElementSibling], shown = ["", ""];
-const fill = () => [props.value[0] ?? "", props.value[2] ?? ""].forEach((html, end) => {
-  if (html !== shown[end]) ends[end].innerHTML = shown[end] = html;
-});
+element.innerHTML = `<div class="prose gradio-style"></div><div class="plot"><div></div></div><div class="prose gradio-style"></div>`;
+const [above, box, below] = element.children;
+box.id = `${element.parentElement.closest(".card").id}-plot`;
+const put = (end, html = "") => { if (html !== end.shown) end.innerHTML = end.shown = html; };
+const fill = () => { put(above, props.value[0]); put(below, props.value[2]); };
 fill();
 watch("value", fill);
 drawPlot(box, () => props.value[1] ?? "", watch);

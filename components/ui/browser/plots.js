@@ -14,9 +14,8 @@ const kept = (before, now) => {
 };
 
 // Plotly writes into what it is given: its defaults for axes, for example.
-const copied = (layout) => Object.fromEntries(Object.entries(layout).map(
-  ([key, value]) => [key, typeof value === "object" && !Array.isArray(value) ? { ...value } : value],
-));
+const own = (value) => (typeof value === "object" && !Array.isArray(value) ? { ...value } : value);
+const copied = (layout) => Object.fromEntries(Object.entries(layout).map(([key, value]) => [key, own(value)]));
 
 // The lines, frames and names on a plot where nothing but these has changed; else null. They are drawn ten times
 // faster than the plot: a step of the layer moves one frame in the heat map.

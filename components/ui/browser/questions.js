@@ -1,17 +1,18 @@
-// A card that is pressed waits for its answer, which fills it and comes in sight above the tabs.
-const asked = []; // keys, in the order of their answers
-const card = (key) => document.getElementById(`question-${key}`);
-const fill = () => { for (const [key, html] of props.value) card(key).lastElementChild.innerHTML = html; };
+// A card that is pressed waits for its answer, which fills it and comes in sight above the tabs. One is asked at a time.
+const asked = []; // buttons
+const fill = () => { for (const [key, html] of props.value) document.getElementById(`question-${key}`).lastElementChild.innerHTML = html; };
 fill();
 watch("value", fill);
+const ask = () => asked.length && trigger("own" in asked[0].dataset ? "input" : "select", { question: asked[0].dataset.ask });
 element.addEventListener("click", ({ target }) => {
-  const { ask: key, own } = target.closest("button")?.dataset ?? {};
-  if (!key || asked.includes(key)) return;
-  card(key).ariaBusy = Boolean(asked.push(key));
-  trigger(own === undefined ? "select" : "input", { question: key });
+  const button = target.closest("[data-ask]");
+  if (!button || asked.includes(button)) return;
+  button.parentElement.ariaBusy = "true";
+  if (asked.push(button) === 1) ask();
 });
 document.addEventListener("poolscope:told", () => requestAnimationFrame(() => {
-  const [key] = asked.splice(0, 1);
-  card(key).ariaBusy = null;
-  document.querySelector(`#asked [data-question="${key}"]`)?.scrollIntoView();
+  const button = asked.shift();
+  button.parentElement.ariaBusy = null;
+  document.querySelector(`#asked [data-question="${button.dataset.ask}"]`)?.scrollIntoView();
+  ask();
 }));
