@@ -87,6 +87,12 @@ def scripted_html(name: str, html: str = "", elem_id: str | None = None, **more:
     return plain_html(html, elem_id, f"scripted.{name}(element, trigger, watch, props)", **more)
 
 
+def plot_html(elem_classes: Iterable[str] = (), **more: Any) -> gr.HTML:
+    """Make the place of a plot and of the HTML around it, in a card; the plot scrolls where it is larger."""
+    more |= {"html_template": "", "apply_default_css": False, "elem_classes": [*elem_classes, "drawn"]}
+    return scripted_html("plot", **more)
+
+
 def watched_html() -> gr.HTML:
     """Make an empty component that fires ``select`` when its value changes and it is in sight."""
     return scripted_html("watched", html_template="", apply_default_css=False)
@@ -230,21 +236,20 @@ def build_place(
 
     ``controls`` builds its own, under its heading; ``box``: properties of its HTML where that stands alone.
     """
-    alone, plot, below = exhibit.plotted and controls is None, None, None
-    if not alone:
+    plot = below = None
+    if exhibit.plotted and controls is None:
+        above = plot = plot_html(**box)
+    else:
         above = plain_html(**{"elem_classes": ["part"] if exhibit.codes else None, **box})
-    if controls is not None:
-        controls()
-    if exhibit.plotted:  # in a box of its own, which scrolls where the plot is larger
-        frame: Any = {**(box if alone else {}), "elem_classes": [*box.get("elem_classes", ()), "drawn"]}
-        plot = scripted_html("plot", html_template="", apply_default_css=False, **frame)
-    elif controls is not None:
-        below = plain_html(elem_classes="part")
+        if controls is not None:
+            controls()
+            below = None if exhibit.plotted else plain_html(elem_classes="part")
+        plot = plot_html() if exhibit.plotted else None
     codes: list[gr.Code] = []
     for key in exhibit.codes:
         more: Any = {"language": "python", "interactive": False, "wrap_lines": True}
         codes.append(gr.Code(label=say(key), elem_id=key.rpartition(".")[-1], **more))
-    return Place(exhibit, name, plot if alone else above, plot, below, tuple(codes))
+    return Place(exhibit, name, above, plot, below, tuple(codes))
 
 
 def build_control(control: Control[Any], say: Texts) -> Widget:

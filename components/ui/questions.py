@@ -42,15 +42,23 @@ class QuestionsTab(Tab):
         cards = render("questions", say, questions=available, tag=say.language.tag).translate(INERT)
         self.cards = scripted_html("questions", elem_id="question-cards", html_template=cards)
         self.outputs = [self.cards, *self.elsewhere]
-        own: Any = [one.part for one in around.linked() if one.control.key in ("text", "pair")]
+        self.own: list[Any] = [one.part for one in around.linked() if one.control.key in ("text", "pair")]
         how = {**OF_MODEL, **PRIVATE}
-        for pressed, sent in ((self.cards.select, None), (self.cards.input, own)):  # without texts, and with
-            on([pressed], self.ask_question, sent, self.outputs, how).then(None, js=TOLD, **PRIVATE)
+        pressed = (
+            (self.cards.select, self.ask_question, None),
+            (self.cards.input, self.ask_own, {*self.own}),
+        )
+        for event, ask, sent in pressed:
+            on([event], ask, sent, self.outputs, how).then(None, js=TOLD, **PRIVATE)
 
-    def ask_question(self, event: gr.EventData, text: object = "", text_pair: object = "") -> Updates:
+    def ask_question(self, event: gr.EventData) -> Updates:
         """Answer the question whose card was pressed."""
+        return self.ask_own({}, event)
+
+    def ask_own(self, given: Given, event: gr.EventData) -> Updates:
+        """Answer one about the visitor's own texts."""
         key = getattr(event, "question", None)
-        return self.show_answer(key, text, text_pair) if key in self.keys else NOTHING
+        return self.show_answer(key, *map(given.get, self.own)) if key in self.keys else NOTHING
 
     def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
         """Answer the questions of a link; where it sets anything else, that is shown beneath the answer."""

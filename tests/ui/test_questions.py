@@ -34,7 +34,7 @@ def page(results: Path) -> gr.Blocks:
 
 def presses_of(page: gr.Blocks, language: str = "") -> list[Any]:
     """What is called when a card is pressed whose question takes no text, and one whose question does."""
-    return [one for one in functions_of(page, language) if one.name == "ask_question"]
+    return [one for one in functions_of(page, language) if one.name in ("ask_question", "ask_own")]
 
 
 def tab_of(page: gr.Blocks, language: str = "") -> QuestionsTab:
@@ -119,8 +119,8 @@ def test_a_question_may_be_asked_with_the_visitor_s_own_text(
     page: gr.Blocks, shown: QuestionsTab, classify: Classify
 ) -> None:
     (plain, press), asked = presses_of(page), classify.question
-    assert (plain.inputs, press.inputs) == ([], [asked.text, asked.pair])
-    updates = press.fn(SimpleNamespace(question="matters"), "so good", None)
+    assert (plain.inputs, {*press.inputs}) == ([], {asked.text, asked.pair})
+    updates = press.fn({asked.text: "so good", asked.pair: None}, SimpleNamespace(question="matters"))
     assert "“so good”" in answers_of(shown, updates)["matters"]
     assert updates[asked.text] == "so good"
     assert updates[classify.answer.views]["selected"] == "importance"

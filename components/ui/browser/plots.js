@@ -28,8 +28,7 @@ const marks = (before, now) => {
 };
 
 // One plot is drawn in a frame, the uppermost in sight first: it waits for no other, nor does the page.
-const REST = 3; // times as long as a drawing took, the page has its turn before the next: a slider stays live
-const LONGEST = 100; // milliseconds of that rest
+const REST = 3, LONGEST = 100; // times as long as a drawing took, and milliseconds at most, the page has its turn: a slider stays live
 const undrawn = new Set();
 let nextFrame = 0;
 const drawSoon = (plot) => { // once all parts of the page have changed that change with it

@@ -3,7 +3,10 @@ const asked = []; // buttons
 const fill = () => { for (const [key, html] of props.value) document.getElementById(`question-${key}`).lastElementChild.innerHTML = html; };
 fill();
 watch("value", fill);
-const ask = () => asked.length && trigger("own" in asked[0].dataset ? "input" : "select", { question: asked[0].dataset.ask });
+const ask = () => {
+  const { ask: question, own } = asked[0]?.dataset ?? {};
+  if (question) own === undefined ? trigger("select", { question }) : trigger("input", { question });
+};
 element.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-ask]");
   if (!button || asked.includes(button)) return;

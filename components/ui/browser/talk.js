@@ -46,8 +46,7 @@ let preparing = false; // until the last slide has come
 // A slide is as large as its window allows, and is so before it is seen.
 const SMALLEST = 0.2, LARGEST = 2.4, TURNS_OF_FIT = 8;
 const HIGH = 300; // pixels of a window that need no more than the page's own size: higher ones need more
-const SPARE = 12; // pixels below
-const MARGIN = 0.03; // of the window's width, as in the style sheet
+const SPARE = 12, MARGIN = 0.03; // pixels below; and of the window's width, as in the style sheet
 const fits = (shown, width, height, zoom) => { // measured without zoom: what is narrower may be higher
   shown.style.zoom = 1;
   shown.style.width = `${width / zoom}px`;
