@@ -548,16 +548,12 @@ class Answer:
 
     def _written(self, analysis: Analysis) -> Updates:
         """Offer what may be typed around the text, or left out again."""
-        query, updates = analysis.query, {}
+        updates, asked = {}, (analysis.query.text, analysis.query.text_pair)
         for name, button in self.ways.items():
-            with_it, without = (analysis.ways.get(key) for key in (name, f"no_{name}"))
-            longer, shorter = (
-                with_it or (query.text, query.text_pair),
-                without or (query.text, query.text_pair),
-            )
-            added = longer[0][len(shorter[0]) :] or longer[1][len(shorter[1]) :]  # the end token
-            line = self.say(f"ways.{name}" if with_it else f"ways.no_{name}", added=visible(added))
-            updates[button] = gr.update(value=line, visible=bool(with_it or without))
+            longer, shorter = analysis.ways.get(name), analysis.ways.get(f"no_{name}")
+            added = visible("".join(longer or asked)[len("".join(shorter or asked)) :])  # the end token
+            line = self.say(f"ways.{name}" if longer else f"ways.no_{name}", added=added)
+            updates[button] = gr.update(value=line, visible=bool(longer or shorter))
         return updates
 
     def refuse(self, error: PoolscopeError) -> Updates:

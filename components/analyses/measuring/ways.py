@@ -29,8 +29,12 @@ LONGEST = 50_000  # characters of a text in its chat template, which anybody may
 def ways(examined: Examined) -> dict[str, Pair]:
     """Other texts for the same input: with an "end" token or as a "chat", or with "no_end" or "no_chat"."""
     tokenizer, limit = examined.backbone.tokenizer, examined.backbone.limit
-    texts, ids = (examined.query.text, examined.query.text_pair), _ids(examined)
-    end, number, found = tokenizer.eos_token, tokenizer.eos_token_id, dict[str, Pair | None]()
+    texts = examined.query.text, examined.query.text_pair
+    ids = examined.kept.inputs["input_ids"][0].tolist()
+    end, number = tokenizer.eos_token, tokenizer.eos_token_id
+    if not texts[1] and (plain := _unwritten(tokenizer, texts[0])):
+        return {"no_chat": plain}  # an end token is the template's
+    found = {"chat": _chat(tokenizer, texts)}
     if end and _read(examined) == [len(ids) - 1] and ids[-1] != number:
         longer = _at_end(texts, lambda text: text + end)
         found["end"] = longer if _encoded(tokenizer, longer) == [*ids, number] else None
@@ -38,9 +42,6 @@ def ways(examined: Examined) -> dict[str, Pair]:
         shorter = _at_end(texts, lambda text: text.removesuffix(end))
         rest = _encoded(tokenizer, shorter)
         found["no_end"] = shorter if [*rest, number] == ids and rest[-1:] != ids[-1:] else None
-    found["no_chat"] = _unwritten(tokenizer, texts[0]) if not texts[1] else None
-    if not found["no_chat"]:
-        found["chat"] = _chat(tokenizer, texts)
     return {
         name: pair
         for name, pair in found.items()
@@ -57,34 +58,27 @@ def told(examined: Examined, known: dict[str, Pair]) -> Iterator[Sentence]:
     if query.head != "own" or query.pooling != NATIVE or examined.lower:
         return
     yield from _skips(examined)
-    for name in ("no_end", "no_chat"):
-        if name not in known:
-            continue
+    for name in {"no_end", "no_chat"} & known.keys():
         text, pair = known[name]
         with suppress(PoolscopeError), repeatable(examined.backbone.model):
             other = examine(examined.backbone, replace(query, text=text, text_pair=pair))
             if len(read := _read(other)) == 1:
-                shown = {"token": _surface(other, read[0]), "says": _says(other)}
-                yield Sentence(f"warnings.{name}", end=examined.backbone.tokenizer.eos_token or "", **shown)
+                end, token = examined.backbone.tokenizer.eos_token or "", _surface(other, read[0])
+                yield Sentence(f"warnings.{name}", end=end, token=token, says=_says(other))
 
 
 def _skips(examined: Examined) -> Iterator[Sentence]:
     """Say that tokens at the end are skipped as padding: with others in their place the last is read."""
-    backbone, kept, ids = examined.backbone, examined.kept, _ids(examined)
-    tokenizer, padding = backbone.tokenizer, backbone.model.config.get_text_config().pad_token_id
-    read = _read(examined)
-    if len(read) != 1 or ids[read[0]] == padding or {*ids[read[0] + 1 :]} != {padding}:
+    backbone, kept, read = examined.backbone, examined.kept, _read(examined)
+    padding, ids = backbone.model.config.get_text_config().pad_token_id, kept.inputs["input_ids"]
+    if len(read) != 1 or int(ids[0, read[0]]) == padding or {*ids[0, read[0] + 1 :].tolist()} != {padding}:
         return
-    given = kept.inputs["input_ids"]
-    other = replace(
-        kept, inputs={**kept.inputs, "input_ids": given.masked_fill(given == padding, ids[read[0]])}
-    )
-    if Reading(own_head(backbone, other), kept.hidden[-1]).positions[0].nonzero()[:, 0].tolist() == [
-        len(ids) - 1
-    ]:
-        key = "skips_end" if padding == tokenizer.eos_token_id else "skips"
-        shown = {"end": str(tokenizer.convert_ids_to_tokens(padding)), "token": _surface(examined, read[0])}
-        yield Sentence(f"warnings.{key}", **shown)
+    others = ids.masked_fill(ids == padding, int(ids[0, read[0]]))
+    head = own_head(backbone, replace(kept, inputs={**kept.inputs, "input_ids": others}))
+    if _places(Reading(head, kept.hidden[-1])) == [ids.shape[1] - 1]:
+        key = "skips_end" if padding == backbone.tokenizer.eos_token_id else "skips"
+        end = str(backbone.tokenizer.convert_ids_to_tokens(padding))
+        yield Sentence(f"warnings.{key}", end=end, token=_surface(examined, read[0]))
 
 
 def _at_end(texts: Pair, change: Callable[[str], str]) -> Pair:
@@ -126,15 +120,14 @@ def _encoded(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> list[int]:
     return found
 
 
-def _ids(examined: Examined) -> list[int]:
-    found: list[int] = examined.kept.inputs["input_ids"][0].tolist()
-    return found
-
-
 def _read(examined: Examined) -> list[int]:
     """The positions that the own head reads, where each token has one."""
-    positions = examined.passed.states.reads.positions[0].nonzero()[:, 0].tolist()
-    return positions if examined.backbone.per_token else []
+    return _places(examined.passed.states.reads) if examined.backbone.per_token else []
+
+
+def _places(reading: Reading) -> list[int]:
+    found: list[int] = reading.positions[0].nonzero()[:, 0].tolist()
+    return found
 
 
 def _surface(examined: Examined, index: int) -> str:
@@ -150,4 +143,4 @@ def _says(examined: Examined) -> str:
     values = probabilities(outputs.logits[0], outputs.problem_type)
     best = 0 if outputs.problem_type == "regression" else int(values.argmax())
     value = f"{values[best]:.2f}" if outputs.problem_type == "regression" else f"{100 * values[best]:.3g} %"
-    return f"{outputs.labels[best]} {value}"
+    return f"{outputs.labels[best]} {value.replace('-', '−')}"
