@@ -30,6 +30,8 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
     ),
     "families": ("families", *(f"model/test_{name}.py" for name in ("families", "live"))),
 }
+# files that ask the page on made-up answers
+MADE_UP = re.compile("tests/browser/test_(evidence|frames|hostile|internals|kinds|speaker)")
 BY_FAMILY = tuple(f"tests/model/test_{name}.py::" for name in ("families", "ordinary"))
 
 settings.register_profile("unhurried", parent=settings.default, deadline=None)  # the machine may be busy
@@ -64,12 +66,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
 
 
 class Scheduling(LoadFileScheduling):
-    """One worker has a file, a folder that asks one app, or all tests of a family in several files."""
+    """One worker has a file, files that ask one app, or all tests of a family in several files."""
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, name = nodeid.partition("::")
         if path.startswith("tests/public/"):
             return "tests/public"
+        if MADE_UP.match(path):
+            return "made up"
         if nodeid.startswith(BY_FAMILY) and "[" in name:
             return re.split(r"[-\]]", name.partition("[")[2])[0]  # the first word of the family's name
         return path

@@ -110,10 +110,3 @@ def test_on_a_phone_the_answer_comes_first_and_the_question_is_folded(real: Open
     assert visitor.page.evaluate("document.activeElement.closest('#asking')"), "the focus is nowhere"
     expect(visitor.ticks("similarity", "y").filter(has_text="acting")).to_have_count(1)
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_a_phone_is_offered_a_download_though_the_question_is_folded(fake: Open) -> None:
-    visitor = fake("light", 390, 844, "&backbone=far")
-    expect(visitor.page.locator("#download")).to_be_visible()
-    expect(visitor.page.locator("#text")).to_be_hidden()
-    assert bottom(visitor.page.locator("#download")) <= 844

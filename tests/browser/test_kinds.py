@@ -1,7 +1,12 @@
-"""The Classify tab on made-up answers: analyses that no bundled checkpoint gives."""
+"""The page on made-up answers: analyses that no bundled checkpoint gives, and fits that are refused."""
+
+import os
+from pathlib import Path
 
 from playwright.sync_api import expect
 
+from tests.browser.conftest import Open
+from tests.browser.test_first_screen import bottom
 from tests.browser.visitor import Visitor
 
 
@@ -78,3 +83,46 @@ def test_128_tokens_scroll_in_their_box_while_the_outputs_stay_in_view(fake_visi
     expect(visitor.ticks("similarity", "y").last).to_be_in_viewport()
     expect(visitor.plot("outputs")).to_be_in_viewport()
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 1366
+
+
+def test_a_phone_is_offered_a_download_though_the_question_is_folded(fake: Open) -> None:
+    visitor = fake("light", 390, 844, "&backbone=far")
+    expect(visitor.page.locator("#download")).to_be_visible()
+    expect(visitor.page.locator("#text")).to_be_hidden()
+    assert bottom(visitor.page.locator("#download")) <= 844
+
+
+def test_a_refused_fit_can_be_asked_again_and_what_is_no_table_is_said(fake: Open, tmp_path: Path) -> None:
+    visitor = fake(query="&tab=lab")
+    page = visitor.page
+    page.get_by_role("button", name="Sample: support tickets").click()
+    expect(page.locator("#lab-notes")).to_contain_text("210 rows")
+    visitor.waits_for_the_server()
+    page.route("**/queue/join*", lambda route: route.fulfill(status=429, json={"detail": "Too many."}))
+    page.get_by_role("button", name="Fit", exact=True).click()
+    expect(page.locator("#lab-status")).to_contain_text("Nothing was fitted")
+    expect(page.get_by_text("Too many.")).to_be_visible()
+    (refused,) = visitor.faults  # the browser's own note of the answer
+    assert "429" in refused
+    visitor.faults.clear()
+    page.unroute("**/queue/join*")
+    page.get_by_role("button", name="Fit", exact=True).click()
+    expect(page.locator("#lab-status")).to_contain_text("This took")
+    file = tmp_path / "large.csv"
+    file.touch()
+    os.truncate(file, 2**30)  # bytes that stand nowhere on the disk
+    page.locator("#lab-file input").set_input_files(file)
+    expect(page.locator("#lab-file [role=status]")).to_contain_text("This file is larger than 2 MB")
+    box = page.locator("#lab-table textarea")
+    box.fill("one column\nand no label")
+    expect(page.locator("#lab-notes [role=alert]")).to_contain_text("2 to 200 columns are expected")
+    box.fill("text,label\n" + "\n".join(f"row {row},{row % 2}" for row in range(30)))
+    expect(page.locator("#lab-notes")).to_contain_text("30 rows with 2 labels: 0, 1.")
+    box.fill("\n".join(f"film {row},{('good', 'Good', 'bad')[row % 3]}" for row in range(30)))
+    expect(page.locator("#lab-notes")).to_contain_text("30 rows with 3 labels")
+    expect(page.locator("#lab-notes")).to_contain_text("The first row is read as a row, not as names: “good”")
+    page.get_by_label("Read labels that differ in spelling alone as one").check()
+    expect(page.locator("#lab-notes")).to_contain_text("30 rows with 2 labels: bad, good.")
+    page.get_by_label("The first row names the columns").check()
+    expect(page.locator("#lab-notes")).to_contain_text("29 rows with 2 labels")
+    assert visitor.violations() == []
