@@ -3,6 +3,7 @@
 import json
 import re
 
+import gradio as gr
 import pytest
 from starlette.datastructures import Headers
 
@@ -18,9 +19,6 @@ from components.ui.public.requests import (
     request_texts,
     validated_body,
 )
-from components.ui.shell import build
-from tests.serving import built
-from tests.ui.fake import FakeAnalyst
 from tests.ui.public.asgi import CASES
 
 KNOWN = ("en", "zh")
@@ -71,8 +69,8 @@ def test_anything_else_is_named(path: str, body: str, told: str) -> None:
         validated_body(path, body.encode(), ENDPOINTS)
 
 
-def test_the_endpoints_of_the_page_are_the_public_ones_with_their_fields() -> None:
-    found = endpoints_of(built(lambda: build(FakeAnalyst()).page))
+def test_the_endpoints_of_the_page_are_the_public_ones_with_their_fields(whole: gr.Blocks) -> None:
+    found = endpoints_of(whole)
     public = {name for name in found if isinstance(name, str)}
     assert public >= {"backbones", "poolings", "analyze", "anatomy"}
     assert found["analyze"].required == ("backbone", "text")
