@@ -19,7 +19,7 @@ from components.model.declared import Declared, read_declared
 from components.model.encoding import encode_batch, prompted
 from components.model.files import PROBLEMS, RefusalError, failing, reason_of
 from components.model.files import folder as here
-from components.model.internals import repeatable
+from components.model.internals import repeatable, text_config
 from components.model.ordinary import Ordinary
 from components.model.pooling import States
 from components.model.reads import Head, Reading
@@ -97,7 +97,7 @@ class Backbone:
                 inputs = self.tokenizer("a b c", return_tensors="pt")
                 self.run({name: value.expand(2, -1) for name, value in inputs.items()})
         except PoolscopeError as error:
-            unnamed = self.model.config.get_text_config().pad_token_id is None
+            unnamed = text_config(self.model).pad_token_id is None
             reason = reason_of(error).rstrip(".")
             return Sentence("padding.refused_config" if unnamed else "padding.refused", reason=reason)
         return None

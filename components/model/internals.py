@@ -108,12 +108,18 @@ def both_ways(model: nn.Module) -> Iterator[None]:
         table.pop(CAUSAL)
 
 
+def text_config(model: PreTrainedModel) -> PreTrainedConfig:
+    """Give what configures the part that reads text: the whole, unless transformers reads a part of it."""
+    found = model.config.get_text_config()  # a dict, where the type of model leaves such a part unread
+    return found if isinstance(found, PreTrainedConfig) else model.config
+
+
 def said_causal(model: PreTrainedModel) -> tuple[bool | None, str]:
     """Tell whether a model says that tokens see none after them, and by which key; None where it is silent.
 
     A decoder that is asked behind an encoder says nothing of the whole.
     """
-    config = model.config.get_text_config()
+    config = text_config(model)
     stated: dict[str, object] = vars(config)
     modules = {vars(module).get(CAUSAL) for module in model.modules()} - {None}
     if stated.get(BOTH) in (True, "all"):

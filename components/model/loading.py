@@ -57,6 +57,7 @@ from components.model.internals import (
     forget_kernels,
     repeatable,
     seeded,
+    text_config,
     without_weights,
 )
 from components.model.stacked import Stacked, stacked_names
@@ -337,7 +338,7 @@ def _tried(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[s
 
 def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
     """The longest input in tokens: the smaller of what tokenizer and config state, within bounds."""
-    positions = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 0
+    positions = getattr(text_config(model), "max_position_embeddings", None) or 0
     reserved = 0  # positions that no token gets: some models count from the padding's id + 1
     for module in model.modules():
         padding, weight = getattr(module, "padding_idx", None), getattr(module, "weight", None)

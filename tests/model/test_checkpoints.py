@@ -15,6 +15,8 @@ from components.analyses.fit import in_order
 from components.analyses.fit.embedding import embed
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.anatomy import dissect, unused
+from components.analyses.measuring.importance import weigh
+from components.analyses.measuring.sees import look
 from components.errors import PoolscopeError
 from components.fitting import Plan
 from components.inference.engine import Engine
@@ -237,6 +239,17 @@ def test_a_tensor_of_the_body_that_no_logit_depends_on_makes_nothing_random(tmp_
     one, other = by_seeds(tmp_path / "x")
     assert torch.equal(one, other)
     assert not analyse(examine(backbone, QUESTION)).random
+
+
+def test_a_part_of_a_config_that_its_type_of_model_leaves_unread_changes_nothing(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "x")
+    whole = load(spec)
+    change(tmp_path / "x" / "config.json", text_config={"pad_token_id": 9, "max_position_embeddings": 9})
+    found = load(spec)
+    assert found.limit == whole.limit
+    erasures = [weigh(examine(one, QUESTION), "").erasure for one in (whole, found)]
+    np.testing.assert_array_equal(*erasures)
+    assert look(examine(found, QUESTION), turn=False).sees.all()
 
 
 def test_a_tensor_of_another_shape_is_held_and_not_used(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from components.model.backbone import Backbone
 from components.model.cut import Pass, noted, states_in, with_slopes
 from components.model.embeddings import embedded, embeddings, exchanged, unembedded
 from components.model.examine import Examined, probabilities, run, said
-from components.model.internals import repeatable
+from components.model.internals import repeatable, text_config
 from components.model.query import choice
 from components.texts import Sentence
 from components.types import Analysis, Floats
@@ -80,8 +80,8 @@ def eraser_of(backbone: Backbone) -> int:
 
     None that pads: of a text with padding inside, some models read another token, or count other positions.
     """
-    tokenizer, config = backbone.tokenizer, backbone.model.config
-    pads = {tokenizer.pad_token_id, config.pad_token_id, config.get_text_config().pad_token_id}
+    tokenizer, model = backbone.tokenizer, backbone.model
+    pads = {tokenizer.pad_token_id, model.config.pad_token_id, text_config(model).pad_token_id}
     space = tokenizer(" ", add_special_tokens=False, verbose=False)["input_ids"]
     for eraser in (tokenizer.mask_token_id, tokenizer.unk_token_id, *space[:1]):
         if eraser is not None and eraser not in pads:

@@ -16,7 +16,7 @@ from components.errors import PoolscopeError
 from components.model.backbone import own_head
 from components.model.examine import NATIVE, Examined, examine, probabilities
 from components.model.files import RefusalError, foreign
-from components.model.internals import repeatable
+from components.model.internals import repeatable, text_config
 from components.model.reads import Reading
 from components.texts import Sentence
 
@@ -70,7 +70,7 @@ def told(examined: Examined, known: dict[str, Pair]) -> Iterator[Sentence]:
 def _skips(examined: Examined) -> Iterator[Sentence]:
     """Say that tokens at the end are skipped as padding: with others in their place the last is read."""
     backbone, kept, read = examined.backbone, examined.kept, _read(examined)
-    padding, ids = backbone.model.config.get_text_config().pad_token_id, kept.inputs["input_ids"]
+    padding, ids = text_config(backbone.model).pad_token_id, kept.inputs["input_ids"]
     if len(read) != 1 or int(ids[0, read[0]]) == padding or {*ids[0, read[0] + 1 :].tolist()} != {padding}:
         return
     others = ids.masked_fill(ids == padding, int(ids[0, read[0]]))
