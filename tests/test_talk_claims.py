@@ -57,6 +57,8 @@ def test_what_is_to_be_remembered_is_three_sentences_that_were_shown(engine: Eng
     for family, place in (("bert", 0), ("gpt2", -1)):
         analysis = engine.ask("analyze", Query(f"{family}-sentiment", TEXT))
         assert np.flatnonzero(analysis.reads.positions).tolist() == [range(len(analysis.tokens.text))[place]]
+        square = engine.ask("sees", Query(f"{family}-sentiment", TEXT)).sees
+        assert np.flatnonzero(square.all(axis=1)).tolist() == list(range(len(square)))[-1 if place else 0 :]
     assert "not the same as important" in similar
     found = engine.ask("importance", Query("bert-sentiment", TEXT))
     similarity, *_, erasure = methods_of(found, load_texts())

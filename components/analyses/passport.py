@@ -16,6 +16,7 @@ from typing import Any, Literal
 from components.analyses.anatomy import Weight
 from components.analyses.padding import Padding, PaddingCase, Verdict
 from components.analyses.registry import Backbone, Cost, Examined, analysis
+from components.analyses.sees import Sees
 from components.errors import PoolscopeError
 from components.model import files
 from components.model.pooling import POOLINGS
@@ -66,7 +67,8 @@ class Passport:
     ``ordinary``: (L + 1, 3) how similar [CLS] of one of our sentences is to tokens of others, low, median and
     high, each the median over the sentences. ``complete``: whether its files hold every tensor; ``constant``:
     names of those that they lack and that are one and the same number instead. ``weights``: those of its
-    head; ``unused``: what of its files is not loaded. ``failed``: which texts cannot be measured, and why.
+    head; ``unused``: what of its files is not loaded. ``sees``: who sees whom in the longest text.
+    ``failed``: which texts cannot be measured, and why.
     ``alone``: why it takes no batch.
     ``unread_head``: what is said where that is not its own, which stands in its modules.json.
     """
@@ -89,6 +91,7 @@ class Passport:
     weights: tuple[Weight, ...]
     unused: tuple[Weight, ...]
     scripts: tuple[Unread, ...]
+    sees: Sees | None = None
     failed: tuple[Sentence, ...] = ()
     alone: Sentence | None = None
     unread_head: Sentence | None = None
@@ -116,6 +119,9 @@ class Passport:
             said.append(Sentence("passport.token", token=self.token))
         if self.equal:
             said.append(Sentence("passport.equal", poolings=self.equal))
+        if self.sees is not None:
+            said.append(Sentence("passport.sees", total=len(self.sees.sees), what=self.sees.says))
+            said += (one for one in self.sees.warnings if one.key.startswith("sees."))
         said += [*self._declaring(), self.alone or Sentence(f"passport.says_{self.padding}", **batch)]
         if self.unread_head is not None:
             said.append(self.unread_head)
@@ -169,9 +175,12 @@ class Passport:
             self,
             "backbone=backbone.key title=backbone.title architecture=backbone.architecture "
             "source=backbone.source revision=backbone.revision fingerprint licence=backbone.licence "
-            "labels=backbone.labels parameters layers width longest=limit reads pooling padding ordinary "
-            "head_trained body_trained weights unused scripts says",
+            "labels=backbone.labels parameters layers width longest=limit reads sees pooling padding "
+            "ordinary head_trained body_trained weights unused scripts says",
             reads=as_json(self, "place token texts=samples"),
+            sees=None
+            if self.sees is None
+            else as_json(self.sees, "shape window", tokens=len(self.sees.sees)),
             pooling={"measured": list(self.equal), "declared": declared_json(self.backbone.declared)},
             padding={"verdict": self.padding, "ways": ways},
             ordinary=[[round(float(one), DECIMALS) for one in layer] for layer in self.ordinary],
@@ -195,10 +204,10 @@ def _places(sample: Sample) -> tuple[Place, ...]:
 def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     """Measure a checkpoint on texts that come with Poolscope: the same files give the same passport.
 
-    ``reads``: where its head reads. ``pooling``: which poolings give the vector that the head reads, and
-    what the checkpoint declares. ``padding``: the worst of all texts. ``ordinary``: low, median and high
-    cosine of [CLS] to unrelated tokens, layer by layer. ``weights`` of the head, by where they come from.
-    ``scripts``: characters that its tokenizer has no token for.
+    ``reads``: where its head reads. ``sees``: who sees whom. ``pooling``: which poolings give the vector
+    that the head reads, and what the checkpoint declares. ``padding``: the worst of all texts.
+    ``ordinary``: low, median and high cosine of [CLS] to unrelated tokens, layer by layer. ``weights`` of
+    the head, by where they come from. ``scripts``: characters that its tokenizer has no token for.
     """
     from components.analyses.measuring.anatomy import dissect
     from components.analyses.measuring.padding import audit
@@ -212,6 +221,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     alone = [each for each in seen if not each.query.text_pair]
     roomy = [each for each in seen if each.kept.inputs["input_ids"].shape[1] < backbone.limit]
     padded, unpadded = _measured(audit, roomy or seen, "passport.unpadded")
+    around, unseen = _around(alone or seen)
     anatomy, equal = dissect((alone or seen)[-1]), [_equal(each) for each in alone]
     reads = [each.passed.states.reads.positions[0].nonzero()[:, 0].tolist() for each in seen]
     return Passport(
@@ -236,7 +246,8 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         weights=anatomy.weights,
         unused=anatomy.unused,
         scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
-        failed=(*failed, *unpadded),
+        sees=around,
+        failed=(*failed, *unseen, *unpadded),
         alone=next((each.says[0] for each in padded if not each.cases), None),
         unread_head=None if backbone.head_trained else backbone.unread_head,
     )
@@ -248,6 +259,15 @@ def _declared(backbone: Backbone) -> Declaration | Sentence | None:
     except files.RefusalError as error:
         says = backbone.spec.declared
         return says if isinstance(says, Declaration) and not says.poolings else error.sentence
+
+
+def _around(seen: Sequence[Examined]) -> tuple[Sees | None, list[Sentence]]:
+    """Who sees whom in the longest of these texts, or why that cannot be measured."""
+    from components.analyses.measuring.sees import look
+
+    longest = max(seen, key=lambda each: len(each.encoded.tokens.text))
+    found, unseen = _measured(partial(look, turn=False), [longest], "passport.unseen")
+    return next(iter(found), None), unseen
 
 
 def _measured(

@@ -36,6 +36,15 @@ class Sees:
         """How many tokens one sees at most, itself among them, where the shape is a window."""
         return shape_of(self.sees)[1]
 
+    @property
+    def says(self) -> Sentence:
+        """Say the shape; of a single token, that it is one."""
+        if len(self.sees) == 1:
+            return Sentence("sees.one")
+        counts = {"count": int(self.sees.sum()), "total": len(self.sees), "pairs": self.sees.size}
+        first = int(self.sees[0].sum())
+        return Sentence(f"sees.{self.shape}", window=self.window, first=first, **counts)
+
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
         return as_json(self, "tokens sees shape window warnings")

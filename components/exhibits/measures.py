@@ -1,12 +1,13 @@
 """Measures: what a card asks of one backbone, a small function each, by its name in assets/questions.toml."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 
+from components.analyses.sees import Sees
 from components.analyses.timing import Timed
 from components.analyses.trace import Patched
 from components.analyst import Analyst
@@ -60,16 +61,15 @@ def timing(put: Put) -> Facts:
     }
 
 
-def blind(put: Put) -> Facts:
-    """Say whether the first tokens stay as they are when the second half of the text is left out."""
-    text, analysis = put.question.text, put.shown.analysis
-    first = replace(put.question.query(put.backbone, put.question.pooling), reference=0)
-    texts = (text, text[: text.index(" ", len(text) // 2)])
-    whole, half = (put.analyst.ask("analyze", replace(first, text=one)).similarity[:, 1] for one in texts)
+def sees(put: Put) -> Facts:
+    """Say which tokens each one sees; of a text of one token nothing can be told."""
+    found, special = put.shown.sees.found, put.shown.analysis.tokens.special
+    known = isinstance(found, Sees) and len(found.sees) > 1
     return {
-        "added": str(added := int(analysis.tokens.special.sum())),  # special tokens that are put in
+        "added": str(added := int(special.sum())),  # special tokens that are put in
         "adds": "some" if added else "none",
-        "sees": "before" if np.allclose(whole, half, atol=1e-5) else "both",
+        "seen": found.says.said(put.say) if isinstance(found, Sees) else found.said(put.say),  # by each token
+        "sees": {"causal": "before", "all": "both"}.get(found.shape, "other") if known else "untold",
     }
 
 
@@ -110,7 +110,7 @@ MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
         "head": lambda put: facts.head_facts(put.shown.anatomy, put.say),
         "importance": lambda put: facts.importance_facts(put.shown.importance, put.say),
         "padding": lambda put: facts.padding_facts(put.shown.padding, put.say),
-        **{one.__name__: one for one in (timing, blind, carried)},
+        **{one.__name__: one for one in (timing, sees, carried)},
         **STORED,
     }
 )

@@ -14,7 +14,7 @@ from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, k
 from components.exhibits.origin import token_name
 from components.exhibits.view import View, asked_line, shorten, visible, yes_or_no
 from components.texts import Sentence, Texts
-from components.types import Analysis, Bools
+from components.types import Analysis
 
 BOTH_WAYS = Control("both_ways", Switch(), False, "sees.both_ways")
 HIGH, LEAST = 420, 3  # pixels: of the square, and of a row where there are many
@@ -46,8 +46,14 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
     follows = _follows(view, given.found, say)
     seen = [[yes_or_no(one, say) for one in column] for column in square.T]
     return Shown(
-        heading=heading_of(given.found, say),
-        words=say.together((say("sees.description", **_counts(square)), *follows, *told)),
+        heading=given.found.says.said(say),
+        words=say.together(
+            (
+                say("sees.description", count=int(square.sum()), total=len(square), pairs=square.size),
+                *follows,
+                *told,
+            )
+        ),
         data=data_frame(((say("table.token"), view.labels), *zip(view.labels, seen, strict=True))),
         figure=_figure(view, given.found, say),
         above=exhibit.NOTHING.join(map(hint_html, (*follows, *told))),
@@ -63,18 +69,6 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
 
 
 SEES = Exhibit("sees", sees, plotted=True, title="sees.title", controls=(BOTH_WAYS,), width=2)
-
-
-def heading_of(found: Sees, say: Texts) -> str:
-    """The shape of a square in words, not escaped; of a single token, that it is one."""
-    square = found.sees
-    if len(square) == 1:
-        return say("sees.one")
-    return say(f"sees.{found.shape}", window=found.window, first=int(square[0].sum()), **_counts(square))
-
-
-def _counts(square: Bools) -> dict[str, int]:
-    return {"count": int(square.sum()), "total": len(square), "pairs": square.size}
 
 
 def _follows(view: View, found: Sees, say: Texts) -> tuple[str, ...]:

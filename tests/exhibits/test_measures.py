@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from components.analyses.sees import Sees
 from components.exhibits.evidence import select
 from components.exhibits.facts import cases
 from components.exhibits.measures import MEASURES, Put
+from components.exhibits.sees import Sight
 from components.inference.engine import Engine
 from components.results import beside
 from components.texts import load_texts
@@ -79,8 +81,17 @@ def test_what_the_first_tokens_see_is_what_transformers_gives(engine: Engine, ke
     text = ASKED["token"].text
     half = text[: text.index(" ", len(text) // 2)]
     same = torch.allclose(states(key, text)[:2], states(key, half)[:2], atol=1e-5)
-    assert (MEASURES["blind"](put("token", key, engine))["sees"], same) == (sees, sees == "before")
-    reached("blind", *(put("token", one, engine) for one in ("gpt2-sentiment", "bert-sentiment")))
+    assert (MEASURES["sees"](put("token", key, engine))["sees"], same) == (sees, sees == "before")
+
+
+def test_every_case_of_what_tokens_see_is_reached() -> None:
+    def saw(backbone: str, *rows: tuple[int, ...]) -> Any:
+        given = analysis(backbone)
+        sight = Sight(given, Sees(given.tokens, np.array(rows, dtype=bool), ()))
+        return SimpleNamespace(shown=SimpleNamespace(analysis=given, sees=sight), say=load_texts())
+
+    squares = ((1, 1), (1, 1)), ((1, 0), (1, 1)), ((1, 0), (0, 1)), ((1,),)
+    reached("sees", saw("last", *squares[0]), *(saw("first", *rows) for rows in squares))
 
 
 def test_without_a_padding_id_a_batch_is_refused_and_with_another_one_padding_is_read() -> None:

@@ -3,8 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from components.analyses.padding import PaddingCase
 from components.analyses.passport import Passport, Sample, Unread
+from components.analyses.sees import Sees
 from components.exhibits.report import passport_page
 from components.exhibits.serving import PADDED
 from components.texts import Named, Sentence, Texts
@@ -43,6 +46,11 @@ def passport(*reads: tuple[int, int], **more: Any) -> Told:
         return plain(passport_page(found, say))
 
     return tell
+
+
+def around(*rows: tuple[int, ...]) -> Told:
+    """A passport with who sees whom."""
+    return passport((0, 4), sees=Sees(analysis().tokens, np.array(rows, dtype=bool), ()))
 
 
 TWO = {"count": 2}
@@ -87,6 +95,9 @@ ROWS = {
     "passport.reads_other": Row(MIXED, TWO, FIRST),
     "passport.reads_every": Row(EVERY, {"count": 1}, FIRST),
     "passport.reads_none": Row(UNREAD, {"count": 1}, EVERY),
+    "passport.sees": Row(
+        around((1, 0), (1, 1)), lambda say: {"total": 2, "what": say("sees.causal")}, passport(sees=None)
+    ),
     "passport.token": Row(FIRST, {"token": "a"}, MIXED),
     "passport.equal": Row(
         FIRST, lambda say: {"poolings": say.listed(("cls", "first"))}, passport((0, 4), equal=())
