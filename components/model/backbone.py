@@ -14,10 +14,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
 from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run
-from components.model.declaration import scores
 from components.model.declared import Declared, read_declared
 from components.model.encoding import encode_batch, prompted
-from components.model.files import PROBLEMS, RefusalError, failing, reason_of
+from components.model.files import ENCODING, PROBLEMS, RefusalError, failing, read_object, reason_of
 from components.model.files import folder as here
 from components.model.internals import repeatable, text_config
 from components.model.ordinary import Ordinary
@@ -117,7 +116,8 @@ class Backbone:
     def unread_head(self) -> Sentence | None:
         """What is said where another head runs than the one that stands in its modules.json; else None."""
         folder = here(self.spec)
-        if folder is None or isinstance(self.model, Stacked) or not scores(folder):
+        scores = folder and read_object(folder / ENCODING).get("model_type") == "CrossEncoder"
+        if folder is None or isinstance(self.model, Stacked) or not scores:
             return None
         try:
             read, reason = read_declared(folder), Sentence("refusals.declared_body")

@@ -157,8 +157,6 @@ def _made(folder: Path, modules: list[_Module]) -> Declaration:
             found = replace(found, mixed=_mixed(config, folder, path))
         elif kind == "LogitScore":
             found = replace(found, asked=_asked(config))
-        elif kind == "SpladePooling" and config.says.get(WIDTHS[0]) is not None:
-            found = replace(found, width=config.count(*WIDTHS))
     return replace(found, steps=tuple(steps))
 
 
@@ -174,21 +172,11 @@ def _mixed(config: _Config, folder: Path, path: str) -> Mixed | None:
 
 def _asked(config: _Config) -> tuple[int, ...]:
     """Ids of the token whose logit is the score and, where there is one, of the one whose is taken off."""
-    asked = [config.says.get(key) for key in ("true_token_id", "false_token_id")]
-    found = [one for one in asked if one is not None]
-    if asked[0] is None or not all(isinstance(one, int) and 0 <= one < 2**31 for one in found):
+    first, *less = (config.says.get(key) for key in ("true_token_id", "false_token_id"))
+    found = (first, *(one for one in less if one is not None))
+    if not all(isinstance(one, int) and 0 <= one < files.LARGEST_NUMBER for one in found):
         raise config.refusal("true_token_id")
-    return tuple(found)
-
-
-def scores(folder: Path) -> bool:
-    """Tell whether sentence-transformers takes the checkpoint in ``folder`` for one that scores texts."""
-    return files.read_object(folder / ENCODING).get("model_type") == "CrossEncoder"
-
-
-def activation(folder: Path) -> object:
-    """What ``predict`` puts behind the logits, as a class of torch.nn; None where its files do not say it."""
-    return files.read_object(folder / ENCODING).get("activation_fn")
+    return tuple(map(int, found))
 
 
 def read_prompts(folder: Path) -> tuple[tuple[str, str], ...]:
@@ -207,21 +195,18 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for said in (each if isinstance(each, dict) else {} for each in listed):
         kind, path = said.get("type"), files.module_path(said.get("path"))
-        older = not found and path is not None and _kind(kind) not in ("", *LEGACY)
-        name = "Transformer" if older and path is not None and _settings(folder / path) else _known(kind)
+        name = _known(kind, not found and path is not None and bool(_settings(folder / path)))
         if path is None:
             raise RefusalError("refusals.part", file=MODULES)
         found += _route(folder, path) if found and name == "Router" else [(name, path)]
     return found
 
 
-def _kind(stated: object) -> str:
-    """The name of a class of the library; "" for anything else."""
-    return stated.rsplit(".", 1)[-1] if isinstance(stated, str) and stated.startswith(LIBRARIES) else ""
-
-
-def _known(kind: object) -> str:
-    name = _kind(kind)
+def _known(kind: object, first: bool = False) -> str:
+    """The name of a class of the library; ``first``: a transformer's, of which older versions have others."""
+    name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARIES) else ""
+    if first and name and name not in LEGACY:
+        return "Transformer"
     if name not in KNOWN["takes"] and name not in (*LEGACY, *FIRST):
         raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:80])
     return name

@@ -134,17 +134,15 @@ def _of_files(backbone: Backbone) -> Iterator[Sentence]:
     folder = here(backbone.spec)
     if folder is not None and (body(folder) / ADAPTER).exists():
         yield Sentence("warnings.adapter", file=ADAPTER)
-    says = backbone.spec.declared
-    if isinstance(says, Declaration) and says.kind in ("sparse", "tokens"):
-        yield Sentence(f"warnings.makes_{says.kind}", size=says.size)
     if isinstance(backbone.model, Stacked) and (asked := list(backbone.model.says.says.asked)):
         words = backbone.tokenizer.convert_ids_to_tokens(asked)
         yield Sentence("warnings.makes_logits", words=" − ".join(f"“{word}”" for word in words))
 
 
 def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> list[Sentence]:
-    warnings = []
-    known = backbone.provenance
+    warnings, known, says = list[Sentence](), backbone.provenance, backbone.spec.declared
+    if isinstance(says, Declaration) and says.kind in ("sparse", "tokens"):
+        warnings.append(Sentence(f"warnings.makes_{says.kind}", size=says.size))
     for key, names in (("untrained", known.random_head), ("untrained_body", known.random_body)):
         unread = backbone.unread_head if names and key == "untrained" else None
         if names:

@@ -47,7 +47,8 @@ class Stacked(PreTrainedModel):  # type: ignore[no-untyped-call]  # of transform
         else:
             mask = inputs.get("attention_mask", torch.ones_like(inputs["input_ids"])).bool()
             logits = self._pooled(output.last_hidden_state, mask)
-        return SequenceClassifierOutput(logits=logits, hidden_states=output.get("hidden_states"))
+        handed = {name: output.get(name) for name in ("hidden_states", "attentions")}
+        return SequenceClassifierOutput(logits=logits, **handed)
 
     def _pooled(self, hidden: Tensor, mask: Tensor) -> Tensor:
         if mask.shape != hidden.shape[:2]:

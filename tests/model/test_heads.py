@@ -21,7 +21,7 @@ from sentence_transformers.sentence_transformer.modules import (
 )
 from sentence_transformers.sparse_encoder.modules import SpladePooling
 from torch import nn
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
@@ -139,6 +139,14 @@ def test_a_vector_is_what_encode_gives(asked: Engine, folder: Path, key: str) ->
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+def test_its_body_hands_out_attention_as_by_itself(asked: Engine, folder: Path) -> None:
+    found = asked.ask("importance", Query("cls", *TEXTS[0])).attention
+    plain = AutoModel.from_pretrained(folder / "cls", attn_implementation="eager")
+    with torch.no_grad():
+        given = plain(**tokenizer()(*TEXTS[0], return_tensors="pt"), output_attentions=True).attentions
+    np.testing.assert_allclose(found, np.stack([layer[0, :, 0] for layer in given]), atol=1e-6)
+
+
 def test_averaged_layers_are_all_there_or_it_is_said(asked: Engine) -> None:
     with pytest.raises(PoolscopeError, match="up to layer 2, and this is layer 1"):
         told(asked, "mixed", pooling="declared", pool_layer=1)
@@ -154,6 +162,7 @@ def test_a_head_that_cannot_be_read_is_named_and_never_called_untrained(
 ) -> None:
     found, warnings = told(asked, key)
     assert reason in warnings["head_unread"]
+    assert "predict" not in warnings  # these are no logits of its own
     assert ("untrained" in warnings, found.head_trained) == (False, False)
     says = [str(one) for one in asked.ask("passport", Query(key, "")).says]
     assert sum("cannot be read" in one for one in says) == 2  # the head, and what is declared

@@ -12,10 +12,9 @@ from torch import Tensor
 
 from components.analyses.measuring.ways import told, ways
 from components.errors import PoolscopeError
-from components.model.declaration import activation
 from components.model.encoding import encode, lowering
 from components.model.examine import DECLARED, Examined, probabilities
-from components.model.files import folder
+from components.model.files import ENCODING, folder, read_object
 from components.model.ordinary import Similar
 from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
@@ -90,11 +89,12 @@ def _beside_predict(examined: Examined) -> Iterator[Sentence]:
     config = examined.backbone.model.config
     stated = getattr(config, "sentence_transformers", None)  # of today; the other name is from before
     place = folder(examined.backbone.spec)
-    path = activation(place) if place else None
+    path = place and read_object(place / ENCODING).get("activation_fn")
     path = path or (stated.get("activation_fn") if isinstance(stated, dict) else None)
     name = str(path or getattr(config, OLDER, "")).rpartition(".")[2]
-    if examined.query.head == "own" and (function := ACTIVATIONS.get(name)):
-        scores = tuple(f"{score:.4f}" for score in function(examined.outputs.logits[0]).tolist())
+    outputs, function = examined.outputs, ACTIVATIONS.get(name)
+    if function and examined.query.head == "own" and outputs.trained and outputs.body_trained:
+        scores = tuple(f"{score:.4f}" for score in function(outputs.logits[0]).tolist())
         yield Sentence("warnings.predict", name=name, scores=scores)
 
 
