@@ -28,6 +28,7 @@ from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Declaration, Query
 from tests.analyses.test_export import printed
+from tests.families.cases import boundless, tiny_config
 from tests.tiny import SIZE, WORDS, catalogue, change, checkpoint, reweigh, tokenizer
 from tests.vectors import features
 
@@ -184,3 +185,42 @@ def test_other_shapes_are_told_as_what_they_are(asked: Engine, key: str, size: i
     _found, warnings = told(asked, key)
     assert any(word in one for one in warnings.values())
     assert any(word in str(one) for one in asked.ask("passport", Query(key, "")).says)
+
+
+BODIES = ("albert", "deberta-v2", "distilbert", "longformer", "modernbert", "mpnet", "xlm-roberta", "xlnet")
+DECODERS = (
+    "bloom",
+    "cohere",
+    "gemma2",
+    "gemma3_text",
+    "granite",
+    "llama",
+    "mamba",
+    "mistral",
+    "opt",
+    "qwen3",
+)
+
+
+@pytest.mark.families
+@pytest.mark.parametrize("family", [*BODIES, *DECODERS])
+def test_heads_behind_bodies_of_other_families(tmp_path: Path, family: str) -> None:
+    make, task = (AutoModelForCausalLM, word) if family in DECODERS else (AutoModel, {})
+    torch.manual_seed(0)
+    model = make.from_config(tiny_config(family))
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1 and "norm" not in name:
+            nn.init.normal_(parameter, std=0.2)
+    model.save_pretrained(tmp_path / "body")
+    boundless().save_pretrained(tmp_path / "body")
+    first = Transformer(str(tmp_path / "body"), **task)
+    width = first.get_embedding_dimension()
+    last = Dense(width, 1, activation_function=PLAIN, **SCORES)
+    behind = [LogitScore(4, 5)] if task else [Pooling(width), last]
+    CrossEncoder(modules=[first, *behind], device="cpu").save(str(tmp_path / family))
+    engine = Engine(Settings(catalogue=catalogue(tmp_path, {family: tmp_path / family})))
+    theirs = CrossEncoder(str(tmp_path / family), device="cpu")
+    expected = theirs.predict([TEXTS[0]], activation_fn=PLAIN)
+    found, warnings = told(engine, family, TEXTS[0][0], text_pair=TEXTS[0][1])
+    np.testing.assert_allclose(found.logits, expected, atol=1e-6)
+    assert (found.head_trained, found.body_trained, "predict" in warnings) == (True, True, True)
