@@ -51,8 +51,8 @@ class Padding:
     """Changes that padding makes.
 
     ``analysis``: the answer to the text alone. ``padded``: how many tokens were put beside it.
-    ``side``: where the tokenizer itself pads. ``cases``: none where it cannot, or where the model ``fails``
-    in a batch, for that reason, or takes none, which ``refusal`` says; else the first is the "batch".
+    ``side``: where the tokenizer itself pads. ``alone``: why there is no batch, of the ``cases`` then the
+    first; there are none where it cannot pad, or where the model fails beside another text.
     """
 
     analysis: Analysis
@@ -60,31 +60,29 @@ class Padding:
     side: str
     cases: tuple[PaddingCase, ...]
     warnings: tuple[Sentence, ...]
-    fails: str = ""
-    refusal: Sentence | None = None
+    alone: Sentence | None = None
 
     @property
     def verdict(self) -> Verdict:
         """Tell whether the model is safe in a batch, padded as its tokenizer pads."""
-        return self.cases[0].verdict if self.cases else "alone"
+        return "alone" if self.alone or not self.cases else self.cases[0].verdict
 
     @property
     def pooled(self) -> Mapping[str, float]:
         """Distances by which each pooling's vector moves in a batch; see `PaddingCase`."""
-        return self.cases[0].pooled if self.cases else {}
+        return {} if self.verdict == "alone" else self.cases[0].pooled
 
     @property
     def says(self) -> tuple[Sentence, ...]:
         """The verdict in words, and what each other way to pad does."""
-        if not self.cases:
-            alone = Sentence("padding.fails", reason=self.fails) if self.fails else Sentence("padding.alone")
-            return (self.refusal or alone,)
-        batch, *others = self.cases
-        first = Sentence(f"padding.{batch.verdict}", **_told(batch), way=Sentence(f"padding.{self.side}"))
+        first, side, others = self.alone or Sentence("padding.alone"), "", self.cases
+        if self.verdict != "alone":
+            side, others, batch = self.side, self.cases[1:], self.cases[0]
+            first = Sentence(f"padding.{batch.verdict}", **_told(batch), way=Sentence(f"padding.{side}"))
         more = [
             Sentence(f"padding.other_{one.verdict}", **_told(one), way=Sentence(f"padding.{one.name}"))
             for one in others
-            if one.name != self.side
+            if one.name != side
         ]
         return (first, *more)
 

@@ -248,7 +248,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
         sees=around,
         failed=(*failed, *unseen, *unpadded),
-        alone=next((each.says[0] for each in padded if not each.cases), None),
+        alone=next((each.says[0] for each in padded if each.verdict == "alone"), None),
         unread_head=None if backbone.head_trained else backbone.unread_head,
     )
 

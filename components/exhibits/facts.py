@@ -257,7 +257,7 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
 
 def padding_facts(given: Padding | Sentence, say: Texts) -> dict[str, str]:
     """Facts of one text on one model; the cases alone where nothing was padded."""
-    if isinstance(given, Sentence) or not given.cases:
+    if isinstance(given, Sentence) or given.verdict == "alone":
         return {"batched": "refused" if isinstance(given, Sentence) else "alone", "elsewhere": "none"}
     batch, *rest = given.cases
     others = [one for one in rest if one.name != given.side]

@@ -83,7 +83,7 @@ class Backbone:
     @cached_property
     def entries(self) -> tuple[Entry | None, ...]:
         """Entries at which each layer below the last goes on."""
-        return find_entries(self.model, self.cut, self.tokenizer, 2 if self.pads else 1)
+        return find_entries(self.model, self.cut, self.tokenizer, 1 if self.alone else 2)
 
     @cached_property
     def refusal(self) -> Sentence | None:
@@ -102,9 +102,10 @@ class Backbone:
         return None
 
     @property
-    def pads(self) -> bool:
-        """Whether texts are run together: its tokenizer has a token to pad with, its model takes several."""
-        return self.tokenizer.pad_token_id is not None and self.refusal is None
+    def alone(self) -> Sentence | None:
+        """Why it takes one text at a time; None where it is given several."""
+        unable = Sentence("padding.alone") if self.tokenizer.pad_token_id is None else None
+        return self.refusal or unable
 
     @cached_property
     def declared(self) -> Declared | None:
@@ -167,7 +168,7 @@ class Backbone:
 
     def at_once(self, length: int, states: int = 8192) -> int:
         """Count the inputs of this ``length`` that run together: of no more than so many hidden states."""
-        return max(states // length, 1) if self.pads else 1
+        return 1 if self.alone else max(states // length, 1)
 
     def run(self, inputs: Inputs) -> Pass:
         """A plain forward pass from which the head and the pooler can be run again."""
@@ -219,7 +220,7 @@ def alike(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None 
 
     There are models that see padding, and some that cannot pad: these take each text alone.
     """
-    if not backbone.pads:
+    if backbone.alone:
         return [[index] for index in range(len(texts))]
     groups: dict[int, list[int]] = {}
     encoded = backbone.tokenizer(list(texts), None if pairs is None else list(pairs), verbose=False)

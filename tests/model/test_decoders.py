@@ -80,8 +80,13 @@ def test_rows_are_run_one_by_one_where_a_batch_is_refused(
     np.testing.assert_allclose(examined.outputs.logits, outputs[0].logits, atol=1e-5)
     expected = torch.stack([output.hidden_states[-1][0, -1] for output in outputs])
     np.testing.assert_allclose(rows.vectors["native", last], expected, atol=1e-5)
-    assert audited.verdict == "alone"
-    assert [one.key for one in audited.says] == ["padding.refused_config"]
+    assert (audited.verdict, audited.says[0].key) == ("alone", "padding.refused_config")
+    for case in audited.cases[:2]:  # one text with padding is no batch: transformers reads what stands last
+        length = {"max_length": 4 + audited.padded, "padding_side": case.name}
+        inputs = plain.tokenizer([TEXT], padding="max_length", return_tensors="pt", **length)
+        with torch.no_grad():
+            np.testing.assert_allclose(case.logits, plain.model(**inputs).logits[0], atol=1e-5)
+        assert case.reads_padding == (case.name == "right")
 
 
 def test_a_model_that_takes_a_batch_does_not_refuse_it(

@@ -27,7 +27,7 @@ def available(backbone: Backbone, poolings: Iterable[str] = POOLINGS) -> list[st
 
 def states(backbone: Backbone, inputs: Inputs) -> list[States]:
     """The states of single texts, or of pairs, in one pass; one by one where they cannot be padded."""
-    size = len(inputs) if backbone.pads else 1
+    size = 1 if backbone.alone else len(inputs)
     parts = (inputs[start : start + size] for start in range(0, len(inputs), size))
     return [batch_states(backbone, *([*side] for side in zip(*part, strict=True))) for part in parts]
 

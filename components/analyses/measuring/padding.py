@@ -47,21 +47,24 @@ def audit(examined: Examined) -> Padding:
     backbone, total = examined.backbone, examined.kept.inputs["input_ids"].shape[1]
     room, side = min(PADDED, backbone.limit - total), backbone.tokenizer.padding_side
     answer, warnings = analyse(examined), examined.encoded.warnings
-    if not backbone.pads:
-        return Padding(answer, 0, side, (), warnings, refusal=backbone.refusal)
+    if backbone.tokenizer.pad_token_id is None:
+        return Padding(answer, 0, side, (), warnings, backbone.alone)
     if room < 1:
         given = Sentence("errors.tokens", count=total)
         raise PoolscopeError("text", given, "errors.no_room", limit=backbone.limit)
     typed, other = _longer(examined, total + room)
+    both = _padding(backbone, [examined.kept.inputs, other], total + room, side)
     try:
-        batch = _run(examined, "batch", _padding(backbone, [examined.kept.inputs, other], total + room, side))
+        batch = () if backbone.alone else (_run(examined, "batch", both),)
     except PoolscopeError as error:
         if not typed:
             raise
-        return Padding(answer, 0, side, (), warnings, reason_of(error).rstrip("."))
+        fails = Sentence("padding.fails", reason=reason_of(error).rstrip("."))
+        return Padding(answer, 0, side, (), warnings, fails)
     pooled, first = dict(vectors_of(examined.passed.states)), _first_position(examined)
-    ways = (batch, *_padded(examined, first, total + room))
-    return Padding(answer, room, side, tuple(_case(examined, first, pooled, one) for one in ways), warnings)
+    ways = (*batch, *_padded(examined, first, total + room))
+    cases = tuple(_case(examined, first, pooled, one) for one in ways)
+    return Padding(answer, room, side, cases, warnings, backbone.alone)
 
 
 def _longer(examined: Examined, length: int) -> tuple[bool, Inputs]:

@@ -26,7 +26,7 @@ def padded(batch: dict[str, Any], other: dict[str, Any]) -> Told:
 def refused(key: str) -> Told:
     """A model that takes no batch, for the reason of this key."""
     given = fake_padding(analysis())
-    return told(PADDED, replace(given, cases=(), refusal=Sentence(f"padding.{key}", reason="why")))
+    return told(PADDED, replace(given, cases=given.cases[1:], alone=Sentence(f"padding.{key}", reason="why")))
 
 
 def way(name: str, largest: str, cause: str = "attention") -> Values:
