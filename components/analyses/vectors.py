@@ -91,7 +91,9 @@ def to_vector(given: object) -> tuple[float, ...]:
     if len(numbers) > MOST:
         raise PoolscopeError(FIELD, count, "errors.vector_long", most=MOST)
     if len(numbers) < 2:
-        raise PoolscopeError(FIELD, given, "errors.vector")
+        raise PoolscopeError(
+            FIELD, given, "errors.vector_score" if any(map(math.isfinite, numbers)) else "errors.vector"
+        )
     if not all(map(math.isfinite, numbers)):
         wrong = next(place for place, number in enumerate(numbers) if not math.isfinite(number))
         raise PoolscopeError(FIELD, numbers[wrong], "errors.vector_infinite", place=wrong + 1)
@@ -101,12 +103,12 @@ def to_vector(given: object) -> tuple[float, ...]:
     return tuple(numbers)
 
 
-def parsed(given: object) -> object:
+def parsed(given: object, field: str = FIELD) -> object:
     """Read JSON, or what Python writes that is as plain; any other text, as what NumPy prints, stays one."""
     if not isinstance(given, str):
         return given
     if len(given) > LONGEST:
-        raise PoolscopeError(FIELD, given[:80], "errors.long", length=len(given), longest=LONGEST)
+        raise PoolscopeError(field, given[:80], "errors.long", length=len(given), longest=LONGEST)
     text = given.strip()
     if text.startswith(("b'", 'b"')):  # as Redis keeps them
         with suppress(UnicodeError):

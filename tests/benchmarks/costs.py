@@ -36,12 +36,12 @@ ROUNDS = 7
 def answers(engine: Engine, key: str) -> Mapping[str, Callable[[], object]]:
     """Everything that can be asked of a text, every analysis first, as what takes it longest.
 
-    A vector is found where a pooling made it; noise is not.
+    A vector is found where a pooling made it; noise is not, nor a score of one half.
     """
     query = Query(key, TEXT)
     mean = features(engine, key, [TEXT], ["mean"])["mean"][0].tolist()
     noise = np.random.default_rng(0).normal(size=len(mean)).tolist()
-    options = {"trace": {"other": OTHER}, "detect": {"vector": noise}}
+    options = {"trace": {"other": OTHER}, "detect": {"vector": noise}, "detect_score": {"scores": [0.5]}}
     asked = {name: partial(engine.ask, name, query, **options.get(name, {})) for name in analyses()}
     return asked | {
         "no integrals": partial(asked["importance"], integrated=False),

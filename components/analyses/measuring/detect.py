@@ -142,7 +142,8 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
     fits = fitting(given, made)
     if not fits:
         width = Sentence("errors.numbers", count=len(vectors[0]))
-        raise PoolscopeError("vector", width, "errors.vector_width", widths=widths)
+        key = "vector_score" if len(vectors[0]) == len(first.backbone.labels) else "vector_width"
+        raise PoolscopeError("vector", width, f"errors.{key}", widths=widths)
     held, half = Held.of(given, fits), None
     coarse = bool(given.stored) or given.rounding > COARSE
     plainly = any(one and not way.variant for way, one in zip(held.made, held.explained, strict=True))

@@ -72,7 +72,7 @@ def read_printed(vectors: Sequence[Sequence[float]], widths: Collection[int]) ->
     numbers = np.array(vectors, dtype=np.float64)
     least, most, width = numbers.min(), numbers.max(), numbers.shape[1]
     if (numbers != np.rint(numbers)).any() or least < -BYTE or most >= 2 * BYTE:
-        return Printed(numbers, max(_roundings(numbers), key=lambda half: float(half.mean())))
+        return Printed(numbers, max(roundings(numbers), key=lambda half: float(half.mean())))
     if width not in widths and 8 * width in widths and most < (BYTE if least < 0 else 2 * BYTE):
         bytes_ = (numbers + (BYTE if least < 0 else 0)).astype(np.uint8)
         return _signs(np.unpackbits(bytes_, axis=1))
@@ -86,7 +86,7 @@ def _signs(bits: Doubles | NDArray[np.uint8]) -> Printed:
     return Printed(signs, np.zeros_like(signs), stored="binary")
 
 
-def _roundings(numbers: Doubles) -> Iterator[Doubles]:
+def roundings(numbers: Doubles) -> Iterator[Doubles]:
     """Ways to round that leave ``numbers`` (n, N) as they are: how far each of them moves every number."""
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that these kinds do not have
         single = numbers.astype(np.float32).astype(np.float64)

@@ -15,12 +15,26 @@ from tests.exhibits.findings import (
     importance,
     lab,
     origin,
+    score,
     sees,
     tokens,
 )
 from tests.exhibits.findings.row import Row, anything
 
-TABLES = (answer, checkpoint, comparison, detective, evidence, head, importance, lab, origin, sees, tokens)
+TABLES = (
+    answer,
+    checkpoint,
+    comparison,
+    detective,
+    evidence,
+    head,
+    importance,
+    lab,
+    origin,
+    score,
+    sees,
+    tokens,
+)
 ROWS: dict[str, Row] = {key: row for table in TABLES for key, row in table.ROWS.items()}
 
 

@@ -1,0 +1,262 @@
+"""The score detective: ways to make a score of a text or a pair, and which of them gave one."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
+from components.analyses.vectors import BESIDE, parsed
+from components.errors import PoolscopeError
+from components.model.query import Asked
+from components.texts import Sentence
+from components.types import Query, as_json, plain
+
+FIELD = "scores"
+TEXTS, NUMBERS = 16, 64  # that are held against each other; numbers of one text
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w%])")
+DECIMALS = re.compile(r"\.(\d+)(?![\d.]*[eE])")
+SCORES = re.compile("score|prob|logit", re.IGNORECASE)  # in the names of what servers answer
+NUMBERING = BESIDE | {"index", "id", "label", "model", "usage", "object", "created"}
+ONE = "softmax_one"
+CHANCE = 0.01  # ways that give a score by chance, at most, where one is named
+LARGEST = 1e30
+NAMED = 4  # ways that a sentence names
+SETTINGS = {  # sentences of what is to be set, where the name of what was done does not begin with it
+    **dict.fromkeys(("one", "first", "second"), "joined"),
+    **dict.fromkeys(("float16", "bfloat16", "int8", "int8_blocks"), "precision"),
+    **dict.fromkeys(("sigmoid_twice", "softmax_twice", "softmax_sigmoid", "sigmoid_softmax"), "twice"),
+    "no_special": "special",
+}
+
+
+@dataclass(frozen=True)
+class ScoreWay:
+    """A way to make a score: encoding, token, path through the head, activation. docs/api.md lists values.
+
+    ``special_tokens``: whether the tokenizer's own were added, None where it has none; ``ended``: whether an
+    end token was. ``between``: what stood between two texts in one string, else before the second.
+    ``truncated``: to how many tokens, None for all; ``kept``: what was left. ``temperature``: what logits
+    were divided by. ``labels``: whose numbers these are, in their order; () for all in the model's own.
+    """
+
+    order: Literal["given", "swapped"] = "given"
+    joined: Literal["pair", "one", "first", "second", "apart", "alone"] = "pair"
+    segments: Literal["kept", "zero"] = "kept"
+    special_tokens: bool | None = True
+    ended: bool = False
+    between: str = ""
+    truncated: int | None = None
+    kept: Literal["start", "end", "first", "second"] = "start"
+    token: str = "native"
+    head: str = "whole"
+    precision: str = ""
+    activation: str = ""
+    temperature: float = 1.0
+    labels: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of what was done otherwise than in training, in the order in which it happens."""
+        named = {
+            "swapped": self.order == "swapped",
+            self.joined: self.joined not in ("pair", "alone"),
+            "between": bool(self.between) and self.joined == "pair",
+            "zero": self.segments == "zero",
+            "no_special": self.special_tokens is False,
+            "ended": self.ended,
+            f"kept_{self.kept}": self.truncated is not None,
+            f"token_{self.token}": self.token != "native",
+            self.head: self.head != "whole",
+            self.precision: bool(self.precision),
+            "temperature": self.temperature != 1,
+        }
+        return tuple(name for name, done in named.items() if done)
+
+    @property
+    def changes(self) -> int:
+        """How many these are; a temperature counts for three, since there are so many."""
+        return len(self.keys) + 2 * (self.temperature != 1)
+
+    def said(self) -> Sentence:
+        """Say the way in words."""
+        values = {"between": repr(self.between), "count": self.truncated, "temperature": self.temperature}
+        parts = [Sentence(f"score.{key}", **values) for key in self.keys or ("as_trained",)]
+        parts += [Sentence(f"score.{self.activation}")] if self.activation else []
+        parts += [Sentence("score.labels", labels=self.labels)] if self.labels else []
+        return Sentence("detect.way", parts=tuple(parts))
+
+    def settings(self) -> tuple[Sentence, ...]:
+        """Tell what servers and libraries have to be set to, of each thing that was done, and the output."""
+        done = [*self.keys, *([] if self.activation == "cosine" else [self.activation])]
+        names = dict.fromkeys(SETTINGS.get(one, one.partition("_")[0]) for one in done)
+        return tuple(Sentence(f"score.set_{name}") for name in names)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way with the ``scores`` that it gives of each text, held against those that are asked about.
+
+    ``error``: the largest difference; ``fits``: whether rounding and arithmetic explain it. ``changes``: what
+    is done otherwise than in training. ``chance``: how many ways with no more of these would come as near to
+    any other scores.
+    """
+
+    way: ScoreWay
+    scores: tuple[tuple[float, ...], ...]
+    error: float
+    changes: int
+    chance: float
+    fits: bool
+
+    @property
+    def sure(self) -> bool:
+        """Whether it fits, and not by chance."""
+        return self.fits and self.chance < CHANCE
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types."""
+        return {**plain(asdict(self.way)), **as_json(self, "scores error changes chance fits")}
+
+
+@dataclass(frozen=True)
+class DetectedScore:
+    """Ways that gave scores of so many ``texts``: the best ten ``candidates`` and all that fit.
+
+    ``tried``: how many ways give different scores; ``fitting``: how many fit. ``more``: how many scores of
+    other texts would make the best sure; 0 where none would. ``ones``: whether each score is 1. ``trained``:
+    whether the checkpoint has all weights of its head.
+    """
+
+    candidates: tuple[Candidate, ...]
+    tried: int
+    fitting: int
+    texts: int
+    more: int
+    ones: bool
+    trained: bool
+    warnings: tuple[Sentence, ...]
+
+    @property
+    def match(self) -> Candidate | None:
+        """The one with the fewest changes; None where none is sure."""
+        return next((one for one in self.candidates if one.sure), None)
+
+    @property
+    def ties(self) -> tuple[Candidate, ...]:
+        """All others that cannot be told from the match."""
+        best = self.match
+        return (
+            ()
+            if best is None
+            else tuple(
+                one for one in self.candidates if one is not best and (one.sure or one.scores == best.scores)
+            )
+        )
+
+    @property
+    def says(self) -> tuple[Sentence, ...]:
+        """Say what was found, the verdict first."""
+        best, first = self.match, self.candidates[0]
+        if best is None:
+            return tuple(self._unmatched(first))
+        alike = [one for one in self.ties if one.changes == best.changes]
+        others = [one for one in self.ties if one.changes > best.changes]
+        said = [Sentence("score.match", count=self.texts, way=best.way.said())]
+        if alike:
+            said = [Sentence("score.open", count=self.texts, ways=_quoted([best, *alike]))]
+        if others:
+            said.append(Sentence("score.also", count=len(others), ways=_quoted(others)))
+        said.append(Sentence("score.chance", tried=self.tried, chance=f"{best.chance:.1g}"))
+        return (*said, *(() if alike else best.way.settings()))
+
+    def _unmatched(self, best: Candidate) -> Iterator[Sentence]:
+        if self.ones:
+            yield Sentence("score.ones")
+        elif self.fitting:
+            values = {"chance": f"{best.chance:.1g}", "way": best.way.said()}
+            yield Sentence("score.unsure", count=self.fitting, **values)
+            yield Sentence("score.further" if self.more else "score.digits", count=self.more)
+        else:
+            scores = tuple(f"{score:.4g}" for row in best.scores for score in row)
+            yield Sentence("score.unmatched", way=best.way.said(), scores=scores)
+            yield Sentence("score.maybe" if self.trained else "score.untrained")
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types."""
+        best, first = plain(self.match), plain(self.candidates[:10])
+        return as_json(self, "match ties candidates tried says warnings", match=best, candidates=first)
+
+
+def _quoted(ways: Sequence[Candidate]) -> tuple[Sentence, ...]:
+    return tuple(Sentence("detect.quoted", way=one.way.said()) for one in ways[:NAMED])
+
+
+def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...], int], ...]:
+    """Read scores of one text in any form, or of several: objects with ``text``, ``text_pair`` and scores.
+
+    Gives for each the texts, if it has its own, the scores, and the decimals that were printed, or -1.
+    """
+    value = parsed(given, FIELD)
+    every = value if isinstance(value, list) else [value]
+    named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
+    if not named:
+        decimals = map(len, DECIMALS.findall(given)) if isinstance(given, str) else ()
+        return (({}, _scores(value), max(decimals, default=-1)),)
+    count = Sentence("errors.count", count=len(every))
+    if len(named) < len(every) or len(named) > TEXTS:
+        raise PoolscopeError(FIELD, count, "errors.scores_texts", most=TEXTS)
+    texts = [{"text": one["text"], "text_pair": one.get("text_pair") or ""} for one in named]
+    found = tuple((text, _scores(one), -1) for text, one in zip(texts, named, strict=True))
+    if len({(len(scores), bool(text["text_pair"])) for text, scores, _ in found}) > 1:
+        raise PoolscopeError(FIELD, count, "errors.scores_alike")
+    return found
+
+
+def _scores(value: object) -> tuple[float, ...]:
+    numbers = tuple(_numbers(value))
+    if not 0 < len(numbers) <= NUMBERS or not all(map(math.isfinite, numbers)):
+        raise PoolscopeError(FIELD, str(value)[:80], "errors.scores", most=NUMBERS)
+    return numbers
+
+
+def _numbers(value: object) -> Iterator[float]:
+    """Every number in a JSON value or a text; of what has names, those of scores if any is called so."""
+    unseen = [value]
+    while unseen:
+        one = unseen.pop()
+        if isinstance(one, str):
+            yield from map(float, NUMBER.findall(one))
+        elif isinstance(one, int | float) and not isinstance(one, bool):
+            yield float(one) if abs(one) < LARGEST else math.inf
+        elif isinstance(one, Mapping):
+            kept = [key for key in one if str(key) not in NUMBERING]
+            named = [key for key in kept if SCORES.search(str(key))]
+            unseen += [one[key] for key in reversed(named or kept)]
+        elif isinstance(one, list | tuple):
+            unseen += reversed(one)
+
+
+def _given(check: Check, query: Query, _longest: int, scores: str | list[float]) -> Prepared:
+    every = (
+        (check(replace(query, **text)), (numbers, printed)) for text, numbers, printed in to_scores(scores)
+    )
+    each = tuple(dict.fromkeys(every))  # once: the same again tells no more
+    return tuple(asked for asked, _ in each), {"scores": tuple(scored for _, scored in each)}
+
+
+@analysis("scores backbone text text_pair", Cost(16, several=True), _given)
+def detect_score(
+    backbone: Backbone, asked: Sequence[Asked], scores: Sequence[tuple[Sequence[float], int]]
+) -> DetectedScore:
+    """Find which encoding, token, path through the head and activation made a score; or that none did.
+
+    ``match`` is null where no way gives the scores, or where so many are tried that chance alone may explain
+    one that does. ``ties`` give the same. Of several texts the way is sought that gives all scores.
+    """
+    from components.analyses.measuring.detect_score import found
+
+    return found(backbone, [one.query for one in asked], scores)

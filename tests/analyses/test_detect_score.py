@@ -1,0 +1,336 @@
+"""The way that made a score is found: it is planted by transformers and torch alone."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.ao.quantization import quantize_dynamic
+
+from components.analyses.detect_score import Candidate, DetectedScore, ScoreWay, to_scores
+from components.analyses.measuring.detect_score import found
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.loading import load
+from components.types import Analysis, BackboneSpec, Query
+from tests.plain import SPECS, load_plain, overwritten
+from tests.tiny import checkpoint
+
+TRAINED = tuple(key for key in SPECS if "pretrained" not in key)
+BERT, SENTIMENT = "bert-paraphrase", "bert-sentiment"
+PAIRS = (
+    ("Is this film any good?", "The actors make this film a delight."),
+    ("The film is good.", "A good movie."),
+    ("A man sleeps on the train.", "Somebody is sleeping."),
+    ("The firm sold its share on Monday.", "On Monday the firm sold the share that it held."),
+    ("Prices of oil rose again.", "Nobody knew why oil was dear."),
+)
+TINY = ("the film is not good", "a man sleeps", "all is bad, not good!", "the man is not at all bad", "a b c")
+CLASSIFIERS = {"bert": "classifier", "distilbert": "classifier", "roberta": "classifier.out_proj"}
+AFTER = {"distilbert": torch.relu}  # the activation behind a head's dense layer
+ENCODINGS = ("swapped", "one", "zero", "no_special", "between", "first", "second", "ended")
+HEADS = ("no_pooler", "no_dense", "no_bias")
+TOKENS: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "token_first": lambda hidden: hidden[:, :1],
+    "token_last": lambda hidden: hidden[:, -1:],
+    "token_mean": lambda hidden: hidden.mean(dim=1, keepdim=True),
+}
+ACTIVATIONS: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]] = {
+    "none": (0, lambda logits: logits),
+    "sigmoid": (0, torch.sigmoid),
+    "softmax": (0, partial(torch.softmax, dim=-1)),
+    "sigmoid_twice": (1, lambda logits: logits.sigmoid().sigmoid()),
+    "softmax_twice": (1, lambda logits: logits.softmax(-1).softmax(-1)),
+    "softmax_sigmoid": (1, lambda logits: logits.softmax(-1).sigmoid()),
+}
+ALONE = ("one", "first", "second", "between", "zero", "swapped")  # of which two are hardly one way
+Specs = Mapping[str, BackboneSpec]
+Row = tuple[float, ...]
+
+
+@pytest.fixture(scope="module")
+def specs(tmp_path_factory: pytest.TempPathFactory) -> Specs:
+    """Twelve: the trained ones that are bundled, and two with three labels and one."""
+    folder = tmp_path_factory.mktemp("scores")
+    tiny = {f"bert-{count}": checkpoint(folder / f"bert-{count}", num_labels=count) for count in (1, 3)}
+    return {**{key: SPECS[key] for key in TRAINED}, **tiny}
+
+
+def inputs_of(tokenizer: Any, text: str, pair: str, done: tuple[str, ...]) -> Any:
+    """What a server makes of two texts."""
+    texts = (pair, text) if "swapped" in done else (text, pair)
+    texts = (f"{texts[0]} {texts[1]}", "") if "one" in done else texts
+    texts = (texts[0], f"passage: {texts[1]}") if "between" in done else texts
+    texts = next(((texts[place], "") for place, one in enumerate(("first", "second")) if one in done), texts)
+    special = "no_special" not in done
+    inputs = tokenizer(texts[0], texts[1] or None, add_special_tokens=special, return_tensors="pt")
+    if "zero" in done:
+        inputs["token_type_ids"].zero_()
+    if "ended" in done:
+        end = torch.tensor([[tokenizer.eos_token_id]])
+        inputs["input_ids"] = torch.cat([inputs["input_ids"], end], dim=1)
+        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+    return inputs
+
+
+def logits_by_hand(spec: BackboneSpec, text: str, pair: str, done: tuple[str, ...] = ()) -> Tensor:
+    """The logits (K,) with all that was done otherwise than in training."""
+    plain, kind, seen = load_plain(spec.location), spec.key.split("-")[0], list[Tensor]()
+    model, change = plain.model, next((TOKENS[one] for one in done if one in TOKENS), None)
+    dtype = next((getattr(torch, one) for one in done if "float" in one), None)
+    model = model if dtype is None else deepcopy(model).to(dtype)
+
+    def changed(own: Tensor) -> Tensor:
+        seen.append(own if change is None else change(own).expand_as(own))
+        return seen[-1]
+
+    with torch.no_grad(), overwritten(model, changed):
+        logits: Tensor = model(**inputs_of(plain.tokenizer, text, pair, done)).logits[0].float()
+        if set(done).isdisjoint(HEADS):
+            return logits
+        last = model.get_submodule(CLASSIFIERS.get(kind, "logits_proj"))
+        vector = seen[-1][0, -1 if kind == "xlnet" else 0]
+        if "no_pooler" in done:
+            logits = last(vector)
+        if "no_dense" in done:
+            logits = last(AFTER.get(kind, torch.tanh)(vector))
+        return logits - last.bias if "no_bias" in done else logits
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Numbers of n texts, and how they were made."""
+
+    spec: BackboneSpec
+    texts: tuple[tuple[str, str], ...]
+    done: tuple[str, ...]
+    activation: str
+    scores: tuple[Row, ...]
+
+    def is_found(self) -> bool:
+        told = ask(self.spec, self.texts, self.scores)
+        ways = [one.way for one in (told.match, *told.ties) if one is not None]
+        return any({*way.keys} == {*self.done} and way.activation == self.activation for way in ways)
+
+
+def ask(spec: BackboneSpec, texts: Any, scores: Any) -> DetectedScore:
+    return found(load(spec), [Query(spec.key, *each) for each in texts], [(one, -1) for one in scores])
+
+
+def changes_of(key: str) -> list[str]:
+    """What can be done otherwise with a checkpoint, and makes another score."""
+    kind, pair = key.split("-")[0], "paraphrase" in key
+    lacks = {"gpt2": {*HEADS, "token_last"}, "xlnet": {"token_last", "ended"}}.get(
+        kind, {"token_first", "ended"}
+    )
+    lacks |= set() if pair else {"swapped", "one", "between", "first", "second", "zero"}
+    lacks |= {"zero"} if kind not in ("bert", "xlnet") else set()
+    lacks |= {"no_special"} if kind == "gpt2" and not pair else set()
+    return [one for one in (*ENCODINGS, *HEADS, *TOKENS) if one not in lacks]
+
+
+def texts_of(key: str) -> tuple[tuple[str, str], ...]:
+    if "paraphrase" in key:
+        return PAIRS
+    return tuple((text, "") for text in (TINY if key in ("bert-1", "bert-3") else (one for one, _ in PAIRS)))
+
+
+def planted(specs: Specs, count: int, seed: int) -> Iterator[Planted]:
+    """Scores of ways that are drawn: up to two changes; one number or all; of one text, or three rounded."""
+    random = np.random.default_rng(seed)
+    while count:
+        spec = list(specs.values())[random.integers(len(specs))]
+        done = tuple(random.choice(changes_of(spec.key), size=random.integers(3), replace=False).tolist())
+        activation, several = str(random.choice([*ACTIVATIONS])), bool(random.integers(2))
+        (more, function), alone = (
+            ACTIVATIONS[activation],
+            [len({*done} & {*each}) for each in (ALONE, HEADS, TOKENS)],
+        )
+        if len(done) + more > 2 or max(alone) > 1 or (spec.key == "bert-1" and "softmax" in activation):
+            continue
+        texts = tuple(texts_of(spec.key)[place] for place in random.permutation(5)[: 3 if several else 1])
+        every, label = (
+            [function(logits_by_hand(spec, *each, done)).tolist() for each in texts],
+            random.integers(3),
+        )
+        rows = [each if label == 2 else [each[label % len(each)]] for each in every]
+        scores = tuple(tuple(round(one, 4) if several else one for one in row) for row in rows)
+        yield Planted(spec, texts, done, activation, scores)
+        count -= 1
+
+
+def noises(count: int, seed: int) -> Iterator[tuple[BackboneSpec, Any, list[Row]]]:
+    """Random probabilities and logits, and scores of another checkpoint, in two to seven decimals."""
+    random = np.random.default_rng(seed)
+    for number in range(count):
+        spec = SPECS[TRAINED[number % len(TRAINED)]]
+        texts = [texts_of(spec.key)[place] for place in random.permutation(5)[: random.choice([1, 1, 2, 3])]]
+        others = [one for one in TRAINED if one != spec.key and one.split("-")[1] == spec.key.split("-")[1]]
+        other, function = (
+            SPECS[str(random.choice(others))],
+            ACTIVATIONS[str(random.choice([*ACTIVATIONS]))][1],
+        )
+        rows = {
+            0: [[float(random.uniform())] for _ in texts],
+            1: [random.normal(size=2).tolist() for _ in texts],
+            2: [function(logits_by_hand(other, *each)).tolist() for each in texts],
+        }[number % 3]
+        digits = int(random.choice([2, 3, 4, 7]))
+        yield spec, texts, [tuple(round(one, digits) for one in row) for row in rows]
+
+
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.other_family) for seed in range(1, 11))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_planted_ways_are_found_or_named_among_ties(specs: Specs, seed: int) -> None:
+    every = list(planted(specs, 30 if seed else 20, seed))
+    assert sum(one.is_found() for one in every) >= 0.99 * len(every) - 0.5  # of 300 at most three are lost
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_noise_and_scores_of_other_checkpoints_are_no_match(seed: int) -> None:
+    every = list(noises(40 if seed else 9, seed))
+    assert sum(ask(*one).match is not None for one in every) <= 0.01 * len(every) + 0.5
+
+
+@pytest.mark.parametrize(
+    ("done", "says"),
+    [((), "as in training"), (("zero",), "all segment ids 0"), (("no_pooler",), "activation left out")],
+)
+def test_a_score_that_differs_is_told_what_made_it_and_what_is_to_be_set(
+    done: tuple[str, ...], says: str
+) -> None:
+    spec = SPECS[BERT]
+    scores = logits_by_hand(spec, *PAIRS[0], done).softmax(-1).tolist()
+    told = ask(spec, PAIRS[:1], [scores])
+    assert told.match is not None
+    assert done in [one.way.keys for one in (told.match, *told.ties)]
+    assert says in str(told.says[0])
+    assert told.ties or "TEI" in str(told.says[-1])
+    digits = ask(spec, PAIRS[:1], [[round(scores[1], 2)]])  # met by many ways
+    assert digits.match is None
+    assert "Too little to tell" in str(digits.says[0])
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # torch says it of what it does itself
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "int8"])
+def test_less_precision_is_found_where_several_scores_tell_it(kind: str) -> None:
+    spec, rows = SPECS[BERT], []
+    plain = load_plain(spec.location)
+    model = plain.model
+    if kind == "int8":
+        with pytest.warns(DeprecationWarning, match="quantization"):
+            model = quantize_dynamic(deepcopy(model), {torch.nn.Linear}, dtype=torch.qint8)
+    for pair in PAIRS:
+        done = () if kind == "int8" else (kind,)
+        logits = logits_by_hand(spec, *pair, done)
+        if kind == "int8":
+            with torch.no_grad():
+                logits = model(**inputs_of(plain.tokenizer, *pair, ())).logits[0]
+        rows.append(logits.tolist())
+    told = ask(spec, PAIRS, rows)
+    assert told.match is not None
+    assert kind in [one.way.precision for one in (told.match, *told.ties)]
+
+
+def test_other_ways_are_found_too() -> None:
+    spec, logits = SPECS[BERT], [logits_by_hand(SPECS[BERT], *pair) for pair in PAIRS[:3]]
+    warm = ask(spec, PAIRS[:3], [(each / 2.5).softmax(-1).tolist() for each in logits])
+    assert warm.match is not None
+    assert warm.match.way.temperature == 2.5
+    turned = ask(spec, PAIRS[:1], [logits[0].softmax(-1).flip(0).tolist()])
+    assert turned.match is not None
+    assert turned.match.way.labels == ("paraphrase", "not a paraphrase")
+    cosines = []
+    for pair in PAIRS[:2]:
+        plain = load_plain(spec.location)
+        with torch.no_grad():
+            bodies = [plain.model.bert(**plain.tokenizer(text, return_tensors="pt")) for text in pair]
+        first, second = (body.last_hidden_state[0].mean(dim=0) for body in bodies)
+        cosines.append([float(torch.cosine_similarity(first, second, dim=0))])
+    apart = ask(spec, PAIRS[:2], cosines)
+    assert apart.match is not None
+    assert (apart.match.way.joined, apart.match.way.token) == ("apart", "mean")
+    ones = ask(spec, PAIRS[:2], [[1.0], [1.0]])
+    assert ones.match is None
+    assert "softmax over a single number" in str(ones.says[0])
+
+
+@pytest.mark.parametrize(("key", "kept"), [(BERT, "first"), (BERT, "end"), (SENTIMENT, "end")])
+def test_what_is_left_of_a_long_text_is_found(key: str, kept: str) -> None:
+    spec, limit = SPECS[key], 128
+    pair = "paraphrase" in key
+    texts = (
+        " ".join(["the film is good"] * (20 if pair else 40)),
+        " ".join(["a bad film"] * 60) if pair else "",
+    )
+    tokenizer = deepcopy(load_plain(spec.location).tokenizer)
+    tokenizer.truncation_side = "left" if kept == "end" else "right"
+    how = "only_second" if kept == "first" else True
+    inputs = tokenizer(texts[0], texts[1] or None, truncation=how, max_length=limit, return_tensors="pt")
+    with torch.no_grad():
+        scores = load_plain(spec.location).model(**inputs).logits[0].tolist()
+    told = ask(spec, [texts], [scores])
+    assert told.match is not None
+    assert (limit, kept) in [(one.way.truncated, one.way.kept) for one in (told.match, *told.ties)]
+
+
+FORMS = (
+    ("0.910", [(0.91,)]),
+    ("-0.5 1.25e-1", [(-0.5, 0.125)]),
+    ([0.25, 0.75], [(0.25, 0.75)]),
+    ('[{"label": "LABEL_1", "score": 0.75}, {"label": "LABEL_0", "score": 0.25}]', [(0.75, 0.25)]),
+    ('{"results": [{"index": 0, "relevance_score": 0.91}], "model": "x"}', [(0.91,)]),
+    (
+        [{"text": "a", "text_pair": "b", "scores": [0.1]}, {"text": "c", "text_pair": "d", "score": 0.2}],
+        [(0.1,), (0.2,)],
+    ),
+)
+
+
+@pytest.mark.parametrize(("given", "scores"), FORMS)
+def test_scores_are_read_in_every_form(given: Any, scores: list[Row]) -> None:
+    assert [one for _, one, _ in to_scores(given)] == scores
+    assert to_scores("0.910")[0][2] == 3
+
+
+WRONG = (
+    ("a good film", "1 to 64 finite numbers"),
+    ([0.5] * 65, "1 to 64"),
+    ([math.inf], "finite"),
+    ([10**400], "finite"),
+    ([{"text": "a", "score": 1}, {"score": 2}], "each needs its"),
+    ([{"text": "a", "score": 1}, {"text": "b", "scores": [1, 2]}], "as many scores"),
+    ([{"text": "a", "score": 1}, {"text": "b", "text_pair": "c", "score": 1}], "all or none"),
+    ([0.1, 0.2, 0.3], "2 numbers"),
+)
+
+
+@pytest.mark.parametrize(("given", "why"), WRONG)
+def test_what_is_no_score_is_refused_in_a_sentence(engine: Engine, given: Any, why: str) -> None:
+    with pytest.raises(PoolscopeError, match=why) as refusal:
+        engine.ask("detect_score", Query(BERT, *PAIRS[0]), scores=given)
+    assert str(refusal.value).startswith("scores: ")
+
+
+def test_a_score_that_is_pasted_as_a_vector_is_known(engine: Engine) -> None:
+    for score in ("0.91", [0.09, 0.91]):
+        with pytest.raises(PoolscopeError, match="/detect_score"):
+            engine.ask("detect", Query(BERT, *PAIRS[0]), vector=score)
+
+
+def made_up(_analysis: Analysis, scores: object) -> DetectedScore:
+    """That softmax of all labels made it; of a score that begins with 0, that nothing did."""
+    ((_, numbers, _), *more) = to_scores(scores)
+    best = Candidate(
+        ScoreWay(activation="softmax"), (numbers,) * (1 + len(more)), 0.0, 0, 0.001, numbers[0] != 0
+    )
+    other = Candidate(ScoreWay(segments="zero", activation="none"), ((0.25,),), 0.5, 1, 2.0, False)
+    return DetectedScore((best, other), 200, int(best.fits), 1 + len(more), 0, False, True, ())
