@@ -1,16 +1,20 @@
 """What the house promises: functions of a size that can be read, and gradio in its own room."""
 
 import ast
+from functools import cache
 
 from tests.serving import ROOT
 
 LINES = 50  # of a function, without those of functions in it
 GROUND = {"gradio", "starlette", "uvicorn"}
-TREES = {
-    str(file.relative_to(ROOT)): ast.parse(file.read_text("utf-8"))
-    for file in sorted((ROOT / "components").rglob("*.py"))
-}
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Each file of the app, by its name."""
+    files = sorted((ROOT / "components").rglob("*.py"))
+    return {str(file.relative_to(ROOT)): ast.parse(file.read_text("utf-8")) for file in files}
 
 
 def lines(node: FUNCTIONS) -> int:
@@ -26,7 +30,7 @@ def modules(tree: ast.AST) -> set[str]:
 
 
 def test_functions_are_short() -> None:
-    every = [(name, node) for name, tree in TREES.items() for node in ast.walk(tree)]
+    every = [(name, node) for name, tree in trees().items() for node in ast.walk(tree)]
     assert [
         (name, node.name)
         for name, node in every
@@ -36,6 +40,6 @@ def test_functions_are_short() -> None:
 
 
 def test_what_is_not_about_gradio_stands_elsewhere() -> None:
-    ui = [name for name, tree in TREES.items() if name.startswith("components/ui/") and tree.body]
-    others = [name for name in ui if not modules(TREES[name]) & GROUND]
+    ui = [name for name, tree in trees().items() if name.startswith("components/ui/") and tree.body]
+    others = [name for name in ui if not modules(trees()[name]) & GROUND]
     assert [one for one in others if not one.endswith("__init__.py")] == []

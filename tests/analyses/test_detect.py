@@ -17,7 +17,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
-from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerBase
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedTokenizerBase
 
 from components.analyses.detect import BAR, OTHER_POOLINGS, Detected, Kept, Way
 from components.analyses.measuring.detect import Tried, found, tried
@@ -83,7 +83,7 @@ def planted(key: str, way: Way, text: str = TEXT, pair: str = "") -> np.ndarray:
 
 
 def layers_of(key: str) -> int:
-    return int(load_plain(SPECS[key].location).model.config.num_hidden_layers)
+    return int(AutoConfig.from_pretrained(SPECS[key].location).num_hidden_layers)
 
 
 def ways(key: str) -> Iterator[Way]:

@@ -1,5 +1,7 @@
 """Results of every kind, the same at every call: made-up numbers in the rows of shipped ones."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -29,6 +31,7 @@ DRAWN = {
 }
 
 
+@cache
 def fake_results() -> Table:
     """As of models with two layers; only three poolings are tried below the last, or swapped in."""
     found, random = _shipped().reset_index(drop=True), np.random.default_rng(7)

@@ -1,5 +1,6 @@
 """Findings of the evidence: what differs by more than chance, tested in pairs and corrected."""
 
+from functools import cache
 from typing import Any
 
 from components.exhibits.averaging import AVERAGING
@@ -24,7 +25,8 @@ LAST = [
 
 def seen(exhibit: Exhibit[Any], key: str = BARE, **others: list[Measured]) -> Told:
     """The evidence of a backbone on sentiment, where the rows of a kind are others."""
-    return told(exhibit, select(having(RESULTS, **others), "sentiment", (key,), {}))
+    given = cache(lambda: select(having(RESULTS, **others), "sentiment", (key,), {}))
+    return lambda say: told(exhibit, given())(say)
 
 
 def each(exhibit: Exhibit[Any], kind: str, **more: Any) -> Told:
