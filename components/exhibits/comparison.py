@@ -12,6 +12,7 @@ import numpy as np
 from markupsafe import Markup
 
 from components.analyses.analyze import Cell, Compared
+from components.analyses.sees import Sees
 from components.analyses.trace import Patched
 from components.exhibits.control import State
 from components.exhibits.draw import LABELS, label_colour
@@ -105,6 +106,7 @@ Votes = Mapping[Labels, Sequence[Combination]]  # by what they predict, the most
 class Comparison:
     """A question and what has come of it: a row for each backbone, a column for each pooling.
 
+    ``sees``: who sees whom in the text, by backbone, where that is quick to measure.
     ``after``: the same of another version of the text, or None where none was asked about. ``titles``: of the
     poolings, by their names. ``question``: what is set to ask it, by the keys of the controls. ``trace`` asks
     for that between both versions, for who looks at it; PoolscopeError says why there is none.
@@ -117,6 +119,7 @@ class Comparison:
     after: tuple[Compared, ...] | None = None
     titles: Mapping[str, str] = field(default_factory=dict)
     question: State = field(default_factory=dict)
+    sees: Mapping[str, Sees] = field(default_factory=dict)
     trace: Callable[[], Patched] | None = None
 
     @property

@@ -12,6 +12,7 @@ from components.exhibits import view as naming
 from components.exhibits.comparison import Combination, Comparison, Key, answered, grouped, predicts
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, saved_table, titled_frame
+from components.exhibits.sees import icon
 from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import classify_link, listed, number, shorten, visible, yes_or_no
 from components.markup import render
@@ -109,6 +110,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         say,
         comparison=comparison,
         cells={one.key: _cell(one, comparison, say) for one in whole},
+        squares={key: icon(found, say) for key, found in comparison.sees.items()},
         pending="compare.missing" if comparison.state == "stopped" else "compare.pending",
         breakable=lambda key: naming.breakable_html(visible(key), naming.UNDERSCORES),
         **{"shorten": shorten, "visible": visible},
@@ -126,6 +128,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         ("≠", "compare.key_odd"): False in comparison.agrees.values(),
         ("⇄", "edit.key_flips"): any(one.flips for one in whole),
         ("", "edit.key_points"): comparison.after is not None and any(one.predicted for one in whole),
+        ("", "compare.key_square"): comparison.sees,
         ("", "compare.key_like"): len(comparison.distinct) < len(comparison.same),
     }
     kinds = {

@@ -64,12 +64,12 @@ def timing(put: Put) -> Facts:
 def sees(put: Put) -> Facts:
     """Say which tokens each one sees; of a text of one token nothing can be told."""
     found, special = put.shown.sees.found, put.shown.analysis.tokens.special
-    known = isinstance(found, Sees) and len(found.sees) > 1
+    shape = found.shape if isinstance(found, Sees) and len(found.sees) > 1 else ""
     return {
         "added": str(added := int(special.sum())),  # special tokens that are put in
         "adds": "some" if added else "none",
-        "seen": found.says.said(put.say) if isinstance(found, Sees) else found.said(put.say),  # by each token
-        "sees": {"causal": "before", "all": "both"}.get(found.shape, "other") if known else "untold",
+        "seen": (found.says if isinstance(found, Sees) else found).said(put.say),  # by each token
+        "sees": {"": "untold", "causal": "before", "all": "both"}.get(shape, "other"),
     }
 
 

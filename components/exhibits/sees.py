@@ -6,6 +6,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from components.analyses.sees import Sees
 from components.exhibits import draw, exhibit
@@ -13,6 +14,7 @@ from components.exhibits.control import Control, State, Switch
 from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, key_html, unanswered
 from components.exhibits.origin import token_name
 from components.exhibits.view import View, asked_line, shorten, visible, yes_or_no
+from components.markup import render
 from components.texts import Sentence, Texts
 from components.types import Analysis
 
@@ -69,6 +71,14 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
 
 
 SEES = Exhibit("sees", sees, plotted=True, title="sees.title", controls=(BOTH_WAYS,), width=2)
+
+
+def icon(found: Sees, say: Texts) -> Markup:
+    """The square as a small picture, with its shape in words."""
+    edges = np.diff(found.sees.astype(int), axis=1, prepend=0, append=0)
+    runs = zip(np.argwhere(edges > 0).tolist(), np.argwhere(edges < 0).tolist(), strict=True)
+    path = "".join(f"M{start} {row}H{end}v1H{start}z" for (row, start), (_, end) in runs)
+    return render("square", total=len(found.sees), path=path, said=found.says.said(say))
 
 
 def _follows(view: View, found: Sees, say: Texts) -> tuple[str, ...]:

@@ -15,16 +15,18 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
+from components.analyses.analyze import Compared
+from components.analyses.sees import Sees
 from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison, status_html
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, Whole, to_link
-from components.exhibits.exhibit import Shown, hint_html
+from components.exhibits.exhibit import Shown, hint_html, or_why
 from components.exhibits.hidden_states import TRACE, TRACED, traced_backbone
-from components.exhibits.panels import COMPARISON, TRACING
+from components.exhibits.panels import COMPARISON, TRACING, own_of
 from components.exhibits.verdict import mistake
-from components.exhibits.view import MOST_LAYERS, visible
+from components.exhibits.view import MOST_LAYERS, light, visible
 from components.fitting import MINE, read_head
 from components.menus import HEADS, Choices, load_compared
 from components.texts import ASSETS, Sentence, Texts
@@ -548,6 +550,15 @@ def _versions(state: State) -> list[Pair]:
     return [(text, pair), *second]
 
 
+def _sees(analyst: Analyst, row: Compared) -> dict[str, Sees]:
+    """Measure who sees whom in one backbone, where it has an answer and that is quick."""
+    first = next((cell.analysis for cell in row.cells if cell.analysis), None)
+    if first is None or not light(first):
+        return {}
+    found = or_why(lambda: analyst.ask("sees", own_of(first.query)))
+    return {row.backbone.key: found} if isinstance(found, Sees) else {}
+
+
 def compared(analyst: Analyst, comparison: Comparison, state: State) -> Iterator[Comparison]:
     """Answer the ``comparison`` that ``state`` asks, after each backbone: of both versions, if there are two.
 
@@ -561,7 +572,8 @@ def compared(analyst: Analyst, comparison: Comparison, state: State) -> Iterator
         ]
         for answer, *others in zip(*streams, strict=False):
             after = None if comparison.after is None else (*comparison.after, *others)
-            comparison = replace(comparison, compared=(*comparison.compared, answer), after=after)
+            found = {**comparison.sees, **_sees(analyst, answer)}
+            comparison = replace(comparison, compared=(*comparison.compared, answer), after=after, sees=found)
             if len(comparison.compared) == len(comparison.backbones):
                 comparison = replace(comparison, state="done")
             yield comparison

@@ -42,6 +42,8 @@ def test_what_it_says_is_what_transformers_says(engine: Engine, key: str) -> Non
     assert (found.layers, found.width) == (model.config.num_hidden_layers, model.config.hidden_size)
     place = PLACES.get(model.config.model_type, "first")
     assert (found.place, set(found.equal)) == (place, EQUAL[place])
+    causal = model.config.model_type == "gpt2"  # the one that sees no later token
+    assert (found.sees.shape, found.sees.window) == ("causal" if causal else "all", None)
     for sample in found.samples:
         ids = tokenizer(sample.text, sample.text_pair or None)["input_ids"]
         assert list(sample.tokens) == tokenizer.convert_ids_to_tokens(ids)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from components.analyses.analyze import Cell
+from components.analyses.sees import Sees
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.grid import agreement, grid, numbers
@@ -197,3 +198,14 @@ def test_a_cell_of_two_versions_says_both_and_the_move_where_there_is_one() -> N
     assert all(part in table.rows[1][6] for part in ("negative", "90 %", "positive", "80 %", "−70 pp"))
     assert "pp" not in table.rows[1][2] + table.rows[1][3]
     assert table.rows[1][5] == "before: −0.50now: 2.25+2.75"
+
+
+def test_a_square_beside_a_name_is_what_its_tokens_see() -> None:
+    planted = np.array([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1]], dtype=bool)
+    tokens = NO.tokens
+    html = grid(replace(comparison([[NO]]), sees={"b0": Sees(tokens, planted, ())}), {}, SAY).html
+    drawn = np.zeros_like(planted)
+    for start, row, end in re.findall(r"M(\d+) (\d+)H(\d+)v1", html):
+        drawn[int(row), int(start) : int(end)] = True
+    np.testing.assert_array_equal(drawn, planted)
+    assert 'aria-label="Who sees whom has no simple shape: 9 of 16 pairs"' in html
