@@ -312,4 +312,4 @@ def _prompt(encoding: _Config) -> str:
 
 def shown(place: Path, name: str) -> str:
     """A file as a visitor knows it: within the folder of its module."""
-    return f"{place.name}/{name}" if name in (CONFIG, WEIGHTS, PICKLE) else name
+    return f"{place.name}/{name}" if name in (CONFIG, WEIGHTS, PICKLE, files.ROUTER) else name

@@ -90,11 +90,14 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     if adapters and not (weights and (folder / files.CONFIG).exists()):
         file = adapters[0].relative_to(folder).as_posix()
         raise PoolscopeError("backbone", spec.key, "errors.adapter", file=file)
-    if not (folder / files.CONFIG).exists():
-        inside = sorted(file.parent.name for file in folder.glob(f"*/{files.CONFIG}"))
+    inside = sorted(file.parent.name for file in folder.glob(f"*/{files.CONFIG}"))
+    lacking = not (folder / files.CONFIG).exists()
+    if lacking and (inside or not (place / files.MODULES).exists()):
         key = "errors.config_inside" if inside else "errors.no_config"
         raise PoolscopeError("backbone", spec.key, key, file=files.CONFIG, folders=tuple(inside))
     try:
+        if lacking:
+            read_declaration(place)  # which says with what other model it begins
         return _loaded(spec, place, make_room)
     except RefusalError as refusal:
         files.forget(refusal)

@@ -1,5 +1,6 @@
 """Heads that stand in modules.json give what sentence-transformers' own classes give, or are named."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -17,6 +18,7 @@ from sentence_transformers.sentence_transformer.modules import (
     Dropout,
     LayerNorm,
     Pooling,
+    StaticEmbedding,
     WeightedLayerPooling,
 )
 from sentence_transformers.sparse_encoder.modules import SpladePooling
@@ -25,6 +27,8 @@ from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelF
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
+from components.model.declaration import read_declaration
+from components.model.files import RefusalError
 from components.settings import Settings
 from components.types import Declaration, Query
 from tests.analyses.test_export import printed
@@ -172,6 +176,31 @@ def test_a_head_that_cannot_be_read_is_named_and_never_called_untrained(
 
 def test_a_head_of_its_own_behind_no_module_is_no_declaration(asked: Engine) -> None:
     assert {spec.key: spec for spec in asked.backbones()}["own"].declared is None
+
+
+ROUTES: list[dict[str, Any]] = [
+    {"structure": 5},
+    {"structure": {"document": ["../1_Pooling"]}},
+    {"structure": {"document": [["document_0_Dense"]]}},
+    {"structure": {"query": ["query_0_Dense"]}},
+    {"types": {"document_0_Dense": "os.system", "document_1_Normalize": "os.system"}},
+]
+
+
+@pytest.mark.parametrize("stated", ROUTES, ids=str)
+def test_a_router_that_leads_elsewhere_is_refused(folder: Path, tmp_path: Path, stated: Any) -> None:
+    shutil.copytree(folder / "routed", tmp_path / "routed")
+    change(tmp_path / "routed" / "2_Router" / "router_config.json", **stated)
+    with pytest.raises(RefusalError, match=r"2_Router/router_config|not known here: os"):
+        read_declaration(tmp_path / "routed")
+
+
+def test_a_model_that_is_no_transformer_is_named(tmp_path: Path) -> None:
+    static = StaticEmbedding(tokenizer(), embedding_dim=8)
+    SentenceTransformer(modules=[static], device="cpu").save(str(tmp_path / "static"))
+    engine = Engine(Settings(catalogue=catalogue(tmp_path, {"static": tmp_path / "static"})))
+    with pytest.raises(PoolscopeError, match="begins with StaticEmbedding and not with a transformer"):
+        told(engine, "static")
 
 
 @pytest.mark.parametrize(("key", "size"), [("splade", 0), ("colbert", 128)])
