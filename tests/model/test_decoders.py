@@ -185,6 +185,8 @@ def test_what_its_tokenizer_would_not_read_so_is_not_offered(
     words = boundless()  # which adds [SEP] behind whatever is typed
     words.eos_token = "!"
     assert answered("llama", spec, words, TEXT).ways == {}
+    long = " ".join(["good"] * kept(spec).limit)  # nothing more fits
+    assert answered("llama", spec, bare(), long).ways == {}
     roberta = SPECS["roberta-sentiment"]
     adds = load_plain(roberta.location).tokenizer  # the end token, behind another one that is typed
     assert answered(roberta.key, roberta, adds, "good</s>").ways == {}

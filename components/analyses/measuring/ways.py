@@ -28,7 +28,7 @@ LONGEST = 50_000  # characters of a text in its chat template, which anybody may
 
 def ways(examined: Examined) -> dict[str, Pair]:
     """Other texts for the same input: with an "end" token or as a "chat", or with "no_end" or "no_chat"."""
-    tokenizer, limit = examined.backbone.tokenizer, examined.backbone.limit
+    tokenizer = examined.backbone.tokenizer
     texts = examined.query.text, examined.query.text_pair
     ids = examined.kept.inputs["input_ids"][0].tolist()
     end, number = tokenizer.eos_token, tokenizer.eos_token_id
@@ -37,16 +37,13 @@ def ways(examined: Examined) -> dict[str, Pair]:
     found = {"chat": _chat(tokenizer, texts)}
     if end and _read(examined) == [len(ids) - 1] and ids[-1] != number:
         longer = _at_end(texts, lambda text: text + end)
-        found["end"] = longer if _encoded(tokenizer, longer) == [*ids, number] else None
+        fits = len(ids) < examined.backbone.limit and _encoded(tokenizer, longer) == [*ids, number]
+        found["end"] = longer if fits else None
     elif end and (texts[1] or texts[0]).endswith(end):  # typed, if the tokenizer adds none
         shorter = _at_end(texts, lambda text: text.removesuffix(end))
         rest = _encoded(tokenizer, shorter)
         found["no_end"] = shorter if [*rest, number] == ids and rest[-1:] != ids[-1:] else None
-    return {
-        name: pair
-        for name, pair in found.items()
-        if pair and pair[0].strip() and len(_encoded(tokenizer, pair)) <= limit
-    }
+    return {name: pair for name, pair in found.items() if pair and pair[0].strip()}
 
 
 def told(examined: Examined, known: dict[str, Pair]) -> Iterator[Sentence]:
