@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ ACTIVATIONS: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]] = {
 }
 ALONE = ("one", "first", "second", "between", "zero", "swapped")  # of which two are hardly one way
 Specs = Mapping[str, BackboneSpec]
+loaded = cache(load)  # a test leaves it as it is
 Row = tuple[float, ...]
 
 
@@ -120,7 +121,7 @@ class Planted:
 
 
 def ask(spec: BackboneSpec, texts: Any, scores: Any) -> DetectedScore:
-    return found(load(spec), [Query(spec.key, *each) for each in texts], [(one, -1) for one in scores])
+    return found(loaded(spec), [Query(spec.key, *each) for each in texts], [(one, -1) for one in scores])
 
 
 def changes_of(key: str) -> list[str]:
