@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -17,8 +18,7 @@ from components.types import Query, as_json, plain
 
 FIELD = "scores"
 TEXTS, NUMBERS = 16, 64  # that are held against each other; numbers of one text
-NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w%])")
-DECIMALS = re.compile(r"\.(\d+)(?![\d.]*[eE])")
+WORDS = re.compile(r"[\w.+%-]++")  # a number is one of these; how long it is costs no more than once
 SCORES = re.compile("score|prob|logit", re.IGNORECASE)  # in the names of what servers answer
 NUMBERING = BESIDE | {"index", "id", "label", "model", "usage", "object", "created"}
 ONE = "softmax_one"
@@ -204,7 +204,9 @@ def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...]
     every = value if isinstance(value, list) else [value]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
     if not named:
-        decimals = map(len, DECIMALS.findall(given)) if isinstance(given, str) else ()
+        printed = (word for word, _ in _printed(given)) if isinstance(given, str) else ()
+        plainly = (word for word in printed if "." in word and "e" not in word.lower())
+        decimals = [len(word.partition(".")[2]) for word in plainly]
         return (({}, _scores(value), max(decimals, default=-1)),)
     count = Sentence("errors.count", count=len(every))
     if len(named) < len(every) or len(named) > TEXTS:
@@ -229,7 +231,7 @@ def _numbers(value: object) -> Iterator[float]:
     while unseen:
         one = unseen.pop()
         if isinstance(one, str):
-            yield from map(float, NUMBER.findall(one))
+            yield from (number for _, number in _printed(one))
         elif isinstance(one, int | float) and not isinstance(one, bool):
             yield float(one) if abs(one) < LARGEST else math.inf
         elif isinstance(one, Mapping):
@@ -238,6 +240,15 @@ def _numbers(value: object) -> Iterator[float]:
             unseen += [one[key] for key in reversed(named or kept)]
         elif isinstance(one, list | tuple):
             unseen += reversed(one)
+
+
+def _printed(text: str) -> Iterator[tuple[str, float]]:
+    """Find the numbers in a text, as they are printed and as they are read; none ends a name."""
+    for word in WORDS.findall(text):
+        said = word.rstrip(".")  # of a sentence
+        if said[-1:].isdecimal() and "_" not in said:
+            with suppress(ValueError):  # a word
+                yield said, float(said)
 
 
 def _given(check: Check, query: Query, _longest: int, scores: str | list[float]) -> Prepared:
