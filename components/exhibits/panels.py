@@ -12,6 +12,7 @@ from typing import Any
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.detect import Detected
+from components.analyses.detect_score import DetectedScore
 from components.analyses.importance import Importance
 from components.analyses.origin import Origin
 from components.analyses.padding import Padding
@@ -31,7 +32,7 @@ from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import BOTH_WAYS, SEES, Sight
-from components.exhibits.serving import PADDED, VECTOR
+from components.exhibits.serving import PADDED, SCORE, VECTOR
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.verdict import HOW_TO_READ, OUTPUTS, VERDICT
 from components.exhibits.view import CENTRED, LABEL, LAYER
@@ -123,6 +124,9 @@ PADDING: Panel[Answered, Padding | Sentence] = Panel(
 )
 DETECTIVE: Panel[Detected | Sentence, Detected | Sentence] = Panel(
     "detective", "detective.heading", rows=((VECTOR,),)
+)
+SCORES: Panel[DetectedScore | Sentence, DetectedScore | Sentence] = Panel(
+    "score", "score.heading", rows=((SCORE,),)
 )
 IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
     "importance",

@@ -7,6 +7,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from components.analyses.detect import Detected, settings
+from components.analyses.detect_score import DetectedScore
 from components.analyses.padding import Padding
 from components.exhibits import exhibit
 from components.exhibits.control import State
@@ -15,6 +16,7 @@ from components.exhibits.view import asked_line, labels_of, visible
 from components.texts import Sentence, Texts
 
 NAMED = 4  # tokens that a cell names; more are only counted
+BEST = 10  # ways to make a score that are shown
 TEXTS = 5  # columns before those of the poolings, of which the second is a number
 
 
@@ -124,6 +126,25 @@ def _servers(given: Detected, say: Texts) -> Markup:
     return exhibit.table_html(titled_frame(columns, say), (), say("detective.servers"))
 
 
+def score(given: DetectedScore | Sentence, _: State, say: Texts) -> Shown:
+    """The verdict, what is to be set, and a row for each of the best ways; or why there is none."""
+    if isinstance(given, Sentence):
+        return unanswered("score.nothing", given, say)
+    first, *more = (visible(one.said(say)) for one in (*given.says, *given.warnings))
+    best = given.candidates[:BEST]
+    columns: dict[str, Column] = {
+        "score.way": [visible(one.way.said().said(say)) for one in best],
+        "score.given": [" · ".join(f"{number:.4g}" for row in one.scores for number in row) for one in best],
+        "score.error": [one.error for one in best],
+        "score.by_chance": [one.chance for one in best],
+    }
+    data, caption = titled_frame(columns, say), say("score.caption", count=given.tried)
+    table = saved_table(data, data.astype(object).map(_cell), (1, 2, 3), caption, "poolscope-score.csv", say)
+    hints = "".join(map(exhibit.hint_html, more))
+    return Shown(heading=first, words=say.together((first, *more)), data=data, above=hints, html=table)
+
+
 PADDED = Exhibit("padding", padding, style="numbers")
-# On the page alone: no link holds a vector.
+# On the page alone: no link holds a vector or a score.
 VECTOR = Exhibit("detective", detective, frame="bare", where=frozenset({"page"}))
+SCORE = Exhibit("score", score, frame="bare", where=frozenset({"page"}))

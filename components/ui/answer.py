@@ -283,34 +283,50 @@ class HeadView:
 
 
 class Detective:
-    """The search for what made a pasted vector, asked with a click, below what padding changes.
+    """The search for what made a pasted vector or score, asked with a click, below what padding changes.
 
-    ``vector`` and what may stand before the text (``prefix``) are asked of the text and the backbone
-    ``shown``; ``found`` shows what made it.
+    ``name``: of the analysis, whose options are the ``boxes``; the text and the backbone are those ``shown``.
+    ``found`` shows what made it.
     """
 
-    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
-        self.analyst, self.shown = analyst, shown
-        hint, box = say("detective.hint"), on_page.text_box
-        heading = heading_html(Shown(say("detective.heading"), hint), "detective-card", say)
-        with gr.Column(elem_id="detective-card", elem_classes=["card", "numbers"]):
+    def __init__(
+        self,
+        name: str,
+        panel: Panel[Any, Any],
+        boxes: Sequence[str],
+        analyst: Analyst,
+        shown: gr.State,
+        say: Texts,
+    ) -> None:
+        self.name, self.analyst, self.shown = name, analyst, shown
+        hint, card = say(f"detective.{name}_hint"), f"{panel.key}-card"
+        with gr.Column(elem_id=card, elem_classes=["card", "numbers"]):
+            heading = heading_html(Shown(say(panel.title), hint), card, say)
             on_page.plain_html(f"{heading}{hint_html(hint)}")
-            self.vector = box("vector", say("detective.vector"), say("detective.vector_hint"))
-            with gr.Row(elem_id="detective-ask"):
-                self.prefix = box("prefix", say("detective.before"), say("detective.before_hint"))
-                self.button = gr.Button(say("detective.ask"), elem_id="detect", variant="primary")
-            self.found = on_page.build_places(panels.DETECTIVE, say)
-        asked, sent = [self.button.click, self.vector.submit, self.prefix.submit], {self.vector, self.prefix}
+            with gr.Row(elem_classes="detective-ask"):
+                self.boxes = {
+                    box: on_page.text_box(box, say(f"detective.{box}"), say(f"detective.{box}_hint"))
+                    for box in boxes
+                }
+                self.button = gr.Button(say("detective.ask"), elem_id=name, variant="primary")
+            self.found = on_page.build_places(panel, say)
+        asked = [self.button.click, *(box.submit for box in self.boxes.values())]
         how = {**LAST_OF_MODEL, "show_progress_on": [self.found.places[0].above]}
-        on(asked, self.detect_vector, {shown, *sent}, self.found.parts, how)
+        on(asked, self.detect, {shown, *self.boxes.values()}, self.found.parts, how)
 
-    def detect_vector(self, given: Given) -> Updates:
-        """Find what made the vector of the last answer's text."""
-        shown, options = given[self.shown], {"vector": given[self.vector], "prefix": given[self.prefix]}
+    def detect(self, given: Given) -> Updates:
+        """Find what made it of the last answer's text."""
+        shown, options = given[self.shown], {name: given[box] for name, box in self.boxes.items()}
         if shown is None:  # the last question had no answer
             return NOTHING
         query = panels.own_of(shown.analysis.query)
-        return self.found.show(or_why(lambda: self.analyst.ask("detect", query, **options)), {})
+        return self.found.show(or_why(lambda: self.analyst.ask(self.name, query, **options)), {})
+
+
+DETECTIVES = (
+    ("detect", panels.DETECTIVE, ("vector", "prefix")),
+    ("detect_score", panels.SCORES, ("scores",)),
+)
 
 
 class ImportanceView:
@@ -467,7 +483,11 @@ class Answer:
         fixed = [self.shown, self.opened, self.answered, self.area, self.layer, self.reference]
         fixed += self.ways.values()
         filled = [part for panel in self.panels for part in panel.parts]
-        views = [*self.head.parts, *self.importance.parts, *self.detective.found.parts]
+        views = [
+            *self.head.parts,
+            *self.importance.parts,
+            *(part for one in self.detectives for part in one.found.parts),
+        ]
         views += [part for view in self.plain for part in view.parts]
         self.all: list[Any] = [*fixed, *filled, *(view.watch for view in self.asked), *views]
         self.cards = self.origin, self.sees
@@ -491,7 +511,10 @@ class Answer:
     def _plain_view(self, panel: Panel[Any, Any], analyst: Analyst) -> AskedView:
         def below() -> None:
             if panel is panels.PADDING:
-                self.detective = Detective(analyst, self.shown, self.say)
+                self.detectives = [
+                    Detective(name, panel, boxes, analyst, self.shown, self.say)
+                    for name, panel, boxes in DETECTIVES
+                ]
 
         return AskedView(panel, analyst, self.shown, self.say, below=below)
 
@@ -528,7 +551,10 @@ class Answer:
         updates |= {view.watch: key for view in self.asked if view.tab.id == opened}
         for one in self.plain:
             updates |= one.empty(before)
-        updates |= {**self.importance.empty(before), **dict.fromkeys(self.detective.found.parts, "")}
+        updates |= {
+            **self.importance.empty(before),
+            **dict.fromkeys((part for one in self.detectives for part in one.found.parts), ""),
+        }
         for card in self.cards:
             updates |= card.offer(key, view.analysis, old)
         if opened == panels.HEAD.key:

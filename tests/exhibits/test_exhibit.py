@@ -109,7 +109,7 @@ ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; ot
     "strips": lambda one: max(map(len, strips(one, SAY).values())),
     "depth": lambda one: one.analysis.layers + 1,
     "weights": lambda one: len(one.weights),
-    "detective": lambda given: len(given.candidates),
+    **dict.fromkeys(("detective", "score"), lambda given: len(given.candidates)),
     **dict.fromkeys(("lab-ranking", "lab-numbers"), lambda given: len(given.fit.ranking) + 1),
     "lab-curve": lambda given: len(given.fit.curve),
     "lab-confusion": lambda given: len(given.fit.classes) ** 2,

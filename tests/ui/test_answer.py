@@ -115,9 +115,10 @@ def test_tokens_are_let_see_both_ways_where_they_do_not_see_all(page: Page) -> N
     page.values[switch] = False
 
 
-def detected(page: Page, vector: object, prefix: object = "") -> str:
-    detective = page.tab.answer.detective
-    updates = detective.detect_vector({**page.values, detective.vector: vector, detective.prefix: prefix})
+def detected(page: Page, *pasted: object) -> str:
+    """What is said of a vector with its prefix, or of scores."""
+    detective = page.tab.answer.detectives[len(pasted) == 1]
+    updates = detective.detect(page.values | dict(zip(detective.boxes.values(), pasted, strict=True)))
     return plain(page.take(updates)[detective.found.places[0].above])
 
 
@@ -182,13 +183,16 @@ def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> Non
     said = detected(page, "1 2", "query: ")
     assert str(found.says[0]) in said
     assert "behind the prefix “query: ”" in said
-    updates, detective = page.set(text="another"), page.tab.answer.detective
+    updates, detective = page.set(text="another"), page.tab.answer.detectives[0]
     assert updates[detective.found.places[0].above] == ""
-    assert detective.vector not in updates
+    assert detective.boxes["vector"] not in updates
     for none in ("", "a film", "1 nan", "[[1, 2], [3, 4]]", None, {"a": 1}):
-        said = detected(page, none)
+        said = detected(page, none, "")
         assert SAY("detective.none") in said
         assert "vector: " in said
+    assert "as in training, softmax" in detected(page, "0.25 0.75")
+    assert "Too little to tell" not in detected(page, "0 0.5")
+    assert "scores: " in detected(page, "a film")
 
 
 def test_what_is_quick_comes_before_integrated_gradients_and_each_is_asked_once(

@@ -56,11 +56,10 @@ def test_every_control_of_every_tab_is_in_the_link(
     whole: gr.Blocks, links: Links, classify: Classify
 ) -> None:
     assert set(function_of(whole, "follow").outputs) == set(links.outputs)
-    detective = classify.answer.detective
     besides = {
         classify.question.place,  # follows from the backbone
         classify.answer.head.label,  # the same choice as beside what matters
-        *(detective.vector, detective.prefix),  # too long for a link
+        *(box for one in classify.answer.detectives for box in one.boxes.values()),  # too long for a link
         *(part for part in whole.blocks.values() if str(part.elem_id).startswith(BESIDES)),
     }
     named = {part for part in whole.blocks.values() if isinstance(part, GIVEN) and part.elem_id}
