@@ -169,8 +169,8 @@ class AskedCard:
         """Lay out what is not seen, below all that stands beside the card."""
         self.watch = on_page.watched_html()
 
-    def connect(self, tab: Any) -> None:
-        """Ask after each answer and when the ``tab`` is opened; a click is given up with the next answer."""
+    def connect(self, tab: Any) -> Any:
+        """Ask after each answer and when the ``tab`` is opened; gives the event of a click."""
         sent = {self.shown, self.stored, *self.controls.values()}
         how = {**LAST_OF_MODEL, **on_page.PRIVATE, "concurrency_id": "origin"}
         followed = on([tab.select, self.watch.select], self.follow_card, sent, self.stored, how)
@@ -178,7 +178,7 @@ class AskedCard:
         asked = on(clicked, self.ask_card, sent, [self.stored, self.button], how)
         for coming in (followed, asked):
             coming.then(self.draw, inputs=sent, outputs=self.parts, **AT_ONCE)
-        self.shown.change(None, cancels=[asked], api_visibility="private")
+        return asked
 
     def offer(self, key: str, analysis: Analysis, before: View | None) -> Updates:
         """Prepare for the answer ``key`` after another; a button says how long it takes, if long."""
@@ -520,20 +520,22 @@ class Answer:
 
     def connect(self) -> None:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
-        for tab in self.tabs:
-            on([tab.select], partial(lambda key: key, tab.id), None, self.opened, AT_ONCE)
-        for card in self.cards:
-            card.connect(self.tabs[0])
+        on([tab.select for tab in self.tabs], self.note_opened, None, self.opened, AT_ONCE)
+        clicked = [card.connect(self.tabs[0]) for card in self.cards]  # given up with the next answer
         self.head.connect(self.importance.controls[LABEL])
         for view in self.plain:
             view.connect(view.fill, view.parts)
         looks = {self.shown, *self.looks.values()}
-        self.shown.change(self.send_frames, inputs=looks, outputs=self.frames, **AT_ONCE)
+        self.shown.change(self.send_frames, looks, self.frames, cancels=clicked, **AT_ONCE)
         drawn = [part for place in self.looked_at for part in place.parts]
         script = f"(...given) => drawFrames({len(drawn)}, ...given)"
         sent = [self.frames, self.answered, self.layer, self.centred]
         moved = [self.layer.input, self.centred.input, self.frames.change]
         on(moved, None, sent, drawn, on_page.PRIVATE, js=script, trigger_mode="multiple")  # in the browser
+
+    def note_opened(self, event: gr.EventData) -> Any:
+        """Note which view is looked at."""
+        return next((tab.id for tab in self.tabs if tab is event.target), NOTHING)
 
     def show(self, answered: panels.Answered, state: State, before: Given) -> Updates:
         """Show a new answer, which is looked at as ``state`` says; the rest is asked later.

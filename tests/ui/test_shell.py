@@ -29,7 +29,7 @@ def test_what_asks_the_hub_keeps_no_question_waiting(whole: gr.Blocks) -> None:
     assert queues["fit_table"] == queues["fit"] == "fit"
     names = {fn._id: fn.name for fn in functions}
     cancelled = [[names[one] for one in fn.cancels] for fn in functions if fn.cancels]
-    streams = ["ask_card"], ["ask_card"], ["ask_importance"], ["bring"], ["fit_table"], ["stream"]
+    streams = ["ask_card", "ask_card"], ["ask_importance"], ["bring"], ["fit_table"], ["stream"]
     assert sorted(cancelled) == [*streams, ["trace_versions"]]
 
 
