@@ -136,7 +136,7 @@ def test_the_talk_example_is_a_step_of_a_talk(tmp_path: Path) -> None:
     file = tmp_path / "talk.md"
     file.write_text(text, encoding="utf-8")
     page = built(lambda: build(shipped(), talk=file).page)
-    assert "slide-1" in {block.elem_id for block in page.blocks.values()}
+    assert "slides" in {block.elem_id for block in page.blocks.values()}
     talk = (ASSETS / "talks" / "en.md").read_text("utf-8")
     head = talk.partition("What can be shown:")[2].partition(".")[0]
     named = re.sub(r"\(.*?\)|\s", "", head).split(",")

@@ -197,7 +197,7 @@ def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> Mark
 def exhibit_html(
     exhibit: Exhibit[Any], name: str, shown: Shown, say: Texts, style: str = "card", summary: str = ""
 ) -> Markup:
-    """An exhibit from top to bottom, away from where the page may be clicked; see slide.js of the page.
+    """An exhibit from top to bottom, away from where the page may be clicked; see slides.js of the page.
 
     ``name``: of its heading and its plot. ``style``: a class of what it stands in. ``summary``: HTML that
     goes under its heading.

@@ -535,7 +535,7 @@ class Answer:
 
     def note_opened(self, event: gr.EventData) -> Any:
         """Note which view is looked at."""
-        return next((tab.id for tab in self.tabs if tab is event.target), NOTHING)
+        return next((tab.id for tab in self.tabs if tab == event.target), NOTHING)
 
     def show(self, answered: panels.Answered, state: State, before: Given) -> Updates:
         """Show a new answer, which is looked at as ``state`` says; the rest is asked later.

@@ -39,7 +39,7 @@ from components.exhibits.view import visible
 from components.markup import render
 from components.reach import Reach, is_near
 from components.texts import ENGLISH, Texts, languages, load_texts
-from components.ui.places import PRIVATE, Updates, browser, scripted_html
+from components.ui.places import NOTHING, PRIVATE, Updates, browser, scripted_html
 from components.ui.public.guard import guarded, is_same_origin, read_body
 from components.ui.public.requests import (
     client_network,
@@ -96,8 +96,8 @@ def shows_of(tabs: Mapping[str, Tab]) -> dict[str, Show]:
 class Talk:
     """The steps of all scripts and their slides, which lie on top of each other over the whole window.
 
-    ``slides``: for each step the HTML of its caption with the sentence, and of its exhibit. ``end``: the last
-    slide of each talk, with the link of the page, or of the ``room`` where there is one.
+    ``slides``, one component, has for each step the HTML of its caption with the sentence and of its exhibit,
+    None where that stays. Last comes the one behind each talk, with the link of the page, or of the ``room``.
     """
 
     def __init__(
@@ -108,11 +108,9 @@ class Talk:
         self.shows = [shows[step.show] for step in self.steps]
         self.captions = captions_of(scripts, say)  # of each slide, as HTML
         with gr.Column(elem_id="talk"):
-            captions = enumerate(self.captions, 1)
-            self.slides = [
-                _slide(str(number), _slide_html(caption, _card(""))) for number, caption in captions
-            ]
-            self.end = _slide("end", self._ended(scripts[0]))  # how the audience gets to the page
+            names = [*range(1, len(self.steps) + 1), "end"]
+            laid_out = "".join(f'<div class="slide" id="slide-{name}"></div>' for name in names)
+            self.slides = scripted_html("slides", elem_id="slides", html_template=laid_out)
             bar = bar_html(scripts, [show.texts for show in self.shows], say)
             driver = scripted_html("talk", bar, "talk-bar")
             scripted_html("speaker", elem_id="talk-speaker")
@@ -120,7 +118,7 @@ class Talk:
                 scripted_html("room", elem_id="talk-room")
         driver.apply(
             self.prepare,
-            outputs=[*self.slides, self.end],
+            outputs=self.slides,
             concurrency_id="talk",
             trigger_mode="multiple",  # the script asks again as soon as the last slide has come
             **PRIVATE,
@@ -139,12 +137,17 @@ class Talk:
         slides = [index for index, one in enumerate(of) if one is asked]
         first = step if isinstance(step, int) and 0 < step <= len(slides) else 1
         own = (text, pair if isinstance(pair, str) else "") if text and isinstance(text, str) else None
-        yield {self.end: self._ended(asked)}
+        fresh = getattr(event, "fresh", None) is True
+        begun = [_slide_html(caption, _card("")) if fresh else None for caption in self.captions]
+        told = [*begun, self._ended(asked)]
+        yield {self.slides: [*told]}
         for index in [*slides[first - 1 :], *slides[: first - 1]]:
-            yield self._made(index, own)
-        yield {self.end: self._ended(asked, self._invitation(link, name))}
+            told[index] = self._made(index, own)
+            yield {self.slides: [*told]}
+        yield {self.slides: [*told[:-1], self._ended(asked, self._invitation(link, name))]}
+        yield NOTHING  # the end of an event says once more what came last
 
-    def _made(self, index: int, own: Pair | None) -> Updates:
+    def _made(self, index: int, own: Pair | None) -> str:
         """Make a slide, or say why there is none. ``own`` sentences are set where the step sets none."""
         show, step = self.shows[index], self.steps[index]
         follows = following(show.texts, step.state) if own else []
@@ -158,7 +161,7 @@ class Talk:
             html = exhibit_html(show.exhibit, name, shown, self.say, "shown", summary)
         except PoolscopeError as error:
             html = _card(Markup('<p class="mistake">{}</p>').format(visible(error.said(self.say))))
-        return {self.slides[index]: _slide_html(caption, html)}
+        return _slide_html(caption, html)
 
     def _ended(self, script: Script, invitation: str = "") -> str:
         """Write the last slide: what to remember of a talk, and how the audience gets to the page."""
@@ -190,11 +193,6 @@ def lower(shown: Shown) -> Shown:
     high = shown.figure.layout["height"]
     layout = {**shown.figure.layout, "height": min(high, max(HIGHEST, round(CLOSER * high)))}
     return replace(shown, figure=Figure(shown.figure.data, layout))
-
-
-def _slide(name: str, html: str) -> gr.HTML:
-    """Lay out one slide, whose plots are drawn as often as it comes."""
-    return scripted_html("slide", html, f"slide-{name}")
 
 
 def _card(html: str) -> Markup:

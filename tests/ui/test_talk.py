@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from components.exhibits.talks import parse_talks, read_talks
 from components.exhibits.verdict import VERDICT
 from components.reach import UNKNOWN
 from components.types import Query
+from components.ui.places import NOTHING
 from components.ui.talk import Show, Talk, reader, shows_of, speaker_html
 from tests.exhibits.showing import Document, plain
 from tests.serving import built
@@ -118,13 +120,17 @@ def slide(show: str, before: str = "", **state: Any) -> str:
     return f"## Look\n\n{before}\n\n[{show}](?{urlencode(state, doseq=True)})\n\n"
 
 
-def prepared(talk: Talk, step: object = 1, **more: object) -> list[dict[Any, Any]]:
-    """What comes when the talk is begun at a step."""
-    return list(talk.prepare(SimpleNamespace(step=step, **more)))
+def prepared(talk: Talk, step: object = 1, **more: object) -> list[list[str | None]]:
+    """What comes when the talk is begun at a step: each time the slides that have come, and the last one."""
+    *come, nothing = talk.prepare(SimpleNamespace(step=step, **more))
+    assert nothing is NOTHING
+    return [updates[talk.slides] for updates in come]
 
 
-def shown(talk: Talk, **more: object) -> dict[Any, Any]:
-    return {part: value for updates in prepared(talk, **more) for part, value in updates.items()}
+def shown(talk: Talk, **more: object) -> list[str]:
+    """All slides once they are made, without the one behind them."""
+    *_, (*slides, _) = prepared(talk, **more)
+    return [str(one) for one in slides]
 
 
 def test_everything_can_be_shown_and_has_a_plot_where_one_is_laid_out(
@@ -133,8 +139,8 @@ def test_everything_can_be_shown_and_has_a_plot_where_one_is_laid_out(
     version = {"version_text": "good", "poolings": ["cls", "mean"], "backbones": ["first", "last"]}
     talk = talk_of(*(slide(show, **version) for show in shows))
     found = shown(talk)
-    for number, (show, one) in enumerate(zip(shows.values(), talk.slides, strict=True), 1):
-        told, html = found[one].split("</div><section", 1)
+    for number, (show, one) in enumerate(zip(shows.values(), found, strict=True), 1):
+        told, html = one.split("</div><section", 1)
         assert "Look" in told
         assert Document(html).tags - {"div", "h2"}
         assert html.count("<pre") >= len(show.exhibit.codes)
@@ -149,12 +155,12 @@ def test_a_slide_says_what_the_page_says_and_no_markup(talk_of: MakeTalk, shows:
     state = {"text": "so good", "backbone": "last", "pooling": "mean", **look}
     analysis = FakeAnalyst().ask("analyze", Query("last", "so good", pooling="mean"))
     talk = talk_of(slide("reads", **state), slide("similarity", **state))
-    reads, similarity = (shown(talk)[one] for one in talk.slides)
+    reads, similarity = shown(talk)
     assert str(VERDICT.show(analysis, look, SAY).html) in reads
     assert SIMILARITY.show(analysis, look, SAY).figure.to_json() in similarity
     state = {"text": XSS, "backbone": "hostile", "compare_text": XSS, "poolings": "cls"}
     talk = talk_of(*(slide(show, **state) for show in shows))
-    html = "".join(shown(talk).values())
+    html = "".join(shown(talk))
     assert "<img" not in html
     assert html.count("<script") == html.count('<script type="application/json"')  # which nobody runs
 
@@ -165,7 +171,7 @@ def test_a_comparison_on_a_slide_is_that_of_the_tab(talk_of: MakeTalk, version: 
     page.set(**asked, text="not good", version_text=version)
     left = page.ask()
     talk = talk_of(slide("grid", **asked, compare_text="not good", version_text=version))
-    grid = shown(talk)[talk.slides[0]]
+    (grid,) = shown(talk)
     assert all(left[page.place(name).above] in grid for name in ("grid", "agreement"))
 
 
@@ -181,15 +187,16 @@ def mixed(talk_of: MakeTalk) -> Talk:
 def test_the_slide_that_is_seen_is_made_first_and_then_the_next(
     mixed: Talk, step: object, first: int
 ) -> None:
-    begun, *come, end = prepared(mixed, step)
-    order = [mixed.slides.index(one) + 1 for (one,) in come]
-    assert order == [*range(first, 6), *range(1, first)]
-    assert list(begun) == list(end) == [mixed.end]
+    *come, end = prepared(mixed, step)
+    order = [[one is not None for one in slides[:-1]].count(True) for slides in come]
+    assert order == [0, 1, 2, 3, 4, 5]
+    news = [next(n for n in range(5) if now[n] != before[n]) for before, now in pairwise(come)]
+    assert [place + 1 for place in news] == [*range(first, 6), *range(1, first)]
+    assert (end[:-1], end[-1] != come[-1][-1]) == (come[-1][:-1], True)
 
 
 def captions(talk: Talk, **more: object) -> list[str]:
-    found = shown(talk, **more)
-    return [plain(found[one].partition("<section")[0]) for one in talk.slides]
+    return [plain(one.partition("<section")[0]) for one in shown(talk, **more)]
 
 
 def test_a_talk_is_about_the_visitor_s_sentence_but_for_steps_with_their_own(mixed: Talk) -> None:
@@ -210,7 +217,7 @@ def test_a_step_is_opened_where_its_part_stands(mixed: Talk, shows: dict[str, Sh
 def test_the_last_slide_leads_the_audience_to_the_page(talk_of: MakeTalk) -> None:
     talk, good = talk_of(slide("rho")), "https://example.org/?text=mine"
     for link in (good, None, "javascript:pwn()", "https://x/" + "x" * 3000):
-        end = shown(talk, link=link)[talk.end]
+        end = str(prepared(talk, link=link)[-1][-1])
         assert (f"<code>{link}</code>" in end) == ("<svg" in end) == (link == good)
         assert ('class="mistake"' in end) != (link == good)
 
@@ -218,10 +225,8 @@ def test_the_last_slide_leads_the_audience_to_the_page(talk_of: MakeTalk) -> Non
 def test_the_last_slide_has_what_to_remember_of_its_talk(talk_of: MakeTalk) -> None:
     told = "# A {#a}\n\n- Keep <this>\n\n", slide("reads"), "# B {#b}\n\n- And that\n\n", slide("reads")
     talk = talk_of(*told)
-    assert "<ol><li>Keep &lt;this&gt;</li></ol>" in str(talk.end.value)
     for name, kept in (("a", "Keep &lt;this&gt;"), ("b", "And that")):
-        asked = SimpleNamespace(talk=name, link="https://x.example/")
-        begun, *_, end = (one.get(talk.end, "") for one in talk.prepare(asked))
+        begun, *_, end = (str(one[-1]) for one in prepared(talk, talk=name, link="https://x.example/"))
         assert f"<ol><li>{kept}</li></ol>" in begun  # at once
         assert f"<ol><li>{kept}</li></ol>" in end
         assert "<svg" in end
@@ -230,7 +235,7 @@ def test_the_last_slide_has_what_to_remember_of_its_talk(talk_of: MakeTalk) -> N
 def test_a_high_figure_is_lower_on_a_slide_and_no_other(talk_of: MakeTalk) -> None:
     for text, high in (("film", False), (" ".join(["film"] * 30), True)):
         talk = talk_of(slide("similarity", text=text))
-        (told,) = re.findall(r'data-figure="[^"]*">(.*?)</script>', shown(talk)[talk.slides[0]])
+        (told,) = re.findall(r'data-figure="[^"]*">(.*?)</script>', shown(talk)[0])
         figure = SIMILARITY.show(FakeAnalyst().ask("analyze", Query("first", text)), {}, SAY).figure
         own, there = figure.layout["height"], json.loads(told)["layout"]["height"]
         assert (there < own) == high
@@ -239,14 +244,14 @@ def test_a_high_figure_is_lower_on_a_slide_and_no_other(talk_of: MakeTalk) -> No
 
 def test_a_slide_that_cannot_be_made_says_why_and_leaves_the_others(talk_of: MakeTalk) -> None:
     talk = talk_of(slide("reads", text=" "), slide("reads", text="film"))
-    first, second = (shown(talk)[one] for one in talk.slides)
+    first, second = shown(talk)
     assert 'class="mistake"' in first
     assert 'class="verdict"' in second
 
 
 def test_a_question_stands_before_its_slide_alone(talk_of: MakeTalk) -> None:
     talk = talk_of(slide("reads", before=f"Which? {XSS}\n\n- This\n- {XSS}"), slide("reads"), room=True)
-    first, second = (str(one.value) for one in talk.slides)
+    first, second, _ = map(str, prepared(talk, fresh=True)[0])  # before any is made
     assert first.startswith(
         '<div class="said"><h2 class="caption">Look</h2><div class="question" style="--size: 0.'
     )

@@ -1,10 +1,9 @@
 // A pause in typing asks the question; so a sentence is analysed once and not at every letter.
-const PAUSE = 700; // milliseconds
-let pause;
+let pause; // of 700 milliseconds
 document.addEventListener("input", (event) => {
   if (!event.target.closest("#text, #pair")) return;
   clearTimeout(pause);
-  pause = setTimeout(() => trigger("input"), PAUSE);
+  pause = setTimeout(() => trigger("input"), 700);
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || !event.target.closest("#text, #pair")) return;
@@ -15,8 +14,7 @@ document.addEventListener("keydown", (event) => {
 // A click on a row of the heat map chooses that layer.
 document.addEventListener("poolscope:picked", ({ detail: { name, y } }) => {
   if (name !== "heatmap") return;
-  const slider = Object.assign(document.querySelector("#layer input[type=range]"), { value: y });
-  slider.dispatchEvent(new Event("input", { bubbles: true }));
+  Object.assign(document.querySelector("#layer input[type=range]"), { value: y }).dispatchEvent(new Event("input", { bubbles: true }));
 });
 
 // On a phone the answer comes first: below it, the button folds the question out.

@@ -5,10 +5,7 @@ const zone = document.getElementById("lab");
 let last; // the file, to be read again in another encoding
 const read = async (file) => {
   if (!file) return;
-  if (file.size > Number(input.dataset.most)) { // it is not even looked at
-    said.textContent = said.dataset.large;
-    return;
-  }
+  if (file.size > Number(input.dataset.most)) return Object.assign(said, { textContent: said.dataset.large }); // it is not even looked at
   last = file;
   const box = document.querySelector("#lab-table textarea");
   const bytes = new Uint8Array(await file.arrayBuffer());

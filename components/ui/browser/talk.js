@@ -1,6 +1,5 @@
 const talk = document.getElementById("talk");
-const every = [...talk.querySelectorAll(".block[id^=slide-]")]; // of all talks, and the one behind the last step of each
-every.forEach((slide) => slide.classList.add("slide")); // gradio would give its class to what is in it, too
+const every = [...talk.querySelectorAll(".slide")]; // of all talks, and the one behind the last step of each
 const all = [...element.querySelectorAll("a")]; // to what each of them shows
 const status = element.querySelector("[role=status]");
 const [overview, shortcuts] = ["overview", "shortcuts"].map((name) => element.querySelector(`dialog.${name}`));
@@ -81,7 +80,7 @@ const breakLines = (words, lines) => {
 };
 const fit = (slide) => {
   const words = slide.querySelector(".words");
-  if (!words) return grow(slide);
+  if (!words) return slide.firstChild && grow(slide);
   const sizes = Array.from({ length: MOST_LINES }, (_, more) => {
     breakLines(words, more + 1);
     return grow(slide);
@@ -100,7 +99,7 @@ const refit = (changed) => {
   for (const slide of changed) waiting.add(slide);
 };
 const filled = new MutationObserver((records) => refit(new Set(
-  records.map(({ target }) => target.parentElement?.closest(".slide")).filter(Boolean),
+  records.map(({ target }) => target.closest(".slide")).filter(Boolean),
 )));
 filled.observe(talk, { childList: true, subtree: true });
 window.addEventListener("resize", () => refit(slides));
@@ -117,7 +116,7 @@ const prepare = () => {
   prepared.set(name, texts.join("\n"));
   preparing = true;
   aim(texts);
-  trigger("apply", { talk: name, step, text: texts[0], pair: texts[1], link: invitation(texts) });
+  trigger("apply", { fresh: !every[0].firstChild, talk: name, step, text: texts[0], pair: texts[1], link: invitation(texts) });
   refit(slides);
 };
 new MutationObserver(() => { // meanwhile the visitor may have asked about another sentence
