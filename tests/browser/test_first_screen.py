@@ -67,6 +67,8 @@ def test_a_whole_first_answer_stands_on_a_laptop_s_screen(real: Open) -> None:
     expect(first.locator(".reads")).to_have_text(reads)
     expect(first.locator("li")).to_have_text(["negative96 %", "positive4 %"])
     assert top(first.locator(".verdict")) == pytest.approx(place, abs=3)
+    for path, most in (("", 350_000), ("config", 600_000)):  # the config is of all languages
+        assert len(still.request.get(f"{still.url}{path}").body()) <= most
     still.close()
 
 
