@@ -24,6 +24,7 @@ LIBRARIES = ("sentence_transformers.", "pylate.models.")  # whose modules these 
 LEGACY = {"MLMTransformer": "fill-mask"}  # transformers of older versions, and what they are for
 TAKES, GIVES = "module_input_name", "module_output_name"
 ROUTED = ("Dense", "Normalize")  # whose configs say what they take and give
+POOLED, MIXED = "Pooling", "WeightedLayerPooling"
 TOKENS, SCORES = "token_embeddings", "scores"
 WIDTHS = ("embedding_dimension", "word_embedding_dimension")  # of a pooling: the second is the older name
 FIRST = ("Transformer", "Router", "StaticEmbedding")  # what a list may begin with
@@ -98,9 +99,10 @@ def read_declaration(folder: Path) -> Declaration | None:
     if not modules and HANDED[task][0] == SCORES:
         return None
     last = modules[-1][-1] if modules else ""
-    mixes = any(kind == "WeightedLayerPooling" for kind, *_ in modules)
-    if last not in KNOWN["kinds"] or (mixes and last == SCORES):  # a head takes the last layer alone
-        raise RefusalError(ORDER, file=MODULES)
+    kinds = [kind for kind, *_ in modules]
+    early = {*kinds[: kinds.index(POOLED)]} if POOLED in kinds else set()  # nothing else changes tokens
+    if last not in KNOWN["kinds"] or early - {MIXED} or (MIXED in kinds and last == SCORES):
+        raise RefusalError(ORDER, file=MODULES)  # a head takes the last layer alone
     if body != files.body(folder):
         raise RefusalError("refusals.declared_place", file=MODULES, name=body.name)
     made, kept = _made(folder, modules), encoding.number("truncate_dim")
@@ -125,10 +127,10 @@ def _routed(folder: Path, listed: list[tuple[str, str]], handed: str, several: b
         usual = TOKENS if kind == "Dense" and several else KNOWN["takes"].get(kind)
         stated = config.says if kind in ROUTED else {}
         takes = stated.get(TAKES) or usual
-        if takes != handed:
+        if takes != handed or takes == SCORES:
             raise config.refusal(TAKES) if TAKES in stated else RefusalError(ORDER, file=MODULES)
         handed = stated.get(GIVES) or KNOWN["gives"].get(kind, takes)
-        if kind in ROUTED and handed not in (takes, SCORES):
+        if kind in ROUTED and handed not in (takes, SCORES if kind == "Dense" else takes):
             raise config.refusal(GIVES)
         yield kind, path, config, handed
 
@@ -137,7 +139,7 @@ def _made(folder: Path, modules: list[_Module]) -> Declaration:
     """What the modules behind a transformer make, each of vectors as wide as the one before gives."""
     found, steps, size = Declaration((), 0, ()), list[DeclaredStep](), 0
     for kind, path, config, gives in modules:
-        if kind == "Pooling":
+        if kind == POOLED:
             width, poolings = _pooling(config)
             size, told = width * len(poolings), bool(config.says.get("include_prompt", True))
             found = replace(found, width=width, poolings=poolings, includes_prompt=told)
@@ -153,7 +155,7 @@ def _made(folder: Path, modules: list[_Module]) -> Declaration:
             steps.append(LayerNorm(path, _sized(config, "dimension", size)))
         elif kind == "Normalize":
             steps.append(Normalize())
-        elif kind == "WeightedLayerPooling":
+        elif kind == MIXED:
             found = replace(found, mixed=_mixed(config, folder, path))
         elif kind == "LogitScore":
             found = replace(found, asked=_asked(config))

@@ -14,6 +14,7 @@ from sentence_transformers import CrossEncoder, MultiVectorEncoder, SentenceTran
 from sentence_transformers.base.model import BaseModel
 from sentence_transformers.base.modules import Dense, Normalize, Router, Transformer
 from sentence_transformers.cross_encoder.modules import LogitScore
+from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
 from sentence_transformers.sentence_transformer.modules import (
     Dropout,
     LayerNorm,
@@ -37,6 +38,7 @@ from tests.tiny import SIZE, WORDS, catalogue, change, checkpoint, reweigh, toke
 from tests.vectors import features
 
 TEXTS = (("the film is good", "a man sleeps , not bad"), ("the film is not good at all", ""))
+TOKENS = {"module_input_name": "token_embeddings"}
 SCORES, PLAIN = {"module_output_name": "scores"}, nn.Identity()
 Modules = tuple[nn.Module, ...]
 
@@ -70,6 +72,9 @@ KINDS: dict[str, Kind] = {
     "unmixed": (SentenceTransformer, "bert", mixed, {}),
     "routed": (SentenceTransformer, "bert", lambda: (Pooling(32), routes()), {}),
     "normed": (SentenceTransformer, "bert", lambda: (Pooling(32), Dropout(), LayerNorm(32)), {}),
+    "early": (SentenceTransformer, "bert", lambda: (Dense(32, 32, **TOKENS), Pooling(32)), {}),
+    "masked": (SentenceTransformer, "bert", lambda: (MultiVectorMask(["the"]), Pooling(32)), {}),
+    "twice": (CrossEncoder, "bert", lambda: (*scored(4), Dense(4, 1, module_input_name="scores")), {}),
     "splade": (SparseEncoder, "mlm", lambda: (SpladePooling(),), masked),
     "colbert": (MultiVectorEncoder, "bert", tuple, {}),
 }
@@ -172,6 +177,15 @@ def test_a_head_that_cannot_be_read_is_named_and_never_called_untrained(
     says = [str(one) for one in asked.ask("passport", Query(key, "")).says]
     assert sum("cannot be read" in one for one in says) == 2  # the head, and what is declared
     assert not any("untrained" in one for one in says)
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [("early", "an order"), ("masked", "an order"), ("twice", "module_input_name")],
+)
+def test_steps_in_an_order_that_is_not_run_are_refused(folder: Path, key: str, says: str) -> None:
+    with pytest.raises(RefusalError, match=says):
+        read_declaration(folder / key)
 
 
 def test_a_head_of_its_own_behind_no_module_is_no_declaration(asked: Engine) -> None:
