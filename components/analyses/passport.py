@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import file_digest, sha256
 from math import prod
+from pathlib import Path
 from typing import Any, Literal
 
 from components.analyses.anatomy import Weight
@@ -93,6 +94,7 @@ class Passport:
     scripts: tuple[Unread, ...]
     sees: Sees | None = None
     failed: tuple[Sentence, ...] = ()
+    adapted: Sentence | None = None
     alone: Sentence | None = None
     unread_head: Sentence | None = None
 
@@ -122,6 +124,7 @@ class Passport:
         if self.sees is not None:
             said.append(Sentence("passport.sees", total=len(self.sees.sees), what=self.sees.says))
             said += (one for one in self.sees.warnings if one.key.startswith("sees."))
+        said += [self.adapted] if self.adapted is not None else []
         said += [*self._declaring(), self.alone or Sentence(f"passport.says_{self.padding}", **batch)]
         if self.unread_head is not None:
             said.append(self.unread_head)
@@ -223,7 +226,6 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     padded, unpadded = _measured(audit, roomy or seen, "passport.unpadded")
     around, unseen = _around(alone or seen)
     anatomy, equal = dissect((alone or seen)[-1]), [_equal(each) for each in alone]
-    reads = [each.passed.states.reads.positions[0].nonzero()[:, 0].tolist() for each in seen]
     return Passport(
         backbone=replace(backbone.described, declared=_declared(backbone)),
         fingerprint=fingerprint(backbone.spec),
@@ -231,10 +233,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         layers=len(backbone.ordinary.layers) - 1,
         width=seen[0].kept.hidden[-1].shape[2],
         limit=backbone.limit,
-        samples=tuple(
-            Sample(each.query.text, each.query.text_pair, each.passed.tokens.text, tuple(places))
-            for each, places in zip(seen, reads, strict=True)
-        ),
+        samples=tuple(map(_sample, seen)),
         equal=tuple(key for key in POOLINGS if equal and all(key in same for same in equal)),
         padding=max((each.verdict for each in padded), key=WORST.index, default="unmeasured"),
         ways=_ways(padded),
@@ -248,9 +247,15 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
         sees=around,
         failed=(*failed, *unseen, *unpadded),
+        adapted=backbone.adapted,
         alone=next((each.says[0] for each in padded if each.verdict == "alone"), None),
         unread_head=None if backbone.head_trained else backbone.unread_head,
     )
+
+
+def _sample(seen: Examined) -> Sample:
+    places = seen.passed.states.reads.positions[0].nonzero()[:, 0].tolist()
+    return Sample(seen.query.text, seen.query.text_pair, seen.passed.tokens.text, tuple(places))
 
 
 def _declared(backbone: Backbone) -> Declaration | Sentence | None:
@@ -298,12 +303,17 @@ def fingerprint(spec: BackboneSpec) -> str:
     whole, place = sha256(), files.folder(spec)
     if place is not None:
         own = files.body(place)
-        named = {own / name for name in (files.CONFIG, files.INDEX, *files.TOKENIZER_FILES)}
-        for file in sorted({*named, *files.weights_in(own), *files.declaring_files(place)}):
+        base = files.base(place) if files.adapts(place) else None
+        roots = [own] if base is None else [own, base]
+        names = (files.CONFIG, files.INDEX, files.ADAPTER, files.ADAPTED, *files.TOKENIZER_FILES)
+        named = {at / name for at in roots for name in (names if base else (*names[:2], *names[4:]))}
+        weights = (file for at in roots for file in files.weights_in(at))
+        for file in sorted({*named, *weights, *files.declaring_files(place)}):
             if file.is_file():
                 with file.open("rb") as opened:
                     content = file_digest(opened, "sha256").hexdigest()
-                whole.update(f"{file.relative_to(place).as_posix()} {content}\n".encode())
+                within = file.relative_to(place) if file.is_relative_to(place) else Path(file.name)
+                whole.update(f"{within.as_posix()} {content}\n".encode())
     return whole.hexdigest()
 
 

@@ -53,7 +53,8 @@ class Backbone:
     ``cut``: the module behind which the head begins. ``pooler``: the body's own, or None. ``final_norm``: the
     norm before the head that belongs to no layer, or None. ``per_token``: whether the cut hands out one state
     for each token. ``body_alone``: whether the body run by itself gives them. ``limit``: its longest input,
-    in tokens. What has to be measured of it is measured when first asked for, and once.
+    in tokens. ``adapted``: what is said of the adapter that was merged into it, if one was. What has to be
+    measured of it is measured when first asked for, and once.
     """
 
     spec: BackboneSpec
@@ -66,6 +67,7 @@ class Backbone:
     body_alone: bool
     limit: int
     provenance: Provenance
+    adapted: Sentence | None = None
 
     @cached_property
     def ordinary(self) -> Ordinary:

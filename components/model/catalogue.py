@@ -74,18 +74,22 @@ def refreshed(spec: BackboneSpec) -> BackboneSpec:
     if found is None:
         return replace(spec, **GONE)
     try:
-        named = (files.body(found) / files.CONFIG, *files.declaring_files(found))
+        own = files.base(found) or found if files.adapts(found) else files.body(found)
+        named = (own / files.CONFIG, *files.declaring_files(found))
         now = tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in map(Path.stat, named))
-        return replace(spec, **stated(found, now))
+        return replace(spec, **stated(found, own, now))
     except FileNotFoundError:  # deleted a moment ago
         return replace(spec, **GONE)
 
 
 @lru_cache(1024)  # read once, and again only when one was written anew
-def stated(found: Path, _version: Version) -> Mapping[str, Any]:
-    """The fields of a spec that a checkpoint's own JSON files fill, as far as these make sense."""
-    config = files.read_object(files.body(found) / files.CONFIG)
-    classes, names = config.get("architectures"), config.get("id2label")
+def stated(found: Path, own: Path, _version: Version) -> Mapping[str, Any]:
+    """The fields of a spec that a checkpoint's own JSON files fill, as far as these make sense.
+
+    ``own``: the folder of its config. An adapter's labels, whose base has it, are not known before it runs.
+    """
+    config = files.read_object(own / files.CONFIG)
+    classes, names = config.get("architectures"), None if files.adapts(found) else config.get("id2label")
     architecture = str(classes[0]) if isinstance(classes, list) and classes else ""
     labels: tuple[str, ...] = ()
     if isinstance(names, dict) and all(key.isdecimal() and len(key) <= files.DIGITS for key in names):

@@ -125,14 +125,14 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
 def _of_files(backbone: Backbone) -> Iterator[Sentence]:
     """Say where its files tell of something else than what runs."""
     (declared, *_) = backbone.model.config.architectures or (backbone.architecture,)
-    trained = backbone.head_trained and not backbone.spec.live
+    trained = backbone.head_trained and not (backbone.spec.live or backbone.adapted)
     if trained and declared.partition("For")[2] != backbone.architecture.partition("For")[2]:
         yield Sentence("warnings.other_head", declared=declared, used=backbone.architecture)
     stated = (vars(backbone.model.config), backbone.tokenizer.init_kwargs)
     if any(each.get(OWN_CODE) for each in stated):
         yield Sentence("warnings.own_code", used=backbone.architecture)
     folder = here(backbone.spec)
-    if folder is not None and (body(folder) / ADAPTER).exists():
+    if folder is not None and backbone.adapted is None and (body(folder) / ADAPTER).exists():
         yield Sentence("warnings.adapter", file=ADAPTER)
     if isinstance(backbone.model, Stacked) and (asked := list(backbone.model.says.says.asked)):
         words = backbone.tokenizer.convert_ids_to_tokens(asked)

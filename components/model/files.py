@@ -28,6 +28,7 @@ from components.types import BackboneSpec, ProblemType
 
 CONFIG = "config.json"
 ADAPTER = "adapter_config.json"  # of weights that change those of another model
+ADAPTED = "adapter_model.safetensors"  # these weights
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"  # names the parts of weights that are split
 TOKENIZER = "tokenizer.json"
@@ -120,6 +121,30 @@ def model_place(listed: object, is_there: Callable[[str], bool]) -> str:
     return f"{path}/" if inside else ""
 
 
+def adapts(folder: Path) -> bool:
+    """Tell whether a folder holds an adapter, and no whole checkpoint beside it."""
+    if not (folder / ADAPTER).is_file():
+        return False
+    return not ((folder / CONFIG).is_file() and (weights_in(folder) or any(folder.glob("pytorch_model*"))))
+
+
+def base(folder: Path) -> Path | None:
+    """The folder of the model that the adapter in ``folder`` changes, None where that is not on this machine.
+
+    Only an adapter that was not downloaded may name a folder.
+    """
+    stated = read_object(folder / ADAPTER)
+    name, commit = stated.get("base_model_name_or_path"), stated.get("revision")
+    if not isinstance(name, str) or not name:
+        return None
+    if not folder.is_relative_to(constants.HF_HUB_CACHE) and (folder / name / CONFIG).is_file():
+        return body(folder / name)
+    found = newest_snapshot(name)
+    if found is not None and isinstance(commit, str) and COMMIT.fullmatch(commit):
+        found = snapshot(name, commit)
+    return None if found is None or adapts(found) else body(found)
+
+
 def module_path(stated: object) -> str | None:
     """The path of a module in plain names, "" for the checkpoint itself; None where it leads elsewhere."""
     path = PurePosixPath(stated).as_posix() if isinstance(stated, str) else ".."
@@ -146,7 +171,8 @@ def cached(model: str, commit: str, name: str) -> Path | None:
 
 def snapshot(model: str, commit: str) -> Path | None:
     """Folder of a model's checkpoint that is wholly in huggingface_hub's cache, or None."""
-    file = cached(model, commit, CONFIG) or cached(model, commit, MODULES)
+    first = (cached(model, commit, name) for name in (CONFIG, MODULES, ADAPTER))
+    file = next(filter(None, first), None)
     return file.parent if file and is_complete(file.parent) else None
 
 
@@ -170,7 +196,8 @@ def version(spec: BackboneSpec) -> Version:
     place = folder(spec)
     if place is None:
         return ()
-    own = (file for at in (place, body(place)) for file in at.iterdir() if file.is_file())
+    places = (place, body(place), (base(place) if adapts(place) else None) or place)
+    own = (file for at in places for file in at.iterdir() if file.is_file())
     files = sorted({*own, *declaring_files(place)})
     files += [Path(spec.probes)] if spec.probes and files else []
     names = [file.name if file.parent == place else f"{file.parent.name}/{file.name}" for file in files]
@@ -249,6 +276,8 @@ def is_complete(folder: Path) -> bool:
     A download brings the weights last, so what it left half done never is.
     """
     place = body(folder)
+    if adapts(place):
+        return (place / ADAPTED).is_file()
     if not (place / CONFIG).is_file():  # looked for first: of most models that are listed nothing is here
         return False
     return any((place / name).is_file() for name in VOCABULARIES) and bool(weights_in(place))

@@ -29,7 +29,7 @@ from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils import tqdm, validate_repo_id  # type: ignore[attr-defined]  # documented
 
 from components.errors import PoolscopeError
-from components.model import files
+from components.model import adapter, files
 from components.model.files import RefusalError
 from components.texts import in_bytes
 from components.types import BackboneSpec, Progress
@@ -160,12 +160,19 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
             raise PoolscopeError("backbone", model, UNREADABLE)
         parts = _parts(model, str(info.sha), there, Path(place))
         check_config(model, Path(place), known)  # may have to wait for transformers, no fault of the hub
-    if not any(file.rfilename.rpartition("/")[2] in files.VOCABULARIES for file in parts[0]):
+        base = (
+            adapter.base_name(files.read_object(Path(place) / files.ADAPTER))
+            if files.adapts(Path(place))
+            else ""
+        )
+        hidden = bool(base) and bool(HfApi().model_info(base, timeout=SECONDS).private)
+    needed = (*files.VOCABULARIES, *((files.ADAPTER,) if base else ()))
+    if not any(file.rfilename.rpartition("/")[2] in needed for file in parts[0]):
         raise PoolscopeError("backbone", model, "errors.no_tokenizer")
     stated: Any = info.card_data.license if info.card_data else None
     licence = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "")
     licence = licence if len(licence) <= LICENCE else f"{licence[: LICENCE - 1]}…"
-    found = Listing(model, str(info.sha), parts, licence, bool(info.private))
+    found = Listing(model, str(info.sha), parts, licence, bool(info.private) or hidden)
     if found.size > largest:
         size, most = in_bytes(found.size), in_bytes(largest)
         raise PoolscopeError("backbone", model, "errors.large", size=size, largest=most)
@@ -185,6 +192,10 @@ def _parts(model: str, commit: str, there: Mapping[str, RepoSibling], place: Pat
     listed = files.read_json(read(files.MODULES))
     inside = files.model_place(listed, there.__contains__)
     own = {name.removeprefix(inside): name for name in there if name.startswith(inside)}
+    if files.ADAPTED in there and files.CONFIG not in own:
+        read(files.ADAPTER)
+        named = (files.ADAPTER, *files.TOKENIZER_FILES)
+        return tuple(there[name] for name in named if name in there), (there[files.ADAPTED],)
     if files.CONFIG not in own:
         raise PoolscopeError("backbone", model, "errors.no_config", file=files.CONFIG)
     *_, index = [read(f"{inside}{name}") for name in STATED]
@@ -202,14 +213,22 @@ def _parts(model: str, commit: str, there: Mapping[str, RepoSibling], place: Pat
 
 def check_config(model: str, folder: Path, known: Classifies) -> None:
     """Refuse what the small files in ``folder`` show to be impossible, or would be refused when loaded."""
-    place = files.body(folder)
+    place, adapts = files.body(folder), files.adapts(folder)
     config, tokenizer = (files.read_object(place / name) for name in (files.CONFIG, files.TOKENIZER_CONFIG))
     try:
-        files.check_stated(config, known)
+        if adapts:
+            stated = files.read_object(folder / files.ADAPTER)
+            adapter.check_adapter(stated)
+            if files.newest_snapshot(adapter.base_name(stated)) is None:
+                raise RefusalError("refusals.base", base=adapter.base_name(stated))
+        else:
+            files.check_stated(config, known)
         files.check_keys(files.TOKENIZER_CONFIG, tokenizer)
     except RefusalError as error:
         raise PoolscopeError("backbone", model, "errors.refused", reason=error.sentence) from error
     kind = config.get("model_type")
+    if adapts:
+        return
     if not isinstance(kind, str):
         raise PoolscopeError("backbone", model, "errors.no_type", file=files.CONFIG)
     if not known(kind):

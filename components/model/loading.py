@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from transformers import (
 
 from components.errors import PoolscopeError
 from components.model import files
+from components.model.adapter import read_adapter
 from components.model.backbone import Backbone, Provenance
 from components.model.cut import (
     NOISES,
@@ -85,13 +87,9 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     if place is None:
         raise PoolscopeError("backbone", spec.key, "errors.no_files")
     folder = files.body(place)
-    adapters = sorted(file for at in ("", "*/") for file in folder.glob(f"{at}{files.ADAPTER}"))
-    weights = files.weights_in(folder) or any(folder.glob("pytorch_model*"))
-    if adapters and not (weights and (folder / files.CONFIG).exists()):
-        file = adapters[0].relative_to(folder).as_posix()
-        raise PoolscopeError("backbone", spec.key, "errors.adapter", file=file)
-    inside = sorted(file.parent.name for file in folder.glob(f"*/{files.CONFIG}"))
-    lacking = not (folder / files.CONFIG).exists()
+    named = (files.CONFIG, files.ADAPTER)
+    inside = sorted({file.parent.name for name in named for file in folder.glob(f"*/{name}")})
+    lacking = not (folder / files.CONFIG).exists() and not files.adapts(folder)
     if lacking and (inside or not (place / files.MODULES).exists()):
         key = "errors.config_inside" if inside else "errors.no_config"
         raise PoolscopeError("backbone", spec.key, key, file=files.CONFIG, folders=tuple(inside))
@@ -105,25 +103,35 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
 
 
 def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -> Backbone:
-    folder = files.body(place)
+    adapter = read_adapter(files.body(place))
+    folder = files.body(place) if adapter is None else adapter.base
     files.check_sizes(folder)
     config = read_config(folder)
     head = _declared_head(place, config)
     with opened(folder) as tensors:
         kind = AutoModelForCausalLM if head is not None and head.says.asked else AutoModel
         empty = skeleton(config, AutoModelForSequenceClassification if head is None else kind)
+        if adapter is not None and (labels := adapter.labels(empty)):
+            config.num_labels = labels
+            empty = skeleton(config)
         check_names(tensors, empty)
         check_enough(tensors, empty)
         make_room(size(empty))
         with files.foreign("refusals.unfit"), seeded():  # weights that are lacking are drawn alike every time
             model, info = filled(empty, tensors)
+    adapted = None
+    if adapter is not None:
+        info, adapted = adapter.merge(model, info)
+        if any((place / name).is_file() for name in files.VOCABULARIES):
+            files.check_sizes(folder := place)
+            check_tokenizer(place)
     tokenizer = read_tokenizer(folder, config)
     if head is not None:
         model, info = Stacked(model, head), stacked_names(info)
         model.eval()  # type: ignore[no-untyped-call]  # of transformers
         tokenizer.padding_side = "left" if head.says.asked else tokenizer.padding_side
     check_finite(model)
-    return assembled(spec, model, tokenizer, info)
+    return replace(assembled(spec, model, tokenizer, info), adapted=adapted)
 
 
 def _declared_head(place: Path, config: PreTrainedConfig) -> Declared | None:
@@ -172,15 +180,20 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
 def read_config(folder: Path) -> PreTrainedConfig:
     """The config in ``folder``, parsed by transformers once nothing in it leads away or is out of bounds."""
     files.check_stated(files.checked_object(folder / files.CONFIG), classifying_types().__contains__)
-    for tokenizer in (folder / files.TOKENIZER_CONFIG, folder / SPECIAL):
-        if tokenizer.exists():
-            files.check_keys(tokenizer.name, files.checked_object(tokenizer))
+    check_tokenizer(folder)
     with files.foreign("refusals.config"):
         config: PreTrainedConfig = AutoConfig.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True
         )
         forget_kernels(config)  # a config may name one on the hub, which is code
     return config
+
+
+def check_tokenizer(folder: Path) -> None:
+    """Refuse a tokenizer's settings that lead away."""
+    for settings in (folder / files.TOKENIZER_CONFIG, folder / SPECIAL):
+        if settings.exists():
+            files.check_keys(settings.name, files.checked_object(settings))
 
 
 def skeleton(

@@ -175,6 +175,10 @@ STORED: dict[str, tuple[Callable[[np.ndarray], Any], dict[str, Any]]] = {
     "ubinary": (signs, {"precision": "binary"}),
     "binary": (lambda vector: signs(vector) - 128, {"precision": "binary"}),
     "64 numbers": (lambda vector: vector[:64] / np.linalg.norm(vector[:64]), {"dimensions": 64}),
+    "layer norm": (
+        lambda vector: (vector - vector.mean())[:64] / vector.std(),
+        {"dimensions": 64, "variant": "layer_norm", "normalised": False},
+    ),
     "cut late": (lambda vector: vector[:64], {"dimensions": 64, "variant": "cut_late", "normalised": False}),
 }
 

@@ -70,7 +70,7 @@ def program(examined: Examined) -> str:
     if examined.lower and (own or query.pooling in (POOLER, DECLARED)):
         return LOWER
     stacked = own and isinstance(backbone.model, Stacked)
-    if not whole and (unfit := STACKED if stacked else _unfit(examined)):
+    if (not whole or backbone.adapted is not None) and (unfit := STACKED if stacked else _unfit(examined)):
         return unfit
     if stacked:
         needed = {("torch", ""), ("sentence_transformers", "CrossEncoder")}
@@ -176,6 +176,8 @@ def _cut(examined: Examined) -> dict[str, str | None]:
 
 def _unfit(examined: Examined) -> str:
     """A comment that says why no short program can pool the hidden states; "" where one can."""
+    if examined.backbone.adapted is not None:
+        return _refusal("An adapter was merged into this model: save what peft merges, and ask for that.")
     declared = examined.query.pooling == DECLARED and examined.backbone.declared
     if declared and declared.mixed is not None:
         return _refusal("Its modules.json pools several layers.")

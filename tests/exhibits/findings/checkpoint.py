@@ -62,6 +62,10 @@ READ, LOST, HALF = Unread("Latin", "abc", ""), Unread("Greek", "αβ", "αβ"), 
 EVERY, UNREAD = (passport(samples=(Sample("x", "", ("a", "b"), reads),)) for reads in ((0, 1), ()))
 
 
+MERGED = {"base": "org/base", "kind": "LoRA 8", "modules": "query", "head": "classifier"}
+WITH_HEAD, BARE = (passport(adapted=Sentence(f"passport.adapted{end}", **MERGED)) for end in ("", "_bare"))
+
+
 def declaring(*poolings: str, **more: Any) -> Told:
     """The same where its files declare another pooling than the two that its head's vector is."""
     declared = replace(DECLARED, poolings=poolings, steps=(), **more)
@@ -116,6 +120,8 @@ ROWS = {
     "passport.body_random": Row(passport(body_trained=False), {}, passport(body_trained=True)),
     "passport.lost": Row(passport(scripts=(READ, LOST)), scripts, passport(scripts=(READ, HALF))),
     "passport.lost_some": Row(passport(scripts=(READ, HALF)), scripts, passport(scripts=(READ, LOST))),
+    "passport.adapted": Row(WITH_HEAD, MERGED, BARE),
+    "passport.adapted_bare": Row(BARE, MERGED, WITH_HEAD),
     "passport.head_random": Row(
         passport(head_trained=False), {"drawn": "16", "total": "18"}, passport(head_trained=True)
     ),

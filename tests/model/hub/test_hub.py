@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from huggingface_hub import HfApi, constants
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForSequenceClassification
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
@@ -200,6 +202,25 @@ def test_the_owner_s_token_opens_nothing_private_to_visitors(there: Server) -> N
     with pytest.raises(PoolscopeError, match="private"):
         finder.find(MODEL)
     assert finder.known(MODEL) is None
+
+
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # of peft's own
+def test_an_adapter_of_the_hub_needs_its_base_here_and_open_to_visitors(there: Server) -> None:
+    base = AutoModelForSequenceClassification.from_pretrained(there.folder / MODEL)
+    adapter = get_peft_model(base, LoraConfig(r=2, target_modules=["query"], init_lora_weights=False))
+    adapter.save_pretrained(there.folder / "org" / "adapter")
+    change(there.folder / "org" / "adapter" / "adapter_config.json", base_model_name_or_path=MODEL)
+    finder = Hub(LIMIT, CLASSIFIES)
+    with pytest.raises(PoolscopeError, match="changes the model org/tiny, which is not on this machine"):
+        finder.find("org/adapter")
+    for model in (MODEL, "org/adapter"):
+        *_, done = finder.fetch(spec := finder.find(model))
+        assert done.done == done.total
+    inputs = load(spec).tokenizer("the film", return_tensors="pt")
+    ours, theirs = load(spec).model(**inputs).logits, adapter.eval()(**inputs).logits.detach()
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    there.said[MODEL] = {"private": True}
+    assert listed("org/adapter", None, LIMIT, CLASSIFIES).private
 
 
 GOOD = ["org/name", "bert-base-uncased", "a/b", "Org_1/name.v1.5-x_y", "_a/b_", "0x/1.5B"]

@@ -1,0 +1,110 @@
+"""Adapters: weights of peft that change those of another model, and are merged into it on loading.
+
+Light to import. Their config may be anybody's: peft is handed what adapter.toml lists, as by other keys
+it imports modules, or reads files. Weights are read from safetensors alone.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from components.model import files
+from components.model.files import ADAPTED, ADAPTER, MB, RefusalError
+from components.texts import Sentence
+
+STATED: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+KINDS = tuple(STATED["kinds"])
+PREFIX = "base_model.model."  # of all names in there
+HEAVIEST = 2_000 * MB  # bytes of its weights: those may hold a whole table of embeddings
+
+
+@dataclass(frozen=True, eq=False)
+class Adapter:
+    """An adapter with its ``tensors``; ``base``: the folder of the model ``name`` that it changes."""
+
+    kind: str
+    settings: Mapping[str, Any]
+    name: str
+    base: Path
+    tensors: Mapping[str, Any]
+
+    def labels(self, empty: Any) -> int | None:
+        """Count the labels of the head that it holds, where the model ``empty`` has more or fewer."""
+        own, known = empty.state_dict(), empty.config.num_labels
+        pairs = [(own[name].shape, tensor.shape) for name, tensor in self.tensors.items() if name in own]
+        counts = {new[0] for old, new in pairs if old[:1] == (known,) and new[1:] == old[1:] != new}
+        return counts.pop() if len(counts) == 1 and max(counts) <= files.LABELS else None
+
+    def merge(self, model: Any, info: Mapping[str, Any]) -> tuple[dict[str, Any], Sentence]:
+        """Merge it into a ``model``, whose loader gave the ``info``; gives that of both, and what is said."""
+        from peft import IA3Config, IA3Model, LoraConfig, LoraModel, set_peft_model_state_dict
+
+        mark = f".{self.kind.lower()}_"
+        changed = {name.partition(mark)[0] for name in self.tensors if mark in name}
+        prefix = f"{model.base_model_prefix}."  # an adapter of the body alone is named from there
+        paths = {path for path, _module in model.named_modules()}
+        inner = model.base_model if changed and not changed & paths else model
+        config, tuner = {"LORA": (LoraConfig, LoraModel), "IA3": (IA3Config, IA3Model)}[self.kind]
+        with files.foreign("refusals.adapter"):
+            adapted: Any = tuner(inner, config(**self.settings), "default", low_cpu_mem_usage=True)
+            left: Any = set_peft_model_state_dict(inner, dict(self.tensors), low_cpu_mem_usage=True)
+            lacking = [name for name, weight in inner.named_parameters() if weight.is_meta]
+        for name in (*left.unexpected_keys, *lacking):
+            raise RefusalError("refusals.adapter_names", base=self.name, name=name)
+        with files.foreign("refusals.adapter"):
+            adapted.merge_and_unload()
+        names = model.state_dict().keys()
+        held = {name for each in self.tensors for name in (each, f"{prefix}{each}") if name in names}
+        mismatched = [one for one in info["mismatched_keys"] if str(one[0]) not in held]
+        lacks = {"missing_keys": set(info["missing_keys"]) - held, "mismatched_keys": mismatched}
+        head = {name.rpartition(".")[0] for name in held if not name.startswith(prefix)}
+        return {**info, **lacks}, self._says(changed, tuple(sorted(head)))
+
+    def _says(self, changed: set[str], head: tuple[str, ...]) -> Sentence:
+        rank, dora = self.settings.get("r"), self.settings.get("use_dora")
+        kind = f"{'DoRA' if dora else 'LoRA'} {rank}" if self.kind == "LORA" else "IA³"
+        modules = tuple(sorted({name.rpartition(".")[2] for name in changed}))
+        key = "passport.adapted" if head else "passport.adapted_bare"
+        return Sentence(key, kind=kind, base=self.name, modules=modules, head=head)
+
+
+def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the settings that peft is handed; RefusalError says what is not read here, or of another kind."""
+    kind = stated.get("peft_type")
+    if kind not in KINDS:
+        raise RefusalError("refusals.adapter_kind", kind=str(kind)[:40], known=KINDS)
+    for key, value in stated.items():
+        started = not key.startswith("init_") or value in (None, *STATED["starts"])
+        known = key in STATED["read"] or key in STATED["unused"] or value in (*files.NOTHING, False)
+        if not (started and known):
+            raise RefusalError("refusals.adapter_key", file=ADAPTER, key=key[: files.LONGEST_KEY])
+    return {key: value for key, value in stated.items() if key in STATED["read"] and value is not None}
+
+
+def read_adapter(folder: Path) -> Adapter | None:
+    """Read the adapter in a ``folder``; None where none stands alone. RefusalError says why it cannot be."""
+    if not files.adapts(folder):
+        return None
+    from safetensors.torch import load_file
+
+    stated = files.checked_object(files.bounded(folder / ADAPTER, files.LARGEST, ADAPTER))
+    settings, base, name = check_adapter(stated), files.base(folder), base_name(stated)
+    if not (folder / ADAPTED).is_file():
+        raise RefusalError("refusals.pickled", file=ADAPTED)
+    if base is None:
+        raise RefusalError("refusals.base", base=name)
+    file = files.bounded(folder / ADAPTED, HEAVIEST, ADAPTED)
+    with files.foreign("refusals.damaged", file=ADAPTED):
+        stored = load_file(file)
+    tensors = {key.removeprefix(PREFIX): tensor.float() for key, tensor in stored.items()}
+    return Adapter(stated["peft_type"], settings, name, base, tensors)
+
+
+def base_name(stated: Mapping[str, Any]) -> str:
+    """The name of the model that an adapter changes, as visitors may see it: of a folder the last part."""
+    name = str(stated.get("base_model_name_or_path"))
+    return name if not Path(name).is_absolute() else Path(name).name
