@@ -259,7 +259,7 @@ def _given(check: Check, query: Query, _longest: int, scores: str | list[float])
     return tuple(asked for asked, _ in each), {"scores": tuple(scored for _, scored in each)}
 
 
-@analysis("scores backbone text text_pair", Cost(16, several=True), _given)
+@analysis("scores backbone text text_pair", Cost(20, several=True), _given)
 def detect_score(
     backbone: Backbone, asked: Sequence[Asked], scores: Sequence[tuple[Sequence[float], int]]
 ) -> DetectedScore:

@@ -37,11 +37,11 @@ Kind = Literal["logit", "probability", "cosine"]
 CHANGES = 2  # of what is done in training, at most
 HERE, ELSEWHERE = 2e-6, 1e-4  # of a logit and one: by so much sums move on this machine, and on others
 SINGLE = 1.2e-7  # of a probability
-BLOCKS = "int8_blocks"  # weights as llama.cpp has them
+BLOCKS, BYTES = "int8_blocks", "int8"  # weights as llama.cpp has them; linear maps as torch has them
 SURE = 0.5  # logits: an interval as wide tells only that a model is sure
 USUAL = 4.0  # logits: numbers near zero that are drawn at random have a density of one in so many
 HEATS = [ten / 20 for ten in range(2, 20)] + [ten / 10 for ten in range(11, 100)]  # temperatures
-NEAR = 0.03  # of a score and one: farther, less precision is not tried
+NEAR, NEAREST = 0.1, 4  # of a score, and so many ways: farther, less precision is not tried
 BEST, MOST = 10, 100  # candidates that are told, and that are kept
 
 
@@ -243,16 +243,6 @@ def _cosines(vectors: Mapping[ScoreWay, Tensor]) -> Answers:
     return found
 
 
-def imprecise(backbone: Backbone, texts: Sequence[Tried], near: Collection[ScoreWay]) -> list[Answers]:
-    """The logits that each text gives in ``near`` ways where the model computes with less precision."""
-    models = {kind: lessened(backbone, kind) for kind in (*HALVES, BLOCKS)} | {"int8": quantised(backbone)}
-    answers = [Answers() for _ in texts]
-    for (kind, model), (text, found), way in product(models.items(), zip(texts, answers, strict=True), near):
-        if model is not None and way in text.encoded:  # alone: others would move what 8 bits hold
-            found[replace(way, precision=kind)] = tried(model, {way: text.encoded[way]}).logits[way]
-    return answers
-
-
 def quantised(backbone: Backbone) -> Backbone | None:
     """The model with linear maps in 8 bits, as dynamic quantisation has them; None where it is too large."""
     small = lessened(backbone, "")
@@ -378,14 +368,9 @@ def found(
     numbers, decimals = np.array([each for each, _ in scores], dtype=np.float64), scores[0][1]
     wanted, labels = numbers.shape[1], len(backbone.labels)
     if wanted not in (1, labels):
-        raise PoolscopeError(
-            FIELD, Sentence("errors.numbers", count=wanted), "errors.scores_count", labels=labels
-        )
-    half = (
-        max(roundings(numbers), key=lambda one: float(one.mean()))
-        if numbers.any()
-        else np.full_like(numbers, 0.5)
-    )
+        count = Sentence("errors.numbers", count=wanted)
+        raise PoolscopeError(FIELD, count, "errors.scores_count", labels=labels)
+    half = max(roundings(numbers), key=np.mean) if numbers.any() else np.full_like(numbers, 0.5)
     given = Given(numbers, half if decimals < 0 else np.minimum(half, 0.5 / 10.0**decimals))
     texts = [encodings(backbone, query) for query in queries]
     with torch.no_grad(), repeatable(backbone.model):
@@ -394,10 +379,11 @@ def found(
     every = [tried(backbone, ways, head) for ways in texts]
     ways, logits = _common([one.logits for one in every])
     size = 1 + np.abs(logits).max(axis=2)
+    plain = Part(ways, logits, np.zeros(len(ways), dtype=np.int64), logits, "none")
     for arithmetic, coarse in ((HERE, False), (ELSEWHERE, False), (HERE, True)):
         parts = [*presented(ways, logits, arithmetic * size, wanted), *_beside(every, ways[0], wanted)]
         if coarse:
-            parts += _imprecise(backbone, every, (ways, logits), parts, given)
+            parts += imprecise(backbone, every, plain, parts, given)
             hot = presented(*_heated(ways, logits, arithmetic * size), wanted)
             parts += [part for part in hot if part.kind != "logit"]
         candidates, counts, likely = ranked(given, parts, backbone.labels)
@@ -431,30 +417,33 @@ def _beside(every: Sequence[Tried], plain: ScoreWay, wanted: int) -> Iterator[Pa
         yield Part(ways, values, changes, np.full_like(values, HERE), "cosine", "cosine")
 
 
-def _imprecise(
-    backbone: Backbone,
-    every: Sequence[Tried],
-    known: tuple[Sequence[ScoreWay], Doubles],
-    parts: Sequence[Part],
-    given: Given,
+def imprecise(
+    backbone: Backbone, every: Sequence[Tried], plain: Part, parts: Sequence[Part], given: Given
 ) -> Iterator[Part]:
-    """The same with less precision, of ways that come near; machines differ by part of what that moves."""
-    reach = NEAR * (1 + np.abs(given.numbers).max())
-    errors = [
-        (way, np.abs(value - given.numbers).max())
-        for part in parts
-        for way, value in zip(part.ways, part.values, strict=True)
-    ]
-    near = {
-        way for way, error in errors if error < reach and way.changes < CHANGES and way in every[0].encoded
+    """The ways that come nearest, with less precision; machines differ by part of what that moves.
+
+    ``plain``: the logits of all ways in full precision.
+    """
+    errors = dict[ScoreWay, float]()
+    for part in parts:
+        for way, error in zip(part.ways, np.abs(part.values - given.numbers).max(axis=(1, 2)), strict=True):
+            if way in every[0].encoded and way.changes < CHANGES:
+                errors[way] = min(error, errors.get(way, math.inf))
+    near = sorted((way for way, error in errors.items() if error < NEAR), key=errors.__getitem__)[:NEAREST]
+    answers, kinds = [Answers() for _ in every], (*HALVES, BLOCKS, BYTES)
+    models = {
+        kind: quantised(backbone) if kind == BYTES else lessened(backbone, kind) for kind in kinds if near
     }
-    ways, logits = _common(imprecise(backbone, every, near))
+    for (kind, model), (text, found), way in product(models.items(), zip(every, answers, strict=True), near):
+        if model is not None and way in text.encoded:  # alone: others would move what 8 bits hold
+            said = tried(model, {way: text.encoded[way]}).logits.items()
+            found |= {replace(one, precision=kind): logits for one, logits in said}
+    ways, logits = _common(answers)
     if ways:
-        full = dict(zip(*known, strict=True))
+        full = dict(zip(plain.ways, plain.values, strict=True))
         moved = np.abs(logits - np.array([full[replace(way, precision="")] for way in ways])).max(axis=2)
-        yield from presented(
-            ways, logits, moved / 2 + HERE * (1 + np.abs(logits).max(axis=2)), given.numbers.shape[1]
-        )
+        slack = moved / 2 + HERE * (1 + np.abs(logits).max(axis=2))
+        yield from presented(ways, logits, slack, given.numbers.shape[1])
 
 
 def ranked(
@@ -475,7 +464,7 @@ def ranked(
         np.unique(values[order], axis=0, return_index=True)[1]
     ]  # with the fewest changes of each
     chance = np.bincount(changes[distinct], minlength=changes.max() + 1).cumsum()[changes] * likely
-    best = np.lexsort((error, np.where(fits, changes, 0), ~fits, ~(fits & (chance < CHANCE))))
+    best = np.lexsort((error, np.where(fits, changes, changes > CHANGES), ~fits, ~(fits & (chance < CHANCE))))
     places = [(part, place) for part in parts for place in range(len(part.values))]
 
     def candidate(one: int) -> Candidate:
