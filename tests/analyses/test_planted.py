@@ -71,8 +71,8 @@ def planted(key: str) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
     yield {"variant": "no_first"}, whole[1:]
     yield {"variant": "no_last"}, whole[:-1]
     yield {"truncated": 16}, of(every[:16])
-    for bare, count in ((every[:-2], len(own)), (every[2:], 0)):
-        yield {}, of(bare) if len(own) != len(ids) or not count else whole[[0, *range(2, len(ids))]]
+    yield {}, of(every[:-2])
+    yield {}, of(every[2:])
     for told, places in (("no_start", every[1:]), ("no_end", every[:-1]), ("", own)):
         if len(own) < len(ids):
             yield {"special_tokens": False, "variant": told}, of(places)
@@ -93,7 +93,7 @@ def test_the_way_that_made_a_vector_is_named_or_nothing_is(
 ) -> None:
     """Whole vectors have their way among those that are told; those of ways that are not tried have none."""
     for told, states in planted(key):
-        for pooling in ("mean", "max"):
+        for pooling in ("mean", "max") if told else ("mean",):
             answer = held_against(loaded(key), BY_HAND[pooling](states))
             assert is_right(answer, pooling, told) if told else answer.match is None, (told, pooling)
 
