@@ -34,10 +34,6 @@ class Stacked(PreTrainedModel):  # type: ignore[no-untyped-call]  # of transform
         """The body."""
         return self.inner.base_model
 
-    def get_input_embeddings(self) -> nn.Module:
-        """The table of embeddings."""
-        return self.inner.get_input_embeddings()
-
     def forward(self, **inputs: Any) -> SequenceClassifierOutput:
         """Run it on B inputs."""
         output, asked = self.inner(**inputs, **self.last), self.says.says.asked
