@@ -37,13 +37,17 @@ class Sees:
         return shape_of(self.sees)[1]
 
     @property
+    def counts(self) -> dict[str, int]:
+        """How many tokens there are, how many pairs of them, and how many of these see."""
+        return {"count": int(self.sees.sum()), "total": len(self.sees), "pairs": self.sees.size}
+
+    @property
     def says(self) -> Sentence:
         """Say the shape; of a single token, that it is one."""
         if len(self.sees) == 1:
             return Sentence("sees.one")
-        counts = {"count": int(self.sees.sum()), "total": len(self.sees), "pairs": self.sees.size}
         first = int(self.sees[0].sum())
-        return Sentence(f"sees.{self.shape}", window=self.window, first=first, **counts)
+        return Sentence(f"sees.{self.shape}", window=self.window, first=first, **self.counts)
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""

@@ -45,17 +45,11 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
     view, square = View(given.analysis, given.analysis.layers), given.found.sees
     read, wide = view.analysis.reads.positions, given.found.shape in ("all", "causal", "prefix")
     told = [visible(one.said(say)) for one in given.found.warnings if one.key.startswith("sees.")]
-    follows = _follows(view, given.found, say)
+    follows, counts = _follows(view, given.found, say), given.found.counts
     seen = [[yes_or_no(one, say) for one in column] for column in square.T]
     return Shown(
         heading=given.found.says.said(say),
-        words=say.together(
-            (
-                say("sees.description", count=int(square.sum()), total=len(square), pairs=square.size),
-                *follows,
-                *told,
-            )
-        ),
+        words=say.together((say("sees.description", **counts), *follows, *told)),
         data=data_frame(((say("table.token"), view.labels), *zip(view.labels, seen, strict=True))),
         figure=_figure(view, given.found, say),
         above=exhibit.NOTHING.join(map(hint_html, (*follows, *told))),
@@ -97,38 +91,34 @@ def _follows(view: View, found: Sees, say: Texts) -> tuple[str, ...]:
 
 def _figure(view: View, found: Sees, say: Texts) -> draw.Figure:
     """T rows by T columns, the first row on top: what each token sees."""
-    square, labels, total = found.sees, list(map(shorten, view.labels)), len(found.sees)
-    values = square * np.where(view.analysis.reads.positions, 2, 1)[:, None]
-    high = max(LEAST, min(draw.TOKEN_ROW, HIGH // total))
-    pointed = {
-        "customdata": [
-            [escape(say("sees.sees" if one else "sees.not", token=a, other=b)) for b, one in cells]
-            for a, cells in zip(labels, (list(zip(labels, row, strict=True)) for row in square), strict=True)
-        ],
-        "hovertemplate": "%{customdata}<extra></extra>",
-    }
-    gap = 1 if total <= POINTED else 0
+    square, total, labels = found.sees, len(found.sees), [escape(shorten(label)) for label in view.labels]
+    told = [
+        [say("sees.sees" if one else "sees.not", token=token, other=labels[at]) for at, one in enumerate(row)]
+        for token, row in zip(labels, square, strict=True)
+        if total <= POINTED
+    ]
     cells = draw.Trace(
         type="heatmap",
-        z=values.tolist(),
-        **{"zmin": 0, "zmax": 2, "colorscale": COLOURS, "showscale": False, "xgap": gap, "ygap": gap},
-        **(pointed if total <= POINTED else {"hoverinfo": "skip"}),
+        z=(square * np.where(view.analysis.reads.positions, 2, 1)[:, None]).tolist(),
+        **{"zmin": 0, "zmax": 2, "colorscale": COLOURS, "showscale": False},
+        **{"customdata": told, "hovertemplate": "%{customdata}<extra></extra>"},
+        hoverinfo="all" if told else "skip",
+        **dict.fromkeys(("xgap", "ygap"), 1 if told else 0),
     )
-    marked, named = draw.tick_texts(view), list(map(escape, labels))
 
-    def ticks(texts: list[str], most: int) -> dict[str, list[Any]]:
+    def names(texts: list[str], most: int, title: str, **more: Any) -> dict[str, Any]:
         places = list(range(0, total, ceil(total / most)))
-        return {"tickvals": places, "ticktext": [texts[place] for place in places]}
+        ticks = {"tickvals": places, "ticktext": [texts[place] for place in places]}
+        return draw.axis(title=draw.axis_title(say(title)), **ticks, **more)
 
-    rows, columns = ticks(marked, NAMED), ticks(named, NAMED // 2)
-    wide = draw.tick_width(labels)
+    wide, high = draw.tick_width(view.labels), max(LEAST, min(draw.TOKEN_ROW, HIGH // total))
     below = round(wide * draw.SLOPE) + 20
     return draw.Figure(
         [cells],
         draw.layout(
             height=total * high + below + 8,
             margin={"l": wide + 40, "r": 8, "t": 8, "b": below},
-            xaxis=draw.axis(tickangle=-45, title=draw.axis_title(say("sees.seen")), **columns),
-            yaxis=draw.axis(range=[total - 0.5, -0.5], title=draw.axis_title(say("sees.state")), **rows),
+            xaxis=names(labels, NAMED // 2, "sees.seen", tickangle=-45),
+            yaxis=names(draw.tick_texts(view), NAMED, "sees.state", range=[total - 0.5, -0.5]),
         ),
     )
