@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.loading import load
 from components.types import Analysis, BackboneSpec, Query
+from tests.families.cases import tiny_checkpoint
 from tests.plain import SPECS, load_plain, overwritten
 from tests.tiny import checkpoint
 
@@ -335,3 +337,13 @@ def made_up(_analysis: Analysis, scores: object) -> DetectedScore:
     )
     other = Candidate(ScoreWay(segments="zero", activation="none"), ((0.25,),), 0.5, 1, 2.0, False)
     return DetectedScore((best, other), 200, int(best.fits), 1 + len(more), 0, False, True, ())
+
+
+@pytest.mark.parametrize("kind", ["bart", pytest.param("t5", marks=pytest.mark.other_family)])
+def test_a_model_that_takes_no_two_inputs_together_is_asked_one_by_one(tmp_path: Path, kind: str) -> None:
+    tiny_checkpoint(tmp_path / kind, kind)
+    spec = BackboneSpec(kind, kind, "", "", "local", str(tmp_path / kind))
+    scores = logits_by_hand(spec, "a man sleeps", "the man is bad").tolist()
+    told = ask(spec, [("a man sleeps", "the man is bad")], [scores])
+    assert told.match is not None
+    assert told.match.way.keys == ()

@@ -184,13 +184,17 @@ def tried(backbone: Backbone, ways: Mapping[ScoreWay, Inputs], head: Head | None
     """
     found, vectors, refused = Answers(), dict[ScoreWay, Tensor](), dict[Sentence, None]()
     with repeatable(backbone.model):
-        for group in _groups(backbone, ways):
+        groups = list(_groups(backbone, ways))
+        for group in groups:
             try:
                 kept = run(
                     backbone, {name: torch.cat([ways[way][name] for way in group]) for name in ways[group[0]]}
                 )
             except PoolscopeError as error:
-                refused[Sentence("detect.untried", how=group[0].said(), reason=error.sentence)] = None
+                if len(group) > 1:  # some models refuse together what they take alone
+                    groups += [[way] for way in group]
+                else:
+                    refused[Sentence("detect.untried", how=group[0].said(), reason=error.sentence)] = None
                 continue
             hidden = kept.hidden[-1]
             told = head if head and min(len(way.keys) for way in group) < CHANGES else None
@@ -236,8 +240,8 @@ def _cosines(vectors: Mapping[ScoreWay, Tensor]) -> Answers:
     """The cosine of the vectors of two texts, each encoded alone."""
     found = Answers()
     for way, vector in vectors.items():
-        if way.joined == "first" and way.token != "native" and way.head == "whole":
-            other = vectors[replace(way, joined="second")]
+        other = vectors.get(replace(way, joined="second"))
+        if way.joined == "first" and way.token != "native" and way.head == "whole" and other is not None:
             cosine = torch.cosine_similarity(vector.double(), other.double(), dim=0)
             found[replace(way, joined="apart")] = cosine[None].numpy()
     return found
@@ -381,7 +385,10 @@ def found(
     size = 1 + np.abs(logits).max(axis=2)
     plain = Part(ways, logits, np.zeros(len(ways), dtype=np.int64), logits, "none")
     for arithmetic, coarse in ((HERE, False), (ELSEWHERE, False), (HERE, True)):
-        parts = [*presented(ways, logits, arithmetic * size, wanted), *_beside(every, ways[0], wanted)]
+        parts = [
+            *presented(ways, logits, arithmetic * size, wanted),
+            *_beside(every, next(iter(texts[0])), wanted),
+        ]
         if coarse:
             parts += imprecise(backbone, every, plain, parts, given)
             hot = presented(*_heated(ways, logits, arithmetic * size), wanted)
