@@ -120,14 +120,14 @@ def slide(show: str, before: str = "", **state: Any) -> str:
     return f"## Look\n\n{before}\n\n[{show}](?{urlencode(state, doseq=True)})\n\n"
 
 
-def prepared(talk: Talk, step: object = 1, **more: object) -> list[list[str | None]]:
+def prepared(talk: Talk, step: object = 1, /, **more: object) -> list[list[str | None]]:
     """What comes when the talk is begun at a step: each time the slides that have come, and the last one."""
     *come, nothing = talk.prepare(SimpleNamespace(step=step, **more))
     assert nothing is NOTHING
     return [updates[talk.slides] for updates in come]
 
 
-def shown(talk: Talk, **more: object) -> list[str]:
+def shown(talk: Talk, /, **more: object) -> list[str]:
     """All slides once they are made, without the one behind them."""
     *_, (*slides, _) = prepared(talk, **more)
     return [str(one) for one in slides]
