@@ -25,7 +25,7 @@ from components.types import Progress, Query
 from components.ui import places as on_page
 from components.ui.classify import CLASSIFY, Classify
 from components.ui.compare import offered, offered_poolings
-from components.ui.places import AT_ONCE, LAST_AT_ONCE, OF_MODEL, PRIVATE, Given, Updates, menu, on
+from components.ui.places import AT_ONCE, LAST_AT_ONCE, NOTHING, OF_MODEL, PRIVATE, Given, Updates, menu, on
 from components.ui.tab import Surroundings, TabKind
 
 SAMPLES = ("tickets", "reviews", "answers")  # files of assets/lab, and keys of their names
@@ -62,7 +62,7 @@ class Lab:
             hint = hint_html(say("lab.private", rows=around.lab_rows))
             on_page.plain_html(f"{Markup('<h2>{}</h2>').format(say('lab.bring'))}{hint}")
             with gr.Row(elem_id="lab-from"):
-                samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
+                self.samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
                 on_page.scripted_html("lab", render("file", say, most=LARGEST), "lab-file")
             said: Any = {"label": say("fields.table"), "placeholder": say("lab.table_hint")}
             self.table = gr.Textbox("", **said, lines=6, max_lines=6, elem_id="lab-table")
@@ -84,8 +84,8 @@ class Lab:
         with gr.Column(visible=False, elem_id="lab-found") as self.found:
             use = gr.Button(say("lab.use"), elem_id="lab-use")
             self.places = on_page.build_places(PANEL, say)
-        for name, button in samples.items():
-            button.click(partial(sample, name), outputs=[self.table], **AT_ONCE)
+        on([button.click for button in self.samples.values()], self.bring_sample, None, self.table, AT_ONCE)
+        on([around.select.select], self.offer_choices, None, [self.backbones, self.poolings], AT_ONCE)
         self.sheet: list[Any] = [self.table, *self.columns, self.headed, self.merged]
         self.asking: set[Any] = {*(*self.sheet, self.backbones, self.poolings, self.layers)}
         self._connect(start, use)
@@ -99,14 +99,25 @@ class Lab:
         chosen = [spec.key for spec in here if spec.key in first.values()][:BACKBONES]
         known = [key for key in FIRST_POOLINGS if key in {key for _, key in poolings}]
         several: dict[str, Any] = {"multiselect": True, "min_width": 240, "scale": 4}
+        self.offers = poolings  # beside those that are chosen: once somebody looks
         with gr.Row(elem_id="lab-choice"):
-            backbones, most = offered(analyst, say), {"max_choices": BACKBONES}
+            backbones = [one for one in offered(analyst, say) if one[1] in chosen]
+            poolings, most = [one for one in poolings if one[1] in known], {"max_choices": BACKBONES}
             label = say("lab.backbones", most=BACKBONES)
             self.backbones = menu("lab-backbones", label, backbones, chosen, **most, **several)
             self.poolings = menu("lab-poolings", say("lab.poolings"), poolings, known, **several)
             layers: Any = [(say(f"lab.layers_{key}"), key) for key in LAYERS]
             size: dict[str, Any] = {"scale": 2, "min_width": 160, "elem_id": "lab-layers"}
             self.layers = gr.Radio(layers, value=LAYERS[0], label=say("fields.layers"), **size)
+
+    def offer_choices(self) -> Updates:
+        """Offer the backbones and poolings that there are."""
+        backbones = offered(self.around.analyst, self.say)
+        return {self.backbones: gr.update(choices=backbones), self.poolings: gr.update(choices=self.offers)}
+
+    def bring_sample(self, event: gr.EventData) -> Any:
+        """Put the table of the button that was pressed into the box."""
+        return next((sample(name) for name, one in self.samples.items() if one == event.target), NOTHING)
 
     def _connect(self, start: gr.Button, use: gr.Button) -> None:
         given = [self.table.change, *(one.input for one in self.sheet[1:])]  # what is pasted is no input

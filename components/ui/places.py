@@ -82,9 +82,10 @@ def plain_html(html: str = "", elem_id: str | None = None, run: str | None = Non
     return gr.HTML(html, elem_id=elem_id, js_on_load=run, **more)
 
 
-def scripted_html(name: str, html: str = "", elem_id: str | None = None, **more: Any) -> gr.HTML:
-    """Make a piece of HTML that the file ``name`` of the folder runs for."""
-    return plain_html(html, elem_id, f"scripted.{name}(element, trigger, watch, props)", **more)
+def scripted_html(names: str, html: str = "", elem_id: str | None = None, **more: Any) -> gr.HTML:
+    """Make a piece of HTML that the files ``names`` of the folder run for, one after the other."""
+    runs = (f"scripted.{name}(element, trigger, watch, props)" for name in names.split())
+    return plain_html(html, elem_id, "; ".join(runs), **more)
 
 
 def plot_html(elem_classes: Iterable[str] = (), **more: Any) -> gr.HTML:

@@ -137,8 +137,9 @@ class Links:
         for the QR code of a ``link``. The script itself asks for the report and the passport.
         """
         with corner:
-            arrivals = json.dumps([[control.key, written(control.default)] for control in self.controls])
-            buttons = render("share", self.say, arrivals=arrivals, aliases=json.dumps(ALIASES))
+            arrivals = [[control.key, written(control.default)] for control in self.controls]
+            told = {"arrivals": _attribute(arrivals), "aliases": _attribute(ALIASES)}
+            buttons = render("share", self.say, **told)
             share = scripted_html("address", buttons, "share")
             dialog = plain_html(elem_id="code-place")
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
@@ -240,6 +241,11 @@ class Links:
         """Choose the tab that a report shows; the first one for a tab that shows no answer of its own."""
         first, asked = next(iter(self.tabs.values())), self.tabs.get(str(state["tab"]))
         return asked if asked is not None and asked.panels else first
+
+
+def _attribute(value: object) -> Markup:
+    """Write JSON for an attribute in single quotes: an escaped double one takes ten letters of the page."""
+    return Markup(escape(json.dumps(value)).replace("&quot;", '"'))
 
 
 def _sent(event: gr.EventData, name: str) -> str:

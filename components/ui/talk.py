@@ -112,10 +112,7 @@ class Talk:
             laid_out = "".join(f'<div class="slide" id="slide-{name}"></div>' for name in names)
             self.slides = scripted_html("slides", elem_id="slides", html_template=laid_out)
             bar = bar_html(scripts, [show.texts for show in self.shows], say)
-            driver = scripted_html("talk", bar, "talk-bar")
-            scripted_html("speaker", elem_id="talk-speaker")
-            if room:
-                scripted_html("room", elem_id="talk-room")
+            driver = scripted_html("talk speaker room" if room else "talk speaker", bar, "talk-bar")
         driver.apply(
             self.prepare,
             outputs=self.slides,

@@ -109,7 +109,7 @@ def talk_of(whole: gr.Blocks, shows: dict[str, Show]) -> MakeTalk:
         with gr.Blocks(analytics_enabled=False) as page:
             scripts = parse_talks("".join(slides), tuple(links_of(whole).controls), places)
             talk = Talk(scripts, shows, SAY, room, UNKNOWN)
-        assert ("talk-room" in str(page.get_config_file())) is room  # the script that leads the phones
+        assert ("scripted.room(" in str(page.get_config_file())) is room  # the script that leads the phones
         return talk
 
     return lambda *slides, **more: built(lambda: make(*slides, **more))
