@@ -312,9 +312,9 @@ class Detective:
             self.found = on_page.build_places(panel, say)
         asked = [self.button.click, *(box.submit for box in self.boxes.values())]
         how = {**LAST_OF_MODEL, "show_progress_on": [self.found.places[0].above]}
-        on(asked, self.detect, {shown, *self.boxes.values()}, self.found.parts, how)
+        on(asked, self.detect_made, {shown, *self.boxes.values()}, self.found.parts, how)
 
-    def detect(self, given: Given) -> Updates:
+    def detect_made(self, given: Given) -> Updates:
         """Find what made it of the last answer's text."""
         shown, options = given[self.shown], {name: given[box] for name, box in self.boxes.items()}
         if shown is None:  # the last question had no answer

@@ -187,7 +187,7 @@ def test_a_cell_of_compare_opens_what_it_shows(
 
 def test_the_browser_knows_what_every_control_is_on_arrival(whole: gr.Blocks, links: Links) -> None:
     (share,) = (part for part in whole.blocks.values() if part.elem_id == "share" and not part.page)
-    told = re.search(r'data-controls="([^"]*)"', str(share.value))
+    told = re.search(r"data-controls='([^']*)'", str(share.value))
     known = dict(json.loads(unescape(told[1])))
     assert list(known) == [control.key for control in links.controls]
     assert (known["backbones"][:2], known["centred"]) == (["first", "last"], ["plain"])
