@@ -565,8 +565,8 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
         tied = tied & (rest <= max(2 * float(rest[tied].min()), SAME))
         tied = tied & fits if (tied & fits).any() else tied
     candidates: list[Candidate] = []
-    others = np.array([way.variant in OTHER_TEXTS for way in held.made])
     normed = np.array([way.variant == LAYER_NORM for way in held.made])  # told where it fits: near are all
+    others = normed | np.array([way.variant in OTHER_TEXTS for way in held.made])
     left = np.lexsort((np.round(held.far / SAME), places, tied & others, ~tied))
     left = left[(tied | ~normed)[left]]
     while len(left) and len(candidates) < BEST:
