@@ -57,6 +57,7 @@ EVERY = 15  # what an empty list in a question stands for, about: everything tha
 CHARACTERS = 5_000  # so many more take as long again, about
 COSTS: Mapping[str, Cost] = {  # by the name of a function
     **{name: kind.cost for name, kind in analyses().items()},
+    "detect_made": analyses()["detect"].cost,
     "fit": Cost(characters=50),
     "fit_table": Cost(characters=50),
     "read_table": Cost(characters=100_000),
