@@ -374,7 +374,9 @@ def _from_separated(text: str, headed: bool) -> Sheet:
         return Sheet(cells, (*notes, Sentence("lab.headless", label=label)), headless=True)
     if repeated.any():
         notes.append(Sentence("lab.repeated_header", count=int(repeated.sum())))
-    if prose := [name for name in cells if len(name.split()) > TITLES]:
+    words = {word for name in cells for word in WORD.findall(name.casefold())}
+    prose = [name for name in cells if len(name.split()) > TITLES]
+    if prose and not words & _known()["label"]:
         notes.append(Sentence("lab.named", name=prose[0]))
     return Sheet(cells[~repeated], tuple(notes))
 

@@ -33,7 +33,7 @@ def tiny_family(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Backb
     folders.mkdir(exist_ok=True)
 
     def made(family: str, **settings: Any) -> BackboneSpec:
-        folder = folders / "-".join([family, *map(str, settings.values())])
+        folder = folders / "-".join([family, *(f"{name}={value}" for name, value in settings.items())])
         with FileLock(f"{folder}.lock"):
             if not (folder / "tokenizer_config.json").is_file():  # what is saved last
                 tiny_checkpoint(folder, family, **settings)

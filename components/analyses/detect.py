@@ -314,7 +314,7 @@ def _digits(cosine: float) -> str:
     return f"{cosine:.{places}f}"
 
 
-def _given(check: Check, query: Query, longest: int, vector: str | list[float], prefix: str = "") -> Prepared:
+def _given(check: Check, query: Query, longest: int, vector: str | list[Any], prefix: str = "") -> Prepared:
     pasted = to_vectors(vector)
     asked = tuple(check(one.asked(query)) for one in pasted)
     vectors = tuple(one.vector for one in pasted)

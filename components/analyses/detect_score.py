@@ -251,7 +251,7 @@ def _printed(text: str) -> Iterator[tuple[str, float]]:
                 yield said, float(said)
 
 
-def _given(check: Check, query: Query, _longest: int, scores: str | list[float]) -> Prepared:
+def _given(check: Check, query: Query, _longest: int, scores: str | list[Any]) -> Prepared:
     every = (
         (check(replace(query, **text)), (numbers, printed)) for text, numbers, printed in to_scores(scores)
     )

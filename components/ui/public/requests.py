@@ -89,6 +89,8 @@ class Endpoint:
     line: str = ""
 
 
+PASTED = ("scores", "vector")  # fields of numbers that somebody has, perhaps of several texts
+FILE = frozenset({"path", "url"})  # what gradio knows one by
 Endpoints = Mapping[str | int, Endpoint]
 
 
@@ -230,9 +232,14 @@ def _in_order(endpoint: Endpoint, values: dict[str, Any], queued: bool) -> Body:
 
 
 def _check_value(field: str, value: object) -> None:
-    """Allow texts, numbers and lists of them: gradio takes an object for a file, and would download it."""
+    """Allow texts, numbers and lists of them; in PASTED also objects, one for each text.
+
+    Gradio takes an object with a path or an address for a file, and would download it.
+    """
+    listed = isinstance(value, list)
     for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, dict | list):
+        is_pasted = listed and field in PASTED and isinstance(one, dict) and FILE.isdisjoint(one)
+        if isinstance(one, dict | list) and not is_pasted:
             raise PoolscopeError(field, value, "errors.plain")
 
 

@@ -24,6 +24,7 @@ from tests.ui.public.asgi import CASES
 KNOWN = ("en", "zh")
 ENDPOINTS: dict[str | int, Endpoint] = {
     "analyze": Endpoint(("backbone", "text", "layer"), ("backbone", "text"), "analyze"),
+    "score": Endpoint(("scores", "backbone"), ("scores",), "score"),
     5: Endpoint(("data[0]", "data[1]"), ("data[0]", "data[1]")),
 }
 
