@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from components.analyses.detect_score import DetectedScore, to_scores
 from components.analyses.sees import Sees
 from components.analyses.timing import Timed
 from components.analyses.trace import Patched
@@ -85,6 +86,17 @@ def carried(put: Put) -> Facts:
     }
 
 
+def pasted(put: Put) -> Facts:
+    """Say what made the scores of some texts, which stand as JSON in the question's first other text."""
+    asked, scores = put.question.query(put.backbone, put.question.pooling), put.question.texts[0]
+    found: DetectedScore = put.analyst.ask("detect_score", asked, scores=scores)
+    return {
+        "pasted": put.say.listed(f"{score:g}" for _, each, _ in to_scores(scores) for score in each),
+        "detected": found.says[0].said(put.say),  # what made them, or why that cannot be told
+        "made": "known" if found.match else "unknown",
+    }
+
+
 def rho(put: Put) -> Facts:
     """Say how well the cosines of both poolings follow people, and whether the second does so better."""
     rows, poolings = vectors(put.evidence.rhos(put.backbone)), put.question.poolings
@@ -110,7 +122,7 @@ MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
         "head": lambda put: facts.head_facts(put.shown.anatomy, put.say),
         "importance": lambda put: facts.importance_facts(put.shown.importance, put.say),
         "padding": lambda put: facts.padding_facts(put.shown.padding, put.say),
-        **{one.__name__: one for one in (timing, sees, carried)},
+        **{one.__name__: one for one in (timing, sees, carried, pasted)},
         **STORED,
     }
 )

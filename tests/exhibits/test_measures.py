@@ -1,5 +1,6 @@
 """Measures of cards: each is computed here once more, and every case of it is reached."""
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from components.exhibits.sees import Sight
 from components.inference.engine import Engine
 from components.results import beside
 from components.texts import load_texts
+from components.types import Query
 from tests.analyses.test_timing import made_up
 from tests.exhibits.asking import KEYS, QUESTIONS, RESULTS, shipped
 from tests.exhibits.showing import analysis
@@ -108,3 +110,21 @@ def test_without_a_padding_id_a_batch_is_refused_and_with_another_one_padding_is
     with pytest.raises(ValueError, match="padding token"):
         plain.model(**batch)
     plain.model.config.pad_token_id = known
+
+
+def test_every_case_of_scores_is_reached_and_those_of_the_card_are_of_lost_segment_ids(
+    engine: Engine,
+) -> None:
+    """The server's numbers are what transformers gives when all segment ids are 0, to the digits printed."""
+    plain = load_plain(SPECS["bert-paraphrase"].location)
+    for one in json.loads(ASKED["score"].texts[0]):
+        inputs = plain.tokenizer(one["text"], one["text_pair"], return_tensors="pt")
+        inputs["token_type_ids"].zero_()
+        with torch.no_grad():
+            given = plain.model(**inputs).logits[0].softmax(dim=0)[1]
+        assert f"{given:.4f}" == f"{one['scores'][0]:.4f}"
+    known = put("score", analyst=engine)
+    assert "all segment ids 0" in MEASURES["pasted"](known)["detected"]
+    unknown = engine.ask("detect_score", Query("bert-sentiment", "good"), scores="0.5")
+    assert unknown.match is None
+    reached("pasted", known, put("score", analyst=answering(unknown)))
