@@ -84,7 +84,7 @@ def made(folder: Path, tiny_family: Callable[..., BackboneSpec]) -> Iterator[tup
     """Checkpoints that are not bundled, by their keys."""
     for family in (*POOLED, "t5", "canine"):
         yield family, load(tiny_family(family))
-    yield "t5gemma-False", load(tiny_family("t5gemma", is_encoder_decoder=False))
+    yield "t5gemma-is_encoder_decoder=False", load(tiny_family("t5gemma", is_encoder_decoder=False))
     yield "regression", load(checkpoint(folder / "regression", num_labels=1))
     several = {"num_labels": 3, "problem_type": "multi_label_classification"}
     yield "several", load(checkpoint(folder / "several", "distilbert", **several))
