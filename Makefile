@@ -10,9 +10,8 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --d
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
 
-# One test more at once than there are processors: who drives a browser waits a third of the time.
 test: $(VENV)/test.stamp static
-	$(PYTEST) --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses=4 --ignore=tests/recipe --ignore=tests/siege --ignore=tests/cluster
+	$(PYTEST) --numprocesses=auto --maxprocesses=4 --ignore=tests/recipe --ignore=tests/siege --ignore=tests/cluster
 
 # Parts to test when their files have changed: `python -m tests.stamps changed` names them, and CI runs those.
 recipe cluster siege-tests: $(VENV)/test.stamp
