@@ -211,7 +211,7 @@ def test_an_adapter_of_the_hub_needs_its_base_here_and_open_to_visitors(there: S
     adapter.save_pretrained(there.folder / "org" / "adapter")
     change(there.folder / "org" / "adapter" / "adapter_config.json", base_model_name_or_path=MODEL)
     finder = Hub(LIMIT, CLASSIFIES)
-    with pytest.raises(PoolscopeError, match="changes the model org/tiny, which is not on this machine"):
+    with pytest.raises(PoolscopeError, match="is an adapter of the model org/tiny: open"):
         finder.find("org/adapter")
     for model in (MODEL, "org/adapter"):
         *_, done = finder.fetch(spec := finder.find(model))
