@@ -187,7 +187,7 @@ def _known() -> Mapping[str, frozenset[str]]:
 
 @cache  # a file of the app, the same for every table
 def _foreign() -> Mapping[str, re.Pattern[str]]:
-    """How other formats begin, by their names, in assets/formats.toml."""
+    """Read how other formats begin, by their names, in assets/formats.toml."""
     said = tomllib.loads((ASSETS / "formats.toml").read_text(encoding="utf-8"))
     return {name: re.compile(begins, re.IGNORECASE) for name, begins in said.items()}
 

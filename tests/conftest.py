@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
 
 
 class Scheduling(LoadFileScheduling):
-    """One worker has a file, files that ask one app, or all tests of a family in several files."""
+    """Give one worker a file, files that ask one app, or all tests of a family in several files."""
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, name = nodeid.partition("::")

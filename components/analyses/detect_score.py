@@ -78,7 +78,7 @@ class ScoreWay:
 
     @property
     def changes(self) -> int:
-        """How many these are; a temperature counts for three, since there are so many."""
+        """Number of these; a temperature counts for three, since there are so many."""
         return len(self.keys) + 2 * (self.temperature != 1)
 
     def said(self) -> Sentence:
@@ -114,7 +114,7 @@ class Candidate:
 
     @property
     def sure(self) -> bool:
-        """Whether it fits, and not by chance."""
+        """Tell whether it fits, and not by chance."""
         return self.fits and self.chance < CHANCE
 
     def to_json(self) -> dict[str, Any]:

@@ -267,7 +267,7 @@ def _declared(backbone: Backbone) -> Declaration | Sentence | None:
 
 
 def _around(seen: Sequence[Examined]) -> tuple[Sees | None, list[Sentence]]:
-    """Who sees whom in the longest of these texts, or why that cannot be measured."""
+    """Measure who sees whom in the longest of these texts, or say why that cannot be measured."""
     from components.analyses.measuring.sees import look
 
     longest = max(seen, key=lambda each: len(each.encoded.tokens.text))

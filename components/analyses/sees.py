@@ -33,12 +33,12 @@ class Sees:
 
     @property
     def window(self) -> int | None:
-        """How many tokens one sees at most, itself among them, where the shape is a window."""
+        """Number of tokens that one sees at most, itself among them, where the shape is a window."""
         return shape_of(self.sees)[1]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many tokens there are, how many pairs of them, and how many of these see."""
+        """Numbers of tokens, of pairs of them, and of those pairs that see."""
         return {"count": int(self.sees.sum()), "total": len(self.sees), "pairs": self.sees.size}
 
     @property

@@ -75,7 +75,7 @@ class Answered:
 
     @cached_property
     def sees(self) -> Sight:
-        """Who sees whom in the text, as the checkpoint is or let see both ways."""
+        """Measure who sees whom in the text, as the checkpoint is or let see both ways."""
         options = {BOTH_WAYS.key: BOTH_WAYS.of(self.state)}
         return Sight(
             self.analysis,

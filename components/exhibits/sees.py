@@ -1,4 +1,4 @@
-"""Who sees whom: a square of tokens, the rows of those that are read in their colour, and what follows."""
+"""The square of who sees whom: the rows of those that are read in their colour, and what follows."""
 
 from dataclasses import dataclass
 from html import escape

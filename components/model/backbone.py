@@ -117,7 +117,7 @@ class Backbone:
 
     @property
     def unread_head(self) -> Sentence | None:
-        """What is said where another head runs than the one that stands in its modules.json; else None."""
+        """Say it where another head runs than the one that stands in its modules.json; else None."""
         folder = here(self.spec)
         scores = folder and read_object(folder / ENCODING).get("model_type") == "CrossEncoder"
         if folder is None or isinstance(self.model, Stacked) or not scores:

@@ -136,7 +136,7 @@ def _routed(folder: Path, listed: list[tuple[str, str]], handed: str, several: b
 
 
 def _made(folder: Path, modules: list[_Module]) -> Declaration:
-    """What the modules behind a transformer make, each of vectors as wide as the one before gives."""
+    """Vectors that the modules behind a transformer make, each of vectors as wide as the one before gives."""
     found, steps, size = Declaration((), 0, ()), list[DeclaredStep](), 0
     for kind, path, config, gives in modules:
         if kind == POOLED:
@@ -163,7 +163,7 @@ def _made(folder: Path, modules: list[_Module]) -> Declaration:
 
 
 def _mixed(config: _Config, folder: Path, path: str) -> Mixed | None:
-    """How layers are averaged; None where the model hands out none but the last, which is left as it is."""
+    """Read how layers are averaged; None where the model hands out the last alone, which is left as it is."""
     start, layers = config.says.get("layer_start", 4), config.says.get("num_hidden_layers", 12)
     if not isinstance(start, int) or not isinstance(layers, int) or not 0 <= start <= layers <= WIDEST:
         raise config.refusal("layer_start")

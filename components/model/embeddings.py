@@ -36,7 +36,7 @@ def embeddings(examined: Examined) -> nn.Module:
 
 
 def unembedded(examined: Examined) -> PoolscopeError:
-    """That no embeddings can be had which the answer follows from."""
+    """Refusal: no embeddings can be had which the answer follows from."""
     return PoolscopeError("backbone", examined.backbone.spec.key, "errors.no_embeddings")
 
 

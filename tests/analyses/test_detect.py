@@ -104,7 +104,7 @@ def ways(key: str) -> Iterator[Way]:
 
 @pytest.fixture(scope="module")
 def of_text(loaded: Callable[[str], Backbone]) -> Callable[[str, Any], Detected]:
-    """What a backbone's vector of TEXT is found to be; the text is run in every way once."""
+    """Find what a backbone's vector of TEXT is; the text is run in every way once."""
     tries = cache(lambda key: tried(loaded(key), Query(key, TEXT), ""))
     return lambda key, vector: found([tries(key)], [np.asarray(vector, dtype=float).tolist()])
 

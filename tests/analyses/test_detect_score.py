@@ -66,7 +66,7 @@ def specs(tmp_path_factory: pytest.TempPathFactory) -> Specs:
 
 
 def inputs_of(tokenizer: Any, text: str, pair: str, done: tuple[str, ...]) -> Any:
-    """What a server makes of two texts."""
+    """Make what a server makes of two texts."""
     texts = (pair, text) if "swapped" in done else (text, pair)
     texts = (f"{texts[0]} {texts[1]}", "") if "one" in done else texts
     texts = (texts[0], f"passage: {texts[1]}") if "between" in done else texts
@@ -127,7 +127,7 @@ def ask(spec: BackboneSpec, texts: Any, scores: Any) -> DetectedScore:
 
 
 def changes_of(key: str) -> list[str]:
-    """What can be done otherwise with a checkpoint, and makes another score."""
+    """Names of what can be done otherwise with a checkpoint, and makes another score."""
     kind, pair = key.split("-")[0], "paraphrase" in key
     lacks = {"gpt2": {*HEADS, "token_last"}, "xlnet": {"token_last", "ended"}}.get(
         kind, {"token_first", "ended"}
@@ -330,7 +330,7 @@ def test_a_score_that_is_pasted_as_a_vector_is_known(engine: Engine) -> None:
 
 
 def made_up(_analysis: Analysis, scores: object) -> DetectedScore:
-    """That softmax of all labels made it; of a score that begins with 0, that nothing did."""
+    """Say that softmax of all labels made it; of a score that begins with 0, that nothing did."""
     ((_, numbers, _), *more) = to_scores(scores)
     best = Candidate(
         ScoreWay(activation="softmax"), (numbers,) * (1 + len(more)), 0.0, 0, 0.001, numbers[0] != 0

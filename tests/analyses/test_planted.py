@@ -1,4 +1,4 @@
-"""What servers do to texts, weights and vectors is planted by transformers and NumPy alone, and is found."""
+"""Plants: what servers do to texts, weights and vectors is done by transformers and NumPy alone, and is found."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -79,7 +79,7 @@ def planted(key: str) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
 
 
 def is_right(answer: Detected, pooling: str, told: dict[str, Any]) -> bool:
-    """Whether a way that made a vector is the match or tied with it, or the one of another text."""
+    """Tell whether a way that made a vector is the match or tied with it, or the one of another text."""
     best = answer.candidates[0]
     ways = answer.ways or ((best.way, *best.same) if best.tied else ())
     poolings = (way.pooling.removesuffix(f"_{way.variant}") for way in ways)

@@ -1,4 +1,4 @@
-"""Who sees whom is what moves in transformers alone, token by token; planted squares have their shapes."""
+"""The square of who sees whom is what moves in transformers alone, token by token; planted squares have their shapes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +26,7 @@ WORDS = "the film is not good at all , not good !"  # of the tiny tokenizer: 13 
 
 
 def made_up(analysis: Analysis, both_ways: bool = False) -> Sees:
-    """What a made-up model sees: all, or only what comes before where it has no brackets."""
+    """Square of a made-up model: all, or only what comes before where it has no brackets."""
     total = len(analysis.tokens.text)
     square = np.ones((total, total), dtype=bool)
     causal = analysis.tokens.cls == total - 1 and not both_ways

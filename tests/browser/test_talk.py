@@ -93,7 +93,7 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
 
 
 def small_letters(page: Page) -> list[tuple[str, int, int, object]]:
-    """What the last row of a hall cannot read: part, slide and width of the window, and the letters."""
+    """List what the last row of a hall cannot read: part, slide and width of the window, and the letters."""
     small, slides = list[tuple[str, int, int, object]](), page.locator(f"#talk {TOLD}").count()
     for width, height in ((1366, 768), (1920, 1080)):
         page.set_viewport_size({"width": width, "height": height})

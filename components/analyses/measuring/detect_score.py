@@ -143,7 +143,7 @@ class Head(NamedTuple):
 
 
 def head_of(backbone: Backbone, calls: Sequence[Call]) -> Head:
-    """What can be left out of a head, by the order in which its functions ran."""
+    """Find what can be left out of a head, by the order in which its functions ran."""
     linear = [place for place, call in enumerate(calls) if call.kind == "linear" and call.weights]
     if not linear:
         return Head()
@@ -165,7 +165,7 @@ def _any_input(call: Call) -> bool:
 
 
 class Tried(NamedTuple):
-    """What a text gives in each way: ``logits`` (K,), and of two texts apart ``cosines`` (1,).
+    """Numbers that a text gives in each way: ``logits`` (K,), and of two texts apart ``cosines`` (1,).
 
     ``encoded``: inputs (1, T) of each way to encode. ``refused``: why some could not be run.
     """
@@ -273,7 +273,7 @@ class Given(NamedTuple):
     half: Doubles
 
     def chances(self, loose: Doubles, kind: Kind) -> Doubles:
-        """How probable it is that others are as near to S ways that may miss by ``loose`` (S, n, m): (S,).
+        """Probabilities (S,) that others are as near to S ways that may miss by ``loose`` (S, n, m).
 
         A number is an interval of logits. Those of one text depend on each other: the one that tells most
         counts for nothing. Those of other texts may lie no farther apart than these.

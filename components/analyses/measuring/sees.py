@@ -1,4 +1,4 @@
-"""Who sees whom: each token's embedding is changed in turn, and the final hidden states are looked at."""
+"""The square of who sees whom: each token's embedding is changed, and the final states are looked at."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _at_end(texts: Pair, change: Callable[[str], str]) -> Pair:
 
 
 def _chat(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> Pair | None:
-    """What somebody asks, and the answer if there is one, in the chat template; None without any."""
+    """Write what somebody asks, and the answer if any, in the chat template; None without one."""
     if not getattr(tokenizer, "chat_template", None):
         return None
     turns = [{"role": role, "content": text} for role, text in zip(ROLES, texts, strict=True) if text]
@@ -100,7 +100,7 @@ def _chat(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> Pair | None:
 
 
 def _unwritten(tokenizer: PreTrainedTokenizerBase, text: str) -> Pair | None:
-    """What stands in a text that is written in the chat template; None of another text."""
+    """Find what stands in a text that is written in the chat template; None of another text."""
     for marks in (MARKS, (MARKS[0], "")):
         written = _chat(tokenizer, marks)
         if written is not None:

@@ -35,7 +35,7 @@ def fallen(before: str, after: str, label: str = "negative") -> Values:
 
 
 def after(layer: int, **more: object) -> Values:
-    """What is said of states after a layer."""
+    """Logits that are said of states after a layer."""
     return lambda say: {"where": say("trace.after", layer=layer), **more}
 
 

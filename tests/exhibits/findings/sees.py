@@ -55,7 +55,7 @@ def rounding(change: float) -> Told:
 
 
 def outputs(_say: Texts) -> dict[str, object]:
-    """What transformers alone says, as the model is and where its config says that it is not causal."""
+    """Ask what transformers alone says, as the model is and where its config says that it is not causal."""
     model = AutoModelForSequenceClassification.from_pretrained(made("gpt2", "gpt2").location).eval()
     said = []
     for causal in (True, False):
