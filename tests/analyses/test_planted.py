@@ -1,4 +1,4 @@
-"""Plants: what servers do to texts, weights and vectors is done by transformers and NumPy alone, and is found."""
+"""Plants: what servers do to texts, weights and vectors, by transformers and NumPy alone, is found."""
 
 import warnings
 from collections.abc import Callable, Iterator

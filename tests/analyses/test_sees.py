@@ -1,4 +1,4 @@
-"""The square of who sees whom is what moves in transformers alone, token by token; planted squares have their shapes."""
+"""The square of who sees whom is what moves in transformers alone; planted squares have their shapes."""
 
 from collections.abc import Callable
 from pathlib import Path

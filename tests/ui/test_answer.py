@@ -116,7 +116,7 @@ def test_tokens_are_let_see_both_ways_where_they_do_not_see_all(page: Page) -> N
 
 
 def detected(page: Page, *pasted: object) -> str:
-    """What is said of a vector with its prefix, or of scores."""
+    """Sentences about a vector with its prefix, or about scores."""
     detective = page.tab.answer.detectives[len(pasted) == 1]
     updates = detective.detect_made(page.values | dict(zip(detective.boxes.values(), pasted, strict=True)))
     return plain(page.take(updates)[detective.found.places[0].above])

@@ -33,7 +33,7 @@ def page(results: Path) -> gr.Blocks:
 
 
 def presses_of(page: gr.Blocks, language: str = "") -> list[Any]:
-    """What is called when a card is pressed whose question takes no text, and one whose question does."""
+    """Calls when a card is pressed whose question takes no text, and one whose question does."""
     return [one for one in functions_of(page, language) if one.name in ("ask_question", "ask_own")]
 
 

@@ -121,7 +121,7 @@ def slide(show: str, before: str = "", **state: Any) -> str:
 
 
 def prepared(talk: Talk, step: object = 1, /, **more: object) -> list[list[str | None]]:
-    """What comes when the talk is begun at a step: each time the slides that have come, and the last one."""
+    """Updates that come when the talk is begun at a step: slides that have come, the last one behind."""
     *come, nothing = talk.prepare(SimpleNamespace(step=step, **more))
     assert nothing is NOTHING
     return [updates[talk.slides] for updates in come]
