@@ -133,7 +133,7 @@ def _limit(
             run = answering.with_timeout(function.fn, seconds, watch)
             if function.api_visibility == "public":
                 plain[f"/{function.api_name}"] = answering.PlainHTTP(run, admission)
-        function.fn = answering.for_gradio(function, run, queue)
+        function.fn = answering.for_gradio(function.fn, run, queue)
     return plain
 
 

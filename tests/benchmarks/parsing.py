@@ -122,7 +122,7 @@ class Field:
                 yield step
 
         run = streamed if self.function.types_generator else answered
-        called = for_gradio(self.function, run, QueueMiddleware(NOBODY, NOBODY, NOBODY))
+        called = for_gradio(self.function.fn, run, QueueMiddleware(NOBODY, NOBODY, NOBODY))
         answer = called(gr.Request(Request({"type": "http", "headers": []})), *given, *event)
         with suppress(gr.Error, PoolscopeError):
             if self.function.types_generator:

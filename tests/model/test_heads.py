@@ -83,7 +83,7 @@ HEADS, VECTORS = ("cls", "several", "dense", "words", "word"), ("mixed", "unmixe
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One of each kind, saved by the library itself; and some whose heads cannot be read."""
+    """Checkpoints of each kind, saved by the library itself; and some whose heads cannot be read."""
     folder = tmp_path_factory.mktemp("heads")
     checkpoint(folder / "bert", headless=True)
     common = {"vocab_size": len(WORDS), "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}

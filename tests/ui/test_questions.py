@@ -106,7 +106,7 @@ def test_a_click_is_answered_as_it_is_served_whether_it_takes_texts_or_not(
 ) -> None:
     """Gradio fills the defaults of a function in, of which no component has sent the value."""
     function = copy(presses_of(page)[bool(sent)])
-    function.fn = for_gradio(function, with_timeout(function.fn, 30), queue=None)  # nobody waits in it
+    function.fn = for_gradio(function.fn, with_timeout(function.fn, 30), queue=None)  # nobody waits in it
     request = gr.Request(Request({"type": "http", "headers": []}))
     for asked, wanted in ((key, [key]), ("none", []), ([], [])):
         pressed = gr.EventData(shown.cards, {"question": asked})

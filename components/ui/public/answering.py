@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 from components.admission import Admission, FullError
 from components.analyst import ADDRESS, CANCELLATION
 from components.errors import PoolscopeError
-from components.ui.gradio_internals import BlockFunction, lend_request
+from components.ui.gradio_internals import lend_request
 from components.ui.public.monitor import outcome_of
 from components.ui.public.queue import ABSENT, Asker, QueueMiddleware, busy, disconnected
 
@@ -102,10 +102,8 @@ def in_steps(
     return stepping
 
 
-def for_gradio(
-    function: BlockFunction, run: Callable[..., Any], queue: QueueMiddleware
-) -> Callable[..., Any]:
-    """Make what gradio calls for an event or an endpoint: ``run``, with an `Asker` first, in its turn.
+def for_gradio(original: Any, run: Callable[..., Any], queue: QueueMiddleware) -> Callable[..., Any]:
+    """Make what gradio calls for the ``original`` function: ``run``, with an `Asker` first, in its turn.
 
     Its values are what the guard has kept: gradio holds on to what it is sent.
     """
@@ -124,8 +122,7 @@ def for_gradio(
             async for step in steps:
                 yield step
 
-    original: Any = function.fn
-    made: Any = wraps(original)(streamed if function.types_generator else answered)
+    made: Any = wraps(original)(streamed if inspect.isasyncgenfunction(run) else answered)
     # Gradio finds by their types where the request and the data of an event belong.
     own = inspect.Parameter("request", inspect.Parameter.POSITIONAL_ONLY, annotation=gr.Request)
     signature = inspect.signature(original)

@@ -1,40 +1,19 @@
 """Each sentence that states a finding: said where it is true, and never where it is false."""
 
 import tomllib
+from importlib import import_module
+from pkgutil import iter_modules
 
 import pytest
 
 from components.texts import ASSETS, languages, load_texts
-from tests.exhibits.findings import (
-    answer,
-    checkpoint,
-    comparison,
-    detective,
-    evidence,
-    head,
-    importance,
-    lab,
-    origin,
-    score,
-    sees,
-    tokens,
-)
+from tests.exhibits import findings
 from tests.exhibits.findings.row import Row, anything
 
-TABLES = (
-    answer,
-    checkpoint,
-    comparison,
-    detective,
-    evidence,
-    head,
-    importance,
-    lab,
-    origin,
-    score,
-    sees,
-    tokens,
+NAMES = sorted(
+    one.name for one in iter_modules(findings.__path__) if not one.name.startswith(("row", "test_"))
 )
+TABLES = [import_module(f"{findings.__name__}.{name}") for name in NAMES]
 ROWS: dict[str, Row] = {key: row for table in TABLES for key, row in table.ROWS.items()}
 
 

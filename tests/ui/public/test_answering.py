@@ -40,7 +40,7 @@ async def test_an_event_is_answered_with_what_components_take_and_no_example_but
         examples.click(look, {text, examples}, text, preprocess=False)
     (function,) = block_functions(page).values()
     nothing: Any = None  # waits here
-    function.fn = for_gradio(function, with_timeout(look, LIMIT), QueueMiddleware(nothing, nothing, str))
+    function.fn = for_gradio(look, with_timeout(look, LIMIT), QueueMiddleware(nothing, nothing, str))
     request = gr.Request(Request({"type": "http", "headers": [(b"accept-language", b"zh")]}))
     event = {"request": request, "event_data": gr.EventData(None, {"x": 1})}
     assert (await page.process_api(function, [7, 1], **event))["data"] == ["7 1 {'x': 1}"]
