@@ -11,6 +11,7 @@ import pytest
 import yaml
 from huggingface_hub.utils import filter_repo_objects
 
+from components import VERSION
 from components.settings import ASSETS, Settings
 from tests.serving import ROOT
 
@@ -104,6 +105,7 @@ def test_the_front_matter_fits_the_requirements_and_the_licence() -> None:
     assert "Apache License" in read("LICENSE")
     assert (FRONT["license"], citation["license"]) == ("apache-2.0", "Apache-2.0")
     assert (citation["cff-version"], citation["title"]) == ("1.2.0", FRONT["title"])
+    assert citation["version"] == VERSION
 
 
 def test_what_is_preloaded_is_what_the_catalogue_marks_and_small_enough() -> None:
