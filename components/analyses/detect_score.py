@@ -24,6 +24,7 @@ NUMBERING = BESIDE | {"index", "id", "label", "model", "usage", "object", "creat
 ONE = "softmax_one"
 CHANCE = 0.01  # ways that give a score by chance, at most, where one is named
 LARGEST = 1e30
+HEATED = 3  # things that a temperature counts for, since there are so many
 NAMED = 4  # ways that a sentence names
 SETTINGS = {  # sentences of what is to be set, where the name of what was done does not begin with it
     **dict.fromkeys(("one", "first", "second"), "joined"),
@@ -78,8 +79,8 @@ class ScoreWay:
 
     @property
     def changes(self) -> int:
-        """Number of these; a temperature counts for three, since there are so many."""
-        return len(self.keys) + 2 * (self.temperature != 1)
+        """Number of these."""
+        return len(self.keys) + (HEATED - 1) * (self.temperature != 1)
 
     def said(self) -> Sentence:
         """Say the way in words."""
@@ -148,14 +149,10 @@ class DetectedScore:
     @property
     def ties(self) -> tuple[Candidate, ...]:
         """All others that cannot be told from the match."""
-        best = self.match
-        return (
-            ()
-            if best is None
-            else tuple(
-                one for one in self.candidates if one is not best and (one.sure or one.scores == best.scores)
-            )
-        )
+        if (best := self.match) is None:
+            return ()
+        others = (one for one in self.candidates if one is not best)
+        return tuple(one for one in others if one.sure or one.scores == best.scores)
 
     @property
     def says(self) -> tuple[Sentence, ...]:

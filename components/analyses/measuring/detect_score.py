@@ -10,37 +10,38 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import combinations, product
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from itertools import combinations, islice, product
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import expit, logit, softmax
 from torch import Tensor, nn
 
 from components.analyses.detect import load_serving
-from components.analyses.detect_score import CHANCE, FIELD, ONE, Candidate, DetectedScore, ScoreWay
+from components.analyses.detect_score import CHANCE, FIELD, HEATED, ONE, Candidate, DetectedScore, ScoreWay
 from components.analyses.measuring.detect import HALVES, lessened
 from components.analyses.measuring.printed import Doubles, roundings
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
-from components.model.cut import Inputs, replay
+from components.model.cut import Inputs, Pass, replay
 from components.model.encoding import encode
 from components.model.examine import run
 from components.model.internals import repeatable
 from components.model.tracing import Call, trace
 from components.texts import Sentence
-from components.types import Query
+from components.types import Ints, Query
 
 Answers = dict[ScoreWay, Doubles]  # what each way gives of one text
-Kind = Literal["logit", "probability", "cosine"]
 CHANGES = 2  # of what is done in training, at most
 HERE, ELSEWHERE = 2e-6, 1e-4  # of a logit and one: by so much sums move on this machine, and on others
 SINGLE = 1.2e-7  # of a probability
 BLOCKS, BYTES = "int8_blocks", "int8"  # weights as llama.cpp has them; linear maps as torch has them
 SURE = 0.5  # logits: an interval as wide tells only that a model is sure
 USUAL = 4.0  # logits: numbers near zero that are drawn at random have a density of one in so many
-HEATS = [ten / 20 for ten in range(2, 20)] + [ten / 10 for ten in range(11, 100)]  # temperatures
+HEATS = np.array([*np.arange(2, 20) / 20, *np.arange(11, 100) / 10])  # temperatures
 NEAR, NEAREST = 0.1, 4  # of a score, and so many ways: farther, less precision is not tried
 BEST, MOST = 10, 100  # candidates that are told, and that are kept
 
@@ -56,15 +57,17 @@ def encodings(backbone: Backbone, query: Query) -> dict[ScoreWay, Inputs]:
         truncated=backbone.limit if long else None,
         kept="end" if long and tokenizer.truncation_side == "left" else "start",
     )
-    found, single = dict[ScoreWay, Inputs]({plain: whole.inputs}), list[dict[str, Any]]()
-    for edit in _edits(backbone, plain, int(whole.inputs["input_ids"][0, -1])):
-        if (inputs := encoded(backbone, query, way := replace(plain, **edit))) is not None:
-            single.append(edit)
-            found[way] = inputs
+    found = dict[ScoreWay, Inputs]({plain: whole.inputs})
+
+    def is_made(edit: Mapping[str, Any]) -> bool:
+        inputs = encoded(backbone, query, way := replace(plain, **edit))
+        found.update({} if inputs is None else {way: inputs})
+        return inputs is not None
+
+    single = [*filter(is_made, _edits(backbone, plain, int(whole.inputs["input_ids"][0, -1])))]
     for one, other in combinations(single, CHANGES):
-        way = replace(plain, **(other | one))
-        if one.keys().isdisjoint(other) and (inputs := encoded(backbone, query, way)) is not None:
-            found[way] = inputs
+        if one.keys().isdisjoint(other):
+            is_made(other | one)
     return found
 
 
@@ -90,37 +93,28 @@ def _edits(backbone: Backbone, plain: ScoreWay, last: int) -> Iterator[dict[str,
 
 def encoded(backbone: Backbone, query: Query, way: ScoreWay) -> Inputs | None:
     """The inputs (1, T) of a way to encode; None where there is nothing of what it changes."""
-    tokenizer, (first, second) = copy(backbone.tokenizer), (query.text, query.text_pair or None)
+    tokenizer, first, second = copy(backbone.tokenizer), query.text, query.text_pair
     if way.order == "swapped":
-        first, second = second or "", first
-    if way.joined == "one":
-        first, second = f"{first}{way.between}{second}", None
-    elif way.joined in ("first", "second"):
-        first, second = (first if way.joined == "first" else second or ""), None
-    elif way.between:
-        second = f"{way.between}{second}"
+        first, second = second, first
+    alone = {"one": f"{first}{way.between}{second}", "first": first, "second": second}
+    pair = None if way.joined in alone else f"{way.between}{second}" or None
+    first, length = alone.get(way.joined, first), way.truncated or backbone.limit - way.ended
     asked: dict[str, Any] = {"return_tensors": "pt", "add_special_tokens": way.special_tokens is not False}
-    inputs, length = (
-        tokenizer(first, second, verbose=False, **asked),
-        way.truncated or backbone.limit - way.ended,
-    )
+    inputs = tokenizer(first, pair, verbose=False, **asked)
     over = inputs["input_ids"].shape[1] - length
-    if second is None and way.kept in ("first", "second"):
+    segments, nothing = inputs.get("token_type_ids"), over == -length or (way.truncated and over <= 0)
+    flat = way.segments == "zero" and (segments is None or not segments.any())
+    if nothing or flat or (pair is None and way.kept in ("first", "second")):
         return None
     if over > 0:
-        how, other = {"first": ("only_second", second), "second": ("only_first", first)}.get(
-            way.kept, (True, None)
-        )
+        parts = {"first": ("only_second", pair), "second": ("only_first", first)}
+        how, other = parts.get(way.kept, (True, None))
         if other is not None and len(tokenizer.tokenize(other)) <= over:
             return None
         tokenizer.truncation_side = "left" if way.kept == "end" else tokenizer.truncation_side
-        inputs = tokenizer(first, second, truncation=how, max_length=length, **asked)
-    segments = inputs.get("token_type_ids")
-    nothing = way.segments == "zero" and (segments is None or not segments.any())
-    if nothing or (way.truncated and over <= 0) or not inputs["input_ids"].numel():
-        return None
+        inputs = tokenizer(first, pair, truncation=how, max_length=length, **asked)
     if way.segments == "zero":
-        inputs["token_type_ids"] = torch.zeros_like(segments)
+        inputs["token_type_ids"] = torch.zeros_like(inputs["token_type_ids"])
     if way.ended:
         inputs = {name: torch.cat([each, each[:, -1:]], dim=1) for name, each in inputs.items()}
         inputs["input_ids"][0, -1] = tokenizer.eos_token_id
@@ -141,6 +135,14 @@ class Head(NamedTuple):
                 (states,) = call.again({id(call.taken[0]): states})
         return states
 
+    def paths(self, states: Tensor, whole: Tensor) -> Iterator[tuple[str, Tensor]]:
+        """The logits (B, K) of each path behind final hidden states (B, T, D); ``whole``: of all of it."""
+        yield "whole", whole
+        if self.left and torch.allclose(self.without(states, ()), whole, rtol=1e-4, atol=1e-5):
+            yield from ((name, self.without(states, left)) for name, left in self.left.items())
+        if self.bias is not None:
+            yield "no_bias", whole - self.bias
+
 
 def head_of(backbone: Backbone, calls: Sequence[Call]) -> Head:
     """Find what can be left out of a head, by the order in which its functions ran."""
@@ -150,11 +152,10 @@ def head_of(backbone: Backbone, calls: Sequence[Call]) -> Head:
     weights = map(backbone.model.get_parameter, calls[linear[-1]].weights)
     bias, dense = next((one for one in weights if one.dim() == 1), None), linear[max(len(linear) - 2, 0)]
     behind = [place for place in range(dense + 1, linear[-1]) if not calls[place].idle]
-    if len(linear) < 2 or not behind or not all(map(_any_input, calls)):
-        return Head(bias=bias)
-    if calls[dense].taken[0].shape != calls[dense].given[0].shape:
-        return Head(bias=bias)
-    return Head(calls, {"no_dense": {dense}, "no_pooler": {dense, behind[0]}}, bias)
+    is_square = calls[dense].taken[0].shape == calls[dense].given[0].shape
+    if behind and is_square and all(map(_any_input, calls)):
+        return Head(calls, {"no_dense": {dense}, "no_pooler": {dense, behind[0]}}, bias)
+    return Head(bias=bias)
 
 
 def _any_input(call: Call) -> bool:
@@ -186,44 +187,34 @@ def tried(backbone: Backbone, ways: Mapping[ScoreWay, Inputs], head: Head | None
     with repeatable(backbone.model):
         groups = list(_groups(backbone, ways))
         for group in groups:
+            batch = {name: torch.cat([ways[way][name] for way in group]) for name in ways[group[0]]}
+            done = [len(way.keys) for way in group]
             try:
-                kept = run(
-                    backbone, {name: torch.cat([ways[way][name] for way in group]) for name in ways[group[0]]}
-                )
+                kept = run(backbone, batch)
             except PoolscopeError as error:
                 if len(group) > 1:  # some models refuse together what they take alone
                     groups += [[way] for way in group]
                 else:
                     refused[Sentence("detect.untried", how=group[0].said(), reason=error.sentence)] = None
                 continue
-            hidden = kept.hidden[-1]
-            told = head if head and min(len(way.keys) for way in group) < CHANGES else None
-            tokens = {"native": hidden}
-            if told and backbone.per_token:
-                means = {
-                    "first": hidden[:, :1],
-                    "last": hidden[:, -1:],
-                    "mean": hidden.mean(dim=1, keepdim=True),
-                }
-                tokens |= {name: mean.expand_as(hidden) for name, mean in means.items()}
-            for token, states in tokens.items():
-                whole = (
-                    kept.logits if token == "native" else replay(backbone.model, backbone.cut, kept, states)
-                )
-                said = {"whole": whole}
-                if (
-                    told
-                    and told.left
-                    and torch.allclose(told.without(states, ()), whole, rtol=1e-4, atol=1e-5)
-                ):
-                    said |= {name: told.without(states, left) for name, left in told.left.items()}
-                if told and told.bias is not None:
-                    said["no_bias"] = whole - told.bias
-                for (name, logits), (row, way) in product(said.items(), enumerate(group)):
-                    one = replace(way, token=token, head=name)
-                    if len(one.keys) <= CHANGES:
-                        found[one], vectors[one] = logits[row].double().numpy(), states[row, 0]
+            for token, name, logits, states in _paths(backbone, kept, head if min(done) < CHANGES else None):
+                most = CHANGES - (token != "native") - (name != "whole")
+                for row in (row for row in range(len(group)) if done[row] <= most):
+                    way = replace(group[row], token=token, head=name)
+                    found[way], vectors[way] = logits[row].double().numpy(), states[row, 0]
     return Tried(ways, found, _cosines(vectors), tuple(refused))
+
+
+def _paths(backbone: Backbone, kept: Pass, head: Head | None) -> Iterator[tuple[str, str, Tensor, Tensor]]:
+    """Each token and path through the ``head``, with logits (B, K) and final hidden states (B, T, D)."""
+    hidden = kept.hidden[-1]
+    tokens = {"native": hidden}
+    if head is not None and backbone.per_token:
+        tokens |= {"first": hidden[:, :1], "last": hidden[:, -1:], "mean": hidden.mean(dim=1, keepdim=True)}
+    for token, read in tokens.items():
+        states = read.expand_as(hidden)
+        own = kept.logits if token == "native" else replay(backbone.model, backbone.cut, kept, states)
+        yield from ((token, name, one, states) for name, one in (head or Head()).paths(states, own))
 
 
 def _groups(backbone: Backbone, ways: Mapping[ScoreWay, Inputs]) -> Iterator[list[ScoreWay]]:
@@ -232,17 +223,16 @@ def _groups(backbone: Backbone, ways: Mapping[ScoreWay, Inputs]) -> Iterator[lis
     for way, inputs in ways.items():
         lengths.setdefault(inputs["input_ids"].shape[1], []).append(way)
     for length, group in lengths.items():
-        most = backbone.at_once(length)
+        most = backbone.at_once(length) if len(group) > 1 else 1
         yield from (group[start : start + most] for start in range(0, len(group), most))
 
 
 def _cosines(vectors: Mapping[ScoreWay, Tensor]) -> Answers:
     """The cosine of the vectors of two texts, each encoded alone."""
-    found = Answers()
-    for way, vector in vectors.items():
-        other = vectors.get(replace(way, joined="second"))
-        if way.joined == "first" and way.token != "native" and way.head == "whole" and other is not None:
-            cosine = torch.cosine_similarity(vector.double(), other.double(), dim=0)
+    found, plain = Answers(), (way for way in vectors if way.token != "native" and way.head == "whole")
+    for way in (way for way in plain if way.joined == "first"):
+        if (other := vectors.get(replace(way, joined="second"))) is not None:
+            cosine = torch.cosine_similarity(vectors[way].double(), other.double(), dim=0)
             found[replace(way, joined="apart")] = cosine[None].numpy()
     return found
 
@@ -272,14 +262,14 @@ class Given(NamedTuple):
     numbers: Doubles
     half: Doubles
 
-    def chances(self, loose: Doubles, kind: Kind) -> Doubles:
-        """Probabilities (S,) that others are as near to S ways that may miss by ``loose`` (S, n, m).
+    def chances(self, part: Part) -> Doubles:
+        """Probabilities (S,) that other numbers are as near to S ways.
 
         A number is an interval of logits. Those of one text depend on each other: the one that tells most
         counts for nothing. Those of other texts may lie no farther apart than these.
         """
-        low, high = (_inverse(self.numbers + side * (self.half + loose), kind) for side in (-1, 1))
-        width, middle = high - low, _inverse(self.numbers, kind)
+        near, middle = self.half + part.loose, part.inverse(self.numbers)
+        width = part.inverse(self.numbers + near) - part.inverse(self.numbers - near)
         each = width / (USUAL + np.abs(middle))
         each[:, 1:] = np.maximum(each[:, 1:], width[:, 1:] / np.maximum(np.ptp(middle, axis=0), SINGLE))
         each = np.sort(np.where(width > SURE, 1.0, np.minimum(each, 1.0)), axis=2)
@@ -287,79 +277,85 @@ class Given(NamedTuple):
         return found
 
 
-def _inverse(values: Doubles, kind: Kind) -> Doubles:
-    """The logits of probabilities, of cosines as if these were such, and of logits themselves."""
-    safe = np.clip(values if kind == "probability" else (1 + values) / 2, 1e-12, 1 - 1e-12)
-    return values if kind == "logit" else np.log(safe) - np.log1p(-safe)
-
-
-def _sigmoid(values: Doubles) -> Doubles:
-    return np.asarray(1 / (1 + np.exp(-np.clip(values, -700, 700))))
-
-
-def _softmax(values: Doubles) -> Doubles:
-    powers = np.exp(values - values.max(axis=-1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
-
-
+_softmax = partial(softmax, axis=-1)
 ACTIVATIONS: Mapping[str, tuple[int, Callable[[Doubles], Doubles]]] = {  # changes, function of (..., K)
     "none": (0, lambda logits: logits),
-    "sigmoid": (0, _sigmoid),
+    "sigmoid": (0, expit),
     "softmax": (0, _softmax),
-    "sigmoid_twice": (1, lambda logits: _sigmoid(_sigmoid(logits))),
+    "sigmoid_twice": (1, lambda logits: expit(expit(logits))),
     "softmax_twice": (1, lambda logits: _softmax(_softmax(logits))),
-    "softmax_sigmoid": (1, lambda logits: _sigmoid(_softmax(logits))),
-    "sigmoid_softmax": (1, lambda logits: _softmax(_sigmoid(logits))),
+    "softmax_sigmoid": (1, lambda logits: expit(_softmax(logits))),
+    "sigmoid_softmax": (1, lambda logits: _softmax(expit(logits))),
 }
 
 
 class Part(NamedTuple):
-    """S ways that share an activation, with the numbers (S, n, m) that they give, ``loose`` by so much.
+    """S ways with the numbers (S, n, m) that they give of n texts, which may be off by as much as ``loose``.
 
-    ``changes``: of each, (S,). ``labels``: whose numbers these are, () for all in their order.
+    ``loose``: (S, n, 1 or m). ``changes``, ``heats``: how many, and temperatures, (S,). ``labels``: whose
+    numbers these are, () for all in their order.
     """
 
-    ways: Sequence[ScoreWay]
+    ways: NDArray[np.object_]
     values: Doubles
-    changes: NDArray[np.int64]
     loose: Doubles
+    changes: Ints
+    heats: Doubles
     activation: str
-    kind: Kind = "probability"
-    labels: tuple[int, ...] = ()
+    labels: Sequence[int] = ()
+
+    @classmethod
+    def of(cls, texts: Sequence[Answers], activation: str = "none") -> Part:
+        """Ways that all n texts can be run in, of which short ones stay whole; ``loose`` by their size."""
+        rows = dict[ScoreWay, Doubles]()
+        for way in dict.fromkeys(way for each in texts for way in each):
+            whole = replace(way, truncated=None, kept="start")
+            found = [each[one] for each in texts if (one := way if way in each else whole) in each]
+            if len(found) == len(texts):
+                rows[way] = np.stack(found)
+        values = np.array(list(rows.values())) if rows else np.empty((0, len(texts), 1))
+        changes, size = np.array([way.changes for way in rows], dtype=np.int64), np.abs(values) + 1
+        every = np.array([*rows], dtype=object)
+        return cls(every, values, size.max(axis=2, keepdims=True), changes, np.ones(len(rows)), activation)
+
+    def inverse(self, values: Doubles) -> Doubles:
+        """The logits of probabilities, of cosines as if these were such, and of logits themselves."""
+        if self.activation == "none":
+            return values
+        shares = (1 + values) / 2 if self.activation == "cosine" else values
+        return np.asarray(logit(np.clip(shares, 1e-12, 1 - 1e-12)))
+
+    def at(self, place: int, labels: Sequence[str]) -> ScoreWay:
+        """One of its ways, with all that was done to its logits."""
+        chosen = tuple(labels[label] for label in self.labels)
+        done = {"activation": self.activation, "labels": chosen, "temperature": float(self.heats[place])}
+        way: ScoreWay = replace(self.ways[place], **done)
+        return way
 
 
-def presented(ways: Sequence[ScoreWay], logits: Doubles, slack: Doubles, wanted: int) -> Iterator[Part]:
-    """All that activations make of logits (S, n, K), in as many numbers as are ``wanted``.
-
-    ``slack``: by how much arithmetic may have moved the logits, (S, n).
-    """
-    labels, done = logits.shape[2], np.array([way.changes for way in ways], dtype=np.int64)
-    choices: list[tuple[int, tuple[int, ...]]] = [
-        (0, ()),
-        *([(1, tuple(range(labels))[::-1])] if labels > 1 else []),
-    ]
-    if 1 == wanted < labels:
-        choices = [(0, (label,)) for label in range(labels)]
+def presented(plain: Part, wanted: int) -> Iterator[Part]:
+    """All that activations make of logits (S, n, K), in as many numbers as are ``wanted``."""
+    count, done = plain.values.shape[2], plain.changes
+    every = tuple(range(count))
+    choices: Sequence[tuple[int, Sequence[int]]] = [(0, ()), (1, every[::-1])][: min(count, 2)]
+    if 1 == wanted < count:
+        choices = [(0, (label,)) for label in every]
     for (name, (more, function)), (turned, chosen) in product(ACTIVATIONS.items(), choices):
-        kept = np.flatnonzero((done + more <= CHANGES) | ((done > CHANGES) & (more == 0)))
-        if len(kept) and (labels > 1 or "softmax" not in name):
-            values = function(logits[kept])[:, :, list(chosen) or slice(None)]
-            loose = np.broadcast_to(slack[kept][:, :, None], values.shape)
-            kind: Kind = "logit" if name == "none" else "probability"
+        kept = (done + more <= CHANGES) | ((done > CHANGES) & (more == 0))
+        if kept.any() and (count > 1 or "softmax" not in name):
+            values = function(plain.values[kept])[:, :, list(chosen) or slice(None)]
+            loose = np.broadcast_to(plain.loose[kept], values.shape)
             loose = loose if name == "none" else 2 * values * (1 - values) * loose + SINGLE
-            some = [ways[int(one)] for one in kept]
-            yield Part(some, values, done[kept] + more + turned, loose, name, kind, chosen)
+            rest = done[kept] + more + turned, plain.heats[kept], name, chosen
+            yield Part(plain.ways[kept], values, loose, *rest)
 
 
-def _heated(
-    ways: Sequence[ScoreWay], logits: Doubles, slack: Doubles
-) -> tuple[list[ScoreWay], Doubles, Doubles]:
-    """Plain ways, and those with one change, at every temperature."""
-    few = [place for place, way in enumerate(ways) if way.changes < CHANGES]
-    every = [replace(ways[place], temperature=heat) for heat in HEATS for place in few]
-    heats = np.array([way.temperature for way in every])
-    places = few * (len(every) // max(len(few), 1))
-    return every, logits[places] / heats[:, None, None], slack[places] / heats[:, None]
+def heated(plain: Part) -> Part:
+    """Logits of plain ways, and of those with one change, at every temperature."""
+    few = np.flatnonzero(plain.changes < CHANGES)
+    places, heats = np.tile(few, len(HEATS)), np.repeat(HEATS, len(few))
+    values, loose = (one[places] / heats[:, None, None] for one in (plain.values, plain.loose))
+    return Part(plain.ways[places], values, loose, plain.changes[places] + HEATED, heats, plain.activation)
 
 
 def found(
@@ -381,18 +377,13 @@ def found(
         first = run(backbone, next(iter(texts[0].values())))
         head = head_of(backbone, trace(backbone.model, own_head(backbone, first), first.hidden[-1]))
     every = [tried(backbone, ways, head) for ways in texts]
-    ways, logits = _common([one.logits for one in every])
-    size = 1 + np.abs(logits).max(axis=2)
-    plain = Part(ways, logits, np.zeros(len(ways), dtype=np.int64), logits, "none")
+    plain = Part.of([one.logits for one in every])
     for arithmetic, coarse in ((HERE, False), (ELSEWHERE, False), (HERE, True)):
-        parts = [
-            *presented(ways, logits, arithmetic * size, wanted),
-            *_beside(every, next(iter(texts[0])), wanted),
-        ]
+        moved = plain._replace(loose=arithmetic * plain.loose)
+        parts = [*presented(moved, wanted), *_beside(every, next(iter(texts[0])), wanted)]
         if coarse:
-            parts += imprecise(backbone, every, plain, parts, given)
-            hot = presented(*_heated(ways, logits, arithmetic * size), wanted)
-            parts += [part for part in hot if part.kind != "logit"]
+            hot = (part for part in presented(heated(moved), wanted) if part.activation != "none")
+            parts += [*presented(imprecise(backbone, every, plain, parts, given), wanted), *hot]
         candidates, counts, likely = ranked(given, parts, backbone.labels)
         if candidates[0].sure:
             break
@@ -403,85 +394,58 @@ def found(
     return DetectedScore(*told, backbone.head_trained, warnings)
 
 
-def _common(texts: Sequence[Answers]) -> tuple[list[ScoreWay], Doubles]:
-    """Ways that all n texts can be run in, what is too short to be cut left whole: (S, n, K)."""
-    rows = dict[ScoreWay, Doubles]()
-    for way in dict.fromkeys(way for each in texts for way in each):
-        whole = replace(way, truncated=None, kept="start")
-        found = [each[one] for each in texts if (one := way if way in each else whole) in each]
-        if len(found) == len(texts):
-            rows[way] = np.stack(found)
-    return list(rows), np.array(list(rows.values())) if rows else np.empty((0, len(texts), 1))
-
-
 def _beside(every: Sequence[Tried], plain: ScoreWay, wanted: int) -> Iterator[Part]:
     """Ways to one number that need no logits: cosines of two texts, and softmax over one logit."""
     if wanted == 1:
-        one = np.ones((1, len(every), 1))
-        yield Part([plain], one, np.array([1]), 0 * one, ONE)
-        ways, values = _common([each.cosines for each in every])
-        changes = np.array([way.changes for way in ways], dtype=np.int64)
-        yield Part(ways, values, changes, np.full_like(values, HERE), "cosine", "cosine")
+        ones = Part.of([{plain: np.ones(1)}] * len(every), ONE)
+        yield ones._replace(loose=0 * ones.loose, changes=ones.changes + 1)
+        cosines = Part.of([each.cosines for each in every], "cosine")
+        yield cosines._replace(loose=np.full_like(cosines.values, HERE))
 
 
 def imprecise(
     backbone: Backbone, every: Sequence[Tried], plain: Part, parts: Sequence[Part], given: Given
-) -> Iterator[Part]:
-    """The ways that come nearest, with less precision; machines differ by part of what that moves.
+) -> Part:
+    """Logits of the ways that come nearest, with less precision; machines differ by part of what that moves.
 
     ``plain``: the logits of all ways in full precision.
     """
-    errors = dict[ScoreWay, float]()
-    for part in parts:
-        for way, error in zip(part.ways, np.abs(part.values - given.numbers).max(axis=(1, 2)), strict=True):
-            if way in every[0].encoded and way.changes < CHANGES:
-                errors[way] = min(error, errors.get(way, math.inf))
-    near = sorted((way for way, error in errors.items() if error < NEAR), key=errors.__getitem__)[:NEAREST]
-    answers, kinds = [Answers() for _ in every], (*HALVES, BLOCKS, BYTES)
-    models = {
-        kind: quantised(backbone) if kind == BYTES else lessened(backbone, kind) for kind in kinds if near
-    }
-    for (kind, model), (text, found), way in product(models.items(), zip(every, answers, strict=True), near):
-        if model is not None and way in text.encoded:  # alone: others would move what 8 bits hold
-            said = tried(model, {way: text.encoded[way]}).logits.items()
-            found |= {replace(one, precision=kind): logits for one, logits in said}
-    ways, logits = _common(answers)
-    if ways:
-        full = dict(zip(plain.ways, plain.values, strict=True))
-        moved = np.abs(logits - np.array([full[replace(way, precision="")] for way in ways])).max(axis=2)
-        slack = moved / 2 + HERE * (1 + np.abs(logits).max(axis=2))
-        yield from presented(ways, logits, slack, given.numbers.shape[1])
+    error = np.concatenate([np.abs(part.values - given.numbers).max(axis=(1, 2)) for part in parts])
+    ways, order = np.concatenate([part.ways for part in parts]), np.argsort(error, kind="stable")
+    close = dict.fromkeys(ways[order[error[order] < NEAR]])
+    near = [*islice((way for way in close if way in every[0].encoded and way.changes < CHANGES), NEAREST)]
+    answers = [Answers() for _ in every]
+    for kind in (*HALVES, BLOCKS, BYTES) if near else ():
+        model = quantised(backbone) if kind == BYTES else lessened(backbone, kind)
+        for (text, found), way in product(zip(every, answers, strict=True), near if model else ()):
+            if model is not None and way in text.encoded:  # alone: others would move what 8 bits hold
+                said = tried(model, {way: text.encoded[way]}).logits.items()
+                found |= {replace(one, precision=kind): logits for one, logits in said}
+    less, full = Part.of(answers), dict(zip(plain.ways, plain.values, strict=True))
+    whole = np.array([full[replace(way, precision="")] for way in less.ways]).reshape(less.values.shape)
+    moved = np.abs(less.values - whole).max(axis=2, keepdims=True)
+    return less._replace(loose=moved / 2 + HERE * less.loose)
 
 
 def ranked(
     given: Given, parts: Sequence[Part], labels: Sequence[str]
 ) -> tuple[tuple[Candidate, ...], tuple[int, int], float]:
     """The best ten ways and all that fit, how many give different scores, and the chance of the best."""
-    parts = [part for part in parts if len(part.values)]
-    off = [np.abs(part.values - given.numbers) for part in parts]
-    fits = np.concatenate(
-        [(each <= given.half + part.loose).all(axis=(1, 2)) for each, part in zip(off, parts, strict=True)]
-    )
-    error = np.concatenate([each.max(axis=(1, 2)) for each in off])
-    changes = np.concatenate([part.changes for part in parts])
-    likely = np.concatenate([given.chances(part.loose, part.kind) for part in parts])
-    values = np.concatenate([part.values.reshape(len(part.values), -1) for part in parts]).round(6)
-    order = np.argsort(changes, kind="stable")
-    distinct = order[
-        np.unique(values[order], axis=0, return_index=True)[1]
-    ]  # with the fewest changes of each
+    values = np.concatenate([part.values for part in parts])
+    loose, changes = (np.concatenate([part[place] for part in parts]) for place in (2, 3))
+    likely, off = np.concatenate([given.chances(part) for part in parts]), np.abs(values - given.numbers)
+    fits, error = (off <= given.half + loose).all(axis=(1, 2)), off.max(axis=(1, 2))
+    order, flat = np.argsort(changes, kind="stable"), values.reshape(len(values), -1).round(6)
+    distinct = order[np.unique(flat[order], axis=0, return_index=True)[1]]  # with the fewest changes of each
     chance = np.bincount(changes[distinct], minlength=changes.max() + 1).cumsum()[changes] * likely
     best = np.lexsort((error, np.where(fits, changes, changes > CHANGES), ~fits, ~(fits & (chance < CHANCE))))
     places = [(part, place) for part in parts for place in range(len(part.values))]
 
     def candidate(one: int) -> Candidate:
         part, place = places[one]
-        chosen = tuple(labels[label] for label in part.labels)
-        way = replace(part.ways[place], activation=part.activation, labels=chosen)
-        scores = tuple(map(tuple, part.values[place].round(7).tolist()))
-        return Candidate(
-            way, scores, float(error[one]), int(changes[one]), float(chance[one]), bool(fits[one])
-        )
+        scores = tuple(map(tuple, values[one].round(7).tolist()))
+        told = float(error[one]), int(changes[one]), float(chance[one]), bool(fits[one])
+        return Candidate(part.at(place, labels), scores, *told)
 
     kept = best[: max(BEST, min(int(fits.sum()), MOST))]
     return tuple(map(candidate, kept)), (len(distinct), int(fits.sum())), float(likely[best[0]])
