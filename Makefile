@@ -31,8 +31,8 @@ static: $(VENV)/test.stamp
 	$(BIN)/oxlint --deny-warnings components
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/deptry .
-	$(BIN)/deptry . --requirements-files requirements.txt,requirements-ray.txt --extend-exclude tests --extend-exclude recipe
+	$(BIN)/deptry . --config deptry.toml
+	$(BIN)/deptry . --config deptry.toml --requirements-files requirements.txt,requirements-ray.txt --extend-exclude tests --extend-exclude recipe
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks

@@ -19,11 +19,12 @@ def main() -> None:
     """Serve the page as soon as it stands; torch is loaded meanwhile, in another process."""
     sys.setswitchinterval(SWITCH)
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
+    from components import __name__ as package
     from components.inference.workers import desk_of
     from components.settings import Settings
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("components").setLevel(logging.INFO)
+    logging.getLogger(package).setLevel(logging.INFO)
     # gradio takes the JSON of each figure for a script that would not run.
     warnings.filterwarnings("ignore", "A `<script>` tag was found", UserWarning)
     settings = Settings()

@@ -1,4 +1,4 @@
-"""Issues passports: ``python -m components.passport FOLDER_OR_ID... --out passports``.
+"""Issues passports: ``poolscope passport FOLDER_OR_ID... --out passports``.
 
 Of each checkpoint a page to print, its numbers as JSON, and a badge for its model card. Where a passport of
 the same files is there already, it stays: a run that was stopped goes on.
@@ -70,7 +70,7 @@ def main(given: Sequence[str]) -> int:
 
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m components.passport", description=__doc__)
+    parser = argparse.ArgumentParser(prog="poolscope passport", description=__doc__)
     add = parser.add_argument
     ids = "or a key of the catalogue; ids are of the hub"
     add("checkpoints", nargs="+", metavar="FOLDER_OR_ID", help=ids)

@@ -68,7 +68,7 @@ def test_no_sentence_has_more_than_25_words(page: str) -> None:
 
 def test_every_module_that_is_run_and_every_target_exists() -> None:
     whole = "\n".join(TEXTS.values())
-    for name in re.findall(r"-m ((?:components|recipe|tests)[\w.]*)", whole):
+    for name in re.findall(r"-m ((?:components|poolscope|recipe|tests)[\w.]*)", whole):
         place = ROOT / name.replace(".", "/")
         assert place.with_suffix(".py").is_file() or (place / "__main__.py").is_file(), name
     targets = re.findall(r"^(?:([\w -]+)):(?!=)", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
@@ -129,7 +129,9 @@ def test_the_pythons_that_the_readme_states_are_those_of_all_else() -> None:
     (image,) = re.findall(r"^FROM python:3.(\d+)-slim$", read("Dockerfile"), re.MULTILINE)
     for minor in (FRONT["python_version"].partition(".")[2], image):
         assert least <= int(minor) <= most
-    tools = tomllib.loads(read("pyproject.toml"))["tool"]
+    whole = tomllib.loads(read("pyproject.toml"))
+    assert whole["project"]["requires-python"] == f">=3.{least},<3.{most + 1}"
+    tools = whole["tool"]
     assert (tools["ruff"]["target-version"], tools["mypy"]["python_version"]) == (f"py3{least}", f"3.{least}")
 
 
@@ -156,4 +158,5 @@ def test_the_command_sends_every_file_of_the_repository_and_none_that_git_ignore
     excluded = [word for before, word in itertools.pairwise(words) if before == "--exclude"]
     names = git("ls-files", "-z")
     made = [".venv/bin/python", "components/ui/__pycache__/tab.pyc", ".mypy_cache/a", "tests/.ruff_cache/b"]
+    made += ["build/lib/poolscope/app.py", "poolscope.egg-info/PKG-INFO"]
     assert [*filter_repo_objects([*names, *made], ignore_patterns=excluded)] == names

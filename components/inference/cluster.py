@@ -21,7 +21,7 @@ KNOWN = 100  # checkpoints by which Serve knows a replica, at most; how many are
 
 def app(_arguments: dict[str, str]) -> serve.Application:
     """The application that ``serve run`` deploys, with the settings of its environment."""
-    settings, root = Settings(), str(Path(__file__).resolve().parents[2])
+    settings, root = Settings(), str(Path(__file__).resolve().parents[__name__.count(".")])
     deployment = serve.deployment(
         ray_actor_options={"num_cpus": 1, "runtime_env": {"env_vars": {"PYTHONPATH": root}}},
         autoscaling_config={"min_replicas": settings.replicas_least, "max_replicas": settings.replicas_most},

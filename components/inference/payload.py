@@ -11,15 +11,16 @@ from typing import Any
 import msgpack
 import numpy as np
 
+from components import __name__ as whole
 from components import analyses
 from components.errors import PoolscopeError, remade
 
 MODULES = (  # whose dataclasses may stand in a payload, beside those of the files of analyses
-    "components.fitting",
-    "components.inference.jobs",
-    "components.model.query",
-    "components.texts",
-    "components.types",
+    f"{whole}.fitting",
+    f"{whole}.inference.jobs",
+    f"{whole}.model.query",
+    f"{whole}.texts",
+    f"{whole}.types",
 )
 TUPLE, ARRAY, RECORD, REFUSAL, LONG = range(1, 6)  # what msgpack has no type for
 FAULTS = (ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError)

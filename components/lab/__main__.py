@@ -1,4 +1,4 @@
-"""Finds which backbone, pooling and layer suits a table: ``python -m components.lab reviews.csv --out lab``.
+"""Finds which backbone, pooling and layer suits a table: ``poolscope lab reviews.csv --out lab``.
 
 The table is CSV, TSV, JSON or Parquet. A run that was stopped goes on from the vectors that it has. It gives
 a report with the ranking and its statistics, and a classifier to take home, as a folder and as a zip.
@@ -95,7 +95,7 @@ def main(given: Sequence[str]) -> int:
 
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m components.lab", description=__doc__)
+    parser = argparse.ArgumentParser(prog="poolscope lab", description=__doc__)
     add = parser.add_argument
     add("table", type=Path, help="CSV, TSV or JSON, or Parquet")
     add("--encoding", default="", help="of the table; UTF-8 or UTF-16 where it is left out")

@@ -417,7 +417,7 @@ def test_everything_can_be_asked_of_it(engine: Engine, head: OwnHead) -> None:
     query = query_of(head, "a fine film")
     anatomy = engine.ask("anatomy", query)
     assert [weight.origin for weight in anatomy.weights] == ["probe", "probe"]
-    assert "components.lab" in anatomy.program
+    assert "poolscope lab" in anatomy.program
     looked = engine.ask("lens", query)
     np.testing.assert_allclose(looked.lens.pooled[-1], anatomy.analysis.logits, atol=1e-4)
     assert engine.ask("trace", query, other="a dull film", other_pair="").first.labels == head.labels

@@ -150,7 +150,7 @@ def _step(name: str) -> Step:
     """A function of plain data, which is imported when it first runs: it needs scikit-learn."""
 
     def run(given: Sequence[Any]) -> Any:
-        return getattr(import_module("components.analyses.fit.classifier"), name)(*given)
+        return getattr(import_module(f"{__package__}.classifier"), name)(*given)
 
     return Step(name, run, last=True)
 

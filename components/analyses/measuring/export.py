@@ -41,9 +41,7 @@ from components.types import Cut, Query
 ROOT = ASSETS.parent
 WIDTH = 110  # of a line, in characters
 LOWER = "# A layer below the last is pooled. There is no short program for this.\n"
-FITTED = (
-    "# The classifier was fitted on a table. `python -m components.lab` writes it down with its program.\n"
-)
+FITTED = "# The classifier was fitted on a table. `poolscope lab` writes it down with its program.\n"
 STACKED = "# Another vector stands before the head of modules.json: there is no short program for this.\n"
 EXAMPLE = "a b c d e"
 ENOUGH = 3  # tokens that tell the first, the last and their average apart
