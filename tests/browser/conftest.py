@@ -68,9 +68,15 @@ def visitors() -> Iterator[list[Visitor]]:
 
 @pytest.fixture(autouse=True)
 def faultless(visitors: list[Visitor]) -> Iterator[None]:
-    """Holds at the end of each test that nothing forbidden happened in any page."""
+    """Holds at the end of each test that nothing forbidden happened in any page.
+
+    Pages that the test itself opened are closed: each holds one of the six connections that a browser has.
+    """
+    before = len(visitors)
     yield
     assert not [fault for visitor in visitors for fault in visitor.faults]
+    while len(visitors) > before:
+        visitors.pop().page.close()
 
 
 @pytest.fixture(scope="module")
