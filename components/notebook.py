@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +78,8 @@ class Exhibits:
     @cached_property
     def document(self) -> tuple[str, ...]:
         """A page of all exhibits that needs nothing besides, in pieces."""
-        state = {LAYER.key: self.analysis.layer}
-        known = facts(self.analysis, state, self.say("notebook.asked", name=self.name), self.say)
+        state, asked = {LAYER.key: self.analysis.layer}, self.say("notebook.asked", name=self.name)
+        known = partial(facts, self.analysis, asked=asked, say=self.say)
         return report(PANELS, self, state, known, Made(self.when), self.say)
 
     def _repr_html_(self) -> str:

@@ -97,7 +97,8 @@ S = TypeVar("S")  # what an exhibit shows: an analysis, an anatomy, a comparison
 A = TypeVar("A")  # the answer of a tab, which may hold several such
 
 Where = Literal["page", "talk", "report"]
-EXPORT = Path(__file__).with_name("export.js")  # makes the buttons that save images work
+# Draw plots, choose frames, and make the buttons that save images work, on the page and in documents.
+SCRIPTS = tuple(map(Path(__file__).with_name, ("plots.js", "frames.js", "export.js")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,8 @@ class Shown:
     ``html`` is the exhibit itself where it is no figure, ``legend`` stands below.
 
     ``data``: its numbers, columns named in the language. ``least_width``: pixels below which the figure
-    scrolls in its box. ``codes``: programs, one for each title in the exhibit's ``codes``.
+    scrolls in its box. ``codes``: programs, one for each title in the exhibit's ``codes``. ``parts``: of each
+    of its frames in a report, 0 without.
     """
 
     heading: str = ""
@@ -126,6 +128,7 @@ class Shown:
     scale: str = ""
     least_width: int = 0
     codes: tuple[str, ...] = ()
+    parts: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +184,11 @@ class Panel(Generic[A, S]):
         """All of them, the summary first."""
         rows = (exhibit for row in self.rows for exhibit in row)
         return tuple(rows) if self.summary is None else (self.summary, *rows)
+
+
+def at_once(scripts: Iterable[Path]) -> str:
+    """Scripts that run one after the other; what one names is its own."""
+    return "".join(f"{{\n{file.read_text(encoding='utf-8')}}}\n" for file in scripts)
 
 
 def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> Markup:

@@ -3,7 +3,7 @@
 import gzip
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -13,18 +13,21 @@ from importlib.metadata import version
 from math import prod
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from components.analyses.passport import Passport
+from components.exhibits import view
 from components.exhibits.control import State
-from components.exhibits.exhibit import EXPORT, Exhibit, Panel, exhibit_html
+from components.exhibits.exhibit import SCRIPTS, Exhibit, Panel, Shown, at_once, exhibit_html, heading_html
+from components.exhibits.frames import Part, frames, frames_json, members
 from components.exhibits.head import counted, size
-from components.exhibits.view import number, shorten, visible, width
+from components.exhibits.view import CENTRED, HOW, LAYER, View, layer_name, number, shorten, visible
 from components.markup import render
 from components.texts import ASSETS, Named, Texts
+from components.types import Analysis
 
 HERE = Path(__file__).parent
 INSTALLED = ("torch", "transformers", "plotly")  # what the numbers and the figures come from
@@ -35,6 +38,9 @@ TITLE = 60  # characters of the text that the title names
 # Of a document on a page that is not ours: its own scripts and buttons that save, nothing of that page.
 SANDBOX = "allow-scripts allow-downloads"
 LEVEL = 6  # of gzip: 9 takes off 0.2 % more
+Facts = Callable[[State], Mapping[str, str]]  # what was asked, by name, not escaped, the text first
+LOOKS = LAYER, CENTRED  # what the reader of a report chooses
+MOST = 900_000  # letters of packed frames, less than a fifth of Plotly; a report of more stays as it was made
 # Of a badge. White is read on each of the colours.
 COLOURS = {"safe": "#157f3b", "moves": "#b3261e", "reads_padding": "#b3261e"}
 OTHER = "#475569"
@@ -52,23 +58,18 @@ class Made:
 
 
 def report(
-    panels: Sequence[Panel[Any, Any]],
-    answer: Any,
-    state: State,
-    facts: Mapping[str, str],
-    made: Made,
-    say: Texts,
+    panels: Sequence[Panel[Any, Any]], answer: Any, state: State, facts: Facts, made: Made, say: Texts
 ) -> tuple[str, ...]:
     """Every exhibit that applies to ``answer``, looked at as ``state`` says, under what was asked.
 
-    In pieces: what is the same in every report, nearly all of it, is there once. ``facts``: what was asked,
-    by name, not escaped, the text first. ValueError for a link that leads to no page. Nothing but its own
-    scripts can run in it, and it can load nothing.
+    In pieces: what is the same in every report, nearly all of it, is there once. ValueError for a link that
+    leads to no page. Nothing but its own scripts can run in it, and it can load nothing. Its reader chooses
+    layer and centring.
     """
     if made.link and urlsplit(made.link).scheme not in ("http", "https"):
         raise ValueError(f"a link to a page is needed, not {made.link[:60]!r}")
     sections: list[Markup] = []
-    summary = ""
+    summary = packed = ""
     for panel in panels:
         subject = panel.subject(answer)
         if panel.summary is not None:
@@ -76,16 +77,66 @@ def report(
             titled = Markup('<section class="card "><h2>{}</h2>{}</section>')
             sections += [titled.format(say(panel.title), Markup(said))] if summary else []
             summary = summary or said
-        for exhibit in (one for row in panel.rows for one in row):
-            if "report" in exhibit.where and exhibit.applies(subject):
-                sections.append(section(exhibit, subject, state, made.link, say))
+        every = (exhibit for row in panel.rows for exhibit in row if "report" in exhibit.where)
+        shown = [exhibit for exhibit in every if exhibit.applies(subject)]
+        if isinstance(subject, Analysis) and any(set(LOOKS) & {*one.controls} for one in shown):
+            living, packed = _living(shown, subject, state, facts, made, say)
+            sections.append(living)
+        else:
+            sections += [section(exhibit, subject, state, made.link, say) for exhibit in shown]
+    asked, text = _asked(facts(state), made, say), next(iter(facts(state).values()))
+    body = render("report", say, summary=Markup(summary), asked=asked, sections=sections, packed=packed)
+    return figured(say("away.title", text=shorten(visible(text), TITLE)), body, say)
+
+
+def _asked(facts: Mapping[str, str], made: Made, say: Texts) -> Markup:
     told = {
         **{name: visible(text) for name, text in facts.items()},
         say("away.made"): f"{made.when:%Y-%m-%d %H:%M %Z}".strip(),
         say("away.versions"): ", ".join(f"{name} {version(name)}" for name in INSTALLED),
     }
-    body = render("report", say, summary=Markup(summary), facts=told, link=made.link, sections=sections)
-    return figured(say("away.title", text=shorten(visible(next(iter(facts.values()))), TITLE)), body, say)
+    return render("asked", say, facts=told, link=made.link)
+
+
+def _living(
+    exhibits: Iterable[Exhibit[Any]], analysis: Analysis, state: State, facts: Facts, made: Made, say: Texts
+) -> tuple[Markup, str]:
+    """Exhibits under a form that says how to look at them, and the frames of all that follows, packed.
+
+    "" where these would be too long: then the form stays hidden.
+    """
+
+    def words(seen: State) -> tuple[str, str]:
+        look = urlencode({one.key: one.of(seen) for one in LOOKS})  # of two values of a key the last counts
+        link = made.link and f"{made.link}{'&' if '?' in made.link else '?'}{look}"
+        asked = _asked(facts(seen), replace(made, link=link), say)
+        return str(asked), layer_name(View.of(analysis, seen), say)
+
+    parts, seen = frames(words, LOOKS, analysis, state), View.of(analysis, state)
+    html = render("look", say, view=seen, how=HOW, layer=layer_name(seen, say))
+    for exhibit in exhibits:
+        more = _parts(exhibit, analysis, state, say) if set(LOOKS) & {*exhibit.controls} else []
+        html += section(exhibit, analysis, state, made.link, say, parts=len(more))
+        parts += more
+    packed = gzipped(frames_json(parts, analysis))
+    return Markup("<div>{}</div>").format(html), packed if len(packed) <= MOST else ""
+
+
+def _parts(exhibit: Exhibit[Any], analysis: Analysis, state: State, say: Texts) -> list[Part]:
+    """What stands above the figure of an exhibit, the figure as JSON, and what stands below."""
+
+    def pieces(seen: State) -> tuple[str, str, str]:
+        shown = _shown(exhibit, analysis, seen, say)
+        above = heading_html(shown, exhibit.element or exhibit.name, say, live=False)
+        return str(above), shown.figure.to_json() if shown.figure else "", f"{shown.html}{shown.legend}"
+
+    above, figure, below = frames(pieces, exhibit.controls, analysis, state)
+    return [above, *(members(figure) if exhibit.plotted else ()), below]
+
+
+def gzipped(text: str) -> str:
+    """Pack a text into letters, as unpack.js takes them."""
+    return b64encode(gzip.compress(text.encode(), LEVEL, mtime=0)).decode("ascii")
 
 
 def figured(title: str, body: Markup, say: Texts) -> tuple[str, ...]:
@@ -97,18 +148,23 @@ def figured(title: str, body: Markup, say: Texts) -> tuple[str, ...]:
 
 
 def section(
-    exhibit: Exhibit[Any], subject: Any, state: State, link: str, say: Texts, name: str = ""
+    exhibit: Exhibit[Any], subject: Any, state: State, link: str, say: Texts, name: str = "", parts: int = 0
 ) -> Markup:
     """An exhibit from top to bottom, with a heading always, under its own or another ``name``.
 
-    Its links to other states of the page lead to that of ``link``, or nowhere without it.
+    Its links to other states of the page lead to that of ``link``, or nowhere without it. ``parts``: as of
+    `Shown`.
     """
-    shown, name = exhibit.show(subject, state, say), name or exhibit.element or exhibit.name
-    if exhibit.title and exhibit.frame != "bare":
-        shown = replace(shown, heading=shown.heading or say(exhibit.title))
+    shown, name = _shown(exhibit, subject, state, say), name or exhibit.element or exhibit.name
     page = escape(link.partition("?")[0])
-    html = exhibit_html(exhibit, name, shown, say)
+    html = exhibit_html(exhibit, name, replace(shown, parts=parts), say)
     return Markup(PAGE_LINK.sub(lambda found: f' href="{page}?{found[1]}"' if link else "", html))
+
+
+def _shown(exhibit: Exhibit[Any], subject: Any, state: State, say: Texts) -> Shown:
+    shown = exhibit.show(subject, state, say)
+    titled = exhibit.title and exhibit.frame != "bare" and not shown.heading
+    return replace(shown, heading=say(exhibit.title)) if titled else shown
 
 
 def _begin(title: str, body: Markup, policy: str, say: Texts) -> str:
@@ -124,8 +180,7 @@ def _scripts() -> Mapping[str, str]:
 
     Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it.
     """
-    files = (EXPORT, HERE / "report.js")
-    scripts = [get_plotlyjs(), *(file.read_text(encoding="utf-8") for file in files)]
+    scripts = [get_plotlyjs(), at_once([*SCRIPTS, HERE / "unpack.js", HERE / "report.js"])]
     hashes = (b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
     return {value: f"<script>{script}</script>" for value, script in zip(hashes, scripts, strict=True)}
 
@@ -136,7 +191,7 @@ def framed(pieces: tuple[str, ...], title: str, height: int, say: Texts) -> str:
     It brings everything with it and loads nothing. The browser unpacks it: Plotly alone is 5 MB. ``title``:
     what a screen reader calls it, not escaped.
     """
-    packed = b64encode(gzip.compress("".join(pieces).encode(), LEVEL, mtime=0)).decode("ascii")
+    packed = gzipped("".join(pieces))
     script = (HERE / "unpack.js").read_text(encoding="utf-8")
     page = render("packed", say, tag=say.language.tag, title=title, packed=packed, script=script)
     frame = Markup(
@@ -183,7 +238,7 @@ def badge(passport: Passport, say: Texts) -> str:
         token=f" {token}" if token else "",
         padding=say(f"passport.batch_{passport.padding}"),
     )
-    left, right = (LETTER * width(text) + MARGIN for text in (LEFT, said))
+    left, right = (LETTER * view.width(text) + MARGIN for text in (LEFT, said))
     whole = round(left + right)
     texts = ((LEFT, left / 2, left), (said, left + right / 2, right))
     drawn = render(

@@ -1,9 +1,5 @@
-// Unpacks the document in the element before this script, and becomes that document.
-(async (packed) => {
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const html = await new Response(stream).text();
-  document.open();
-  document.write(html);
-  document.close();
-})(document.currentScript.previousElementSibling.textContent);
+// Unpacks the text that stands packed in an element.
+window.unpacked = (element) => {
+  const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+};

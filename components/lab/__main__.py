@@ -186,7 +186,7 @@ def reported(done: Done, name: str, say: Texts) -> str:
     }
     found = Found(done.fit, {spec.key: spec.title for spec in done.specs})
     known = {fact: value for fact, value in facts.items() if value}
-    return "".join(report([LAB], found, {}, known, Made(datetime.now(UTC)), say))
+    return "".join(report([LAB], found, {}, lambda _: known, Made(datetime.now(UTC)), say))
 
 
 def take_encoder(spec: BackboneSpec, pooling: str, target: Path) -> None:

@@ -6,13 +6,11 @@ browser keeps them, so a step of the layer asks no server.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from hashlib import blake2b
-from itertools import product
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -24,8 +22,9 @@ from components.analyses.lens import Lens, Looked
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits import panels
-from components.exhibits.control import Control, State, Value
+from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, hint_html, or_why
+from components.exhibits.frames import Part, frames, frames_json
 from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of, integrates
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import SEES, Sight, turns
@@ -419,27 +418,17 @@ def key_of(analysis: Analysis) -> str:
     return blake2b(b"".join(parts), digest_size=12).hexdigest()
 
 
-def frames_json(places: Sequence[Place], analysis: Analysis, state: State, say: Texts) -> str:
-    """Draw what each part of ``places`` holds at each layer and with each centring, as JSON.
-
-    ``parts``: for each part its distinct ``values``, and ``at``: which of them each frame has. What does not
-    depend on layer or centring is drawn once.
-    """
-    parts = []
+def drawn_frames(places: Sequence[Place], analysis: Analysis, state: State, say: Texts) -> str:
+    """Draw what each part of ``places`` holds at each layer and with each centring, as JSON."""
+    parts: list[Part] = []
     for place in places:
-        drawn: dict[tuple[Value, ...], Updates] = {}
-        each: list[Updates] = []
-        for centring, layer in product(CENTRINGS, range(analysis.layers + 1)):
-            seen = {**state, LAYER.key: layer, CENTRED.key: centring}
-            key = tuple(control.of(seen) for control in place.exhibit.controls)
-            if key not in drawn:
-                drawn[key] = place.show(place.exhibit.shown(analysis, seen, say), say)
-            each.append(drawn[key])
-        for part in place.parts:
-            values = list(dict.fromkeys(updates[part] for updates in each))
-            parts.append({"values": values, "at": [values.index(updates[part]) for updates in each]})
-    found = {"answered": key_of(analysis), "last": analysis.layers, "centrings": CENTRINGS, "parts": parts}
-    return json.dumps(found)
+
+        def draw(seen: State, place: Place = place) -> list[Any]:
+            shown = place.show(place.exhibit.shown(analysis, seen, say), say)
+            return [shown[part] for part in place.parts]
+
+        parts += frames(draw, place.exhibit.controls, analysis, state)
+    return frames_json(parts, analysis, key_of(analysis))
 
 
 class Answer:
@@ -616,7 +605,7 @@ class Answer:
         if shown is None:  # the last question had no answer
             return NOTHING
         analysis, looks = shown.analysis, on_page.state_of(self.looks, given)
-        draw = partial(frames_json, self.looked_at, analysis, looks, self.say)
+        draw = partial(drawn_frames, self.looked_at, analysis, looks, self.say)
         key = key_of(analysis), tuple(sorted(looks.items()))
         keep = cached(self.kept, key=lambda: key, lock=self.lock)
         return {self.frames: draw() if analysis.query.mine else keep(draw)()}

@@ -17,7 +17,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from components.exhibits.control import Brought, Choice, Control, State, Switch, Whole
-from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
+from components.exhibits.exhibit import SCRIPTS, Exhibit, Panel, Shown, at_once, heading_html
 from components.markup import render
 from components.texts import Texts
 from components.types import Progress
@@ -60,7 +60,6 @@ def browser(name: str) -> str:
 
 
 PRELOAD = f'<link rel="modulepreload" href="./assets/{PLOTLY}">'  # of the head
-TOLD = "plots", "frames"  # scripts that run at once: they say what others call
 
 
 def script() -> str:
@@ -71,10 +70,9 @@ def script() -> str:
     change of that, and ``trigger(event, data)`` fires the component's event of that name on the server, whose
     function gets ``data`` as attributes of a `gr.EventData`.
     """
-    at_once = [*(browser(f"{name}.js") for name in TOLD), EXPORT.read_text(encoding="utf-8")]
-    names = {file.stem for file in Path(__file__).with_name("browser").glob("*.js")} - {*TOLD, "arrival"}
+    names = {file.stem for file in Path(__file__).with_name("browser").glob("*.js")} - {"arrival"}
     named = (f"{n}(element, trigger, watch, props) {{\n{browser(f'{n}.js')}}}" for n in sorted(names))
-    return "".join(f"{{\n{text}}}\n" for text in at_once) + f"const scripted = {{ {', '.join(named)} }};\n"
+    return f"{at_once(SCRIPTS)}const scripted = {{ {', '.join(named)} }};\n"
 
 
 def plain_html(html: str = "", elem_id: str | None = None, run: str | None = None, **more: Any) -> gr.HTML:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -207,7 +208,7 @@ class Links:
         made = Made(datetime.now(UTC), link)
         tab = self._reported(state)
         answer = tab.answer_to(state)
-        return report(tab.panels, answer, state, tab.facts(answer, state), made, self.say)
+        return report(tab.panels, answer, state, partial(tab.facts, answer), made, self.say)
 
     def passport(self, query: str, page: str) -> tuple[str, ...]:
         """Write the passport of the backbone in the link ``query``. PoolscopeError says why not."""

@@ -6,16 +6,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
+from torch.nn.functional import cosine_similarity
+from transformers import AutoModel, AutoTokenizer
 
 from components.analyses.analyze import Compared
 from components.exhibits.comparison import Comparison
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, COMPARISON, HEAD, LAB, READING, TOKENS, Answered
 from components.exhibits.report import Made, report
+from components.exhibits.view import number
 from components.inference.engine import Engine
-from components.texts import load_texts
+from components.texts import ASSETS, load_texts
 from components.types import Query
 from tests.browser.visitor import Visitor
 from tests.exhibits.answers import found
@@ -36,7 +40,7 @@ TEXT = "The plot is thin, but the actors are a delight."
 def analysed(engine: Engine | FakeAnalyst, query: Query) -> str:
     anatomy = engine.ask("anatomy", query)
     answer = Answered(engine, anatomy.analysis, {}, anatomy)
-    return "".join(report(PANELS, answer, {}, {"Text": query.text}, Made(WHEN), SAY))
+    return "".join(report(PANELS, answer, {}, lambda _: {"Text": query.text}, Made(WHEN), SAY))
 
 
 def sees_all(page: Page, names: tuple[str, ...] = FIGURES) -> None:
@@ -68,6 +72,31 @@ def test_it_opens_without_a_network_and_its_plots_can_be_taken_away(
         assert image.read_bytes()[1:4] == b"PNG"
     table = visitor.saves(page.locator('a[download="poolscope-heatmap.csv"]'), tmp_path)
     assert table.read_text("utf-8-sig").startswith("index,token,layer 0")
+
+
+def test_its_reader_chooses_layer_and_centring(engine: Engine, offline: Callable[[str, int], Page]) -> None:
+    """At each layer the bars are cosines of the hidden states of transformers; words and axis follow."""
+    page, folder = (
+        offline(analysed(engine, Query("bert-sentiment", TEXT)), WIDTH),
+        ASSETS / "models/bert-sentiment",
+    )
+    ids = AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt")
+    states = AutoModel.from_pretrained(folder)(**ids, output_hidden_states=True).hidden_states
+    bars, words = page.locator("#similarity-plot > .js-plotly-plot"), page.locator("#similarity-description")
+    for layer in (1, 3, 4):
+        page.locator("#look [name=layer]").fill(str(layer))
+        expect(page.locator("#look output")).to_have_text(f"layer {layer} of 4")
+        expect(page.locator("#similarity-plot .xtitle")).to_contain_text(f"layer {layer} of 4")
+        cosines = cosine_similarity(states[layer][0], states[layer][0, :1]).tolist()
+        assert bars.evaluate("plot => plot.data[0].x") == pytest.approx(cosines, abs=1e-4)
+        expect(words).to_contain_text(f"with {number(min(cosines))}")
+    page.locator("#look [value=standardised]").check()
+    page.locator("#heatmap-plot .nsewdrag").click(position={"x": 40, "y": 150})  # on its lowest row
+    expect(page.locator("#similarity-plot .xtitle")).to_contain_text("embeddings")
+    expect(page.locator("#similarity-plot .xtitle")).to_contain_text("standardised cosine")
+    can_be_read(page)
+    page.emulate_media(media="print")
+    expect(page.locator("#look")).to_be_hidden()
 
 
 def test_a_hostile_checkpoint_is_inert_and_nothing_can_be_run(
@@ -104,13 +133,15 @@ def test_a_comparison_and_a_hostile_fit_open_too(engine: Engine, offline: Callab
     version = asked("The plot is thin, the actors a delight.")
     given = Comparison(tuple(specs), poolings, asked(TEXT), "done", version)
     made = Made(WHEN, "https://example.org/?a=b")
-    page = offline("".join(report([COMPARISON], given, {}, {"Text": TEXT}, made, SAY)), WIDTH)
+    page = offline("".join(report([COMPARISON], given, {}, lambda _: {"Text": TEXT}, made, SAY)), WIDTH)
     sees_all(page, ("curves",))
     expect(page.locator(".compare-grid td")).to_have_count(6)
     page.locator(".words label", has_text="delight").hover()
     expect(page.locator(".words .pieces:visible")).to_contain_text("delight")
     can_be_read(page)
-    page = offline("".join(report([LAB], found()[2], {}, {"Table": TRICKS[0]}, Made(WHEN), SAY)), WIDTH)
+    page = offline(
+        "".join(report([LAB], found()[2], {}, lambda _: {"Table": TRICKS[0]}, Made(WHEN), SAY)), WIDTH
+    )
     sees_all(page, ("lab-ranking", "lab-curve", "lab-confusion"))
     expect(page.locator(".numbers tbody tr").first).to_be_visible()
     can_be_read(page)

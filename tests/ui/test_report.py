@@ -1,8 +1,12 @@
 """A report stands alone and holds what the page shows."""
 
+import gzip
+import json
 import re
+from base64 import b64decode
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
+from itertools import islice, product
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,7 +31,7 @@ def classify() -> Tab:
 
 
 def reported(tab: Tab, given: Any, state: Any, link: str = "") -> str:
-    return "".join(report(tab.panels, given, state, tab.facts(given, state), Made(WHEN, link), SAY))
+    return "".join(report(tab.panels, given, state, partial(tab.facts, given), Made(WHEN, link), SAY))
 
 
 def made(backbone: str, text: str, link: str = "", **query: str) -> Document:
@@ -53,6 +57,24 @@ def test_it_loads_nothing_from_anywhere_and_holds_every_figure_and_number() -> N
         assert all(number(values[2, index], 4) in words for index in range(len(view.labels)))
 
 
+def test_its_reader_sees_in_each_frame_what_a_report_of_that_state_holds() -> None:
+    head = anatomy("pair", "not so good", text_pair="but not bad")
+    answer, last = Answered(FakeAnalyst(), head.analysis, {}, head), head.analysis.layers
+    html = reported(classify(), answer, {}, LINK)
+    packed = html.split('id="frames">')[1].split("</script>")[0]
+    found = json.loads(gzip.decompress(b64decode(packed)))
+    places = list(map(int, re.findall(r'data-parts="(\d+)"', html)))
+    assert sum(places) == len(found["parts"])
+    assert len(packed) < len(html) / 5
+    for place, (centring, layer) in enumerate(product(CENTRINGS, range(last + 1))):
+        if layer not in {0, last} or centring == "centred":
+            continue
+        pieces = iter([part["values"][part["at"][place]] for part in found["parts"]])
+        state = {"layer": layer, "centred": centring}
+        there = reported(classify(), answer, state, f"{LINK}&layer={layer}&centred={centring}")
+        assert all("".join(islice(pieces, count)) in there for count in places)
+
+
 def test_it_says_what_was_asked_of_what_and_when() -> None:
     text = made("first", "good", text_pair="or bad", pooling="mean", link=LINK).text
     asked = ("good", "or bad", "First token · sentiment", "mean", "own head", "layer 1 of 2", "2026-11-21")
@@ -74,10 +96,12 @@ def test_hostile_text_stays_text() -> None:
 def test_a_comparison_has_one_too() -> None:
     given = comparison([[answer([0.9, 0.1]), answer([0.2, 0.8])], [answer([0.7, 0.3]), "it is too wide"]])
     whole, away = (
-        Document("".join(report([COMPARISON], given, {}, {"text": "a good film"}, Made(WHEN, link), SAY)))
+        Document(
+            "".join(report([COMPARISON], given, {}, lambda _: {"text": "a good film"}, Made(WHEN, link), SAY))
+        )
         for link in (LINK, "")
     )
-    assert (whole.scripts, list(whole.figures)) == (3, ["curves"])
+    assert (whole.scripts, list(whole.figures)) == (2, ["curves"])
     live, *cells = whole.links
     assert live == LINK
     assert [address.partition("?")[0] for address in cells] == ["https://example.org/"] * 3  # and no refusal

@@ -11,12 +11,6 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey) trigger("input"); // Enter alone is gradio's own submit
 });
 
-// A click on a row of the heat map chooses that layer.
-document.addEventListener("poolscope:picked", ({ detail: { name, y } }) => {
-  if (name !== "heatmap") return;
-  Object.assign(document.querySelector("#layer input[type=range]"), { value: y }).dispatchEvent(new Event("input", { bubbles: true }));
-});
-
 // On a phone the answer comes first: below it, the button folds the question out.
 const button = element.querySelector("button"), asking = element.closest("#asking");
 const fold = (open) => {

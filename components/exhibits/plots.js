@@ -1,5 +1,5 @@
-// Draws every plot of the page: into the same element whenever its figure changes, and not before it is shown.
-// Plotly is gradio's own, which comes with the page's one gr.Plot.
+// Draws every plot, of the page or of a document: into the same element whenever its figure changes, and not before
+// it is shown. Plotly is gradio's own on the page, which comes with its one gr.Plot.
 
 // What is now, with those parts of before that are equal: Plotly draws anew what is another array or object.
 const kept = (before, now) => {
@@ -75,8 +75,8 @@ window.drawPlot = (box, figure, watch) => {
       const moved = wide === width && marks(before, drawn);
       if (moved) window.Plotly.relayout(plot, moved);
       else if (drawn !== before || wide !== width) window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true });
-      if (!before) plot.on("plotly_click", ({ points: [{ x, y }] }) => {
-        plot.dispatchEvent(new CustomEvent("poolscope:picked", { bubbles: true, detail: { name, x, y } }));
+      if (!before && name === "heatmap") plot.on("plotly_click", ({ points: [{ y: value }] }) => { // a row chooses its layer
+        Object.assign(document.querySelector("#layer input[type=range]"), { value }).dispatchEvent(new Event("input", { bubbles: true }));
       });
     } else {
       if (drawn) window.Plotly.purge(plot);
