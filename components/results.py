@@ -78,8 +78,9 @@ def of(results: Table, kind: str, **where: str | Sequence[str]) -> Table:
 
 def each(rows: Table) -> list[Row]:
     """The rows one by one, with their columns as attributes: a tenth of the time of pandas' own."""
-    columns = (rows[column].tolist() for column in rows)
-    return [SimpleNamespace(**dict(zip(rows, row, strict=True))) for row in zip(*columns, strict=True)]
+    names = list(rows)  # once: pandas is slow to say them
+    columns = (rows[name].tolist() for name in names)
+    return [SimpleNamespace(**dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
 
 
 def beside(row: Row, **columns: object) -> Row:

@@ -12,7 +12,7 @@ from transformers import AutoModelForSequenceClassification
 from components.analyses.measuring import sees as measuring
 from components.analyses.sees import Sees
 from components.exhibits.sees import SEES, Sight
-from components.texts import Texts
+from components.texts import Sentence, Texts
 from components.types import Analysis
 from tests.analyses.test_sees import looked, square
 from tests.exhibits.findings.row import Row, Told, told
@@ -35,23 +35,27 @@ def made(family: str, size: str, **config: Any) -> Any:
     return checkpoint(Path(tempfile.mkdtemp()) / family, family, size, **config)
 
 
-def warned(family: str, size: str = "gpt2", turn: bool = False, **config: Any) -> Told:
-    """Warnings on what a tiny model sees."""
-    return lambda say: " ".join(
-        one.said(say) for one in looked(made(family, size, **config), "not good", turn).warnings
-    )
+@cache
+def warnings(family: str, size: str, turn: bool = False, **config: Any) -> tuple[Sentence, ...]:
+    return looked(made(family, size, **config), "not good", turn).warnings
 
 
-def rounding(change: float) -> Told:
+@cache
+def rounded(change: float) -> tuple[Sentence, ...]:
     """Warnings where the first token's state moves so far with each other one, and no other does."""
     moved = torch.eye(4)
     moved[1:, 0] = change
+    with patch.object(measuring, "_moved", lambda *_: iter([moved])):
+        return looked(made("bert", "bert"), "not good").warnings
 
-    def tell(say: Texts) -> str:
-        with patch.object(measuring, "_moved", lambda *_: iter([moved])):
-            return warned("bert", "bert")(say)
 
-    return tell
+def warned(family: str, size: str = "gpt2", turn: bool = False, **config: Any) -> Told:
+    """Warnings on what a tiny model sees."""
+    return lambda say: " ".join(one.said(say) for one in warnings(family, size, turn, **config))
+
+
+def rounding(change: float) -> Told:
+    return lambda say: " ".join(one.said(say) for one in rounded(change))
 
 
 def outputs(_say: Texts) -> dict[str, object]:
