@@ -9,7 +9,7 @@ from itertools import compress
 
 from markupsafe import Markup
 
-from components.analyst import Analyst
+from components.analyst import Analyst, first_of
 from components.errors import PoolscopeError
 from components.exhibits.view import visible
 from components.fitting import MINE, TABLE, OwnHead, read_head
@@ -73,8 +73,13 @@ class BackboneMenu:
         return next((spec for spec in self.specs if spec.key == key), None)
 
     def place(self, key: object) -> str:
-        """Origin of a backbone; an unknown one is among the first."""
-        return place(self.get(key) or self.specs[0])
+        """Origin of a backbone; an unknown one is where the first is."""
+        return place(self.get(key) or self.first)
+
+    @property
+    def first(self) -> BackboneSpec:
+        """The backbone that the page begins with."""
+        return first_of(self.specs) or self.specs[0]
 
     @property
     def places(self) -> Menu:
@@ -213,9 +218,10 @@ def load_compared() -> str:
 
 
 def suited(example: Example, chosen: str, backbones: Sequence[BackboneSpec]) -> str:
-    """The backbone for an example: its own, else the chosen one, else the first that takes as many texts."""
+    """The backbone for an example: its own, else the chosen one if it takes as many texts, else the first."""
     count = 2 if example.text_pair else 1
-    fitting = [spec.key for spec in backbones if spec.available and spec.texts in (None, count)]
-    if any(spec.key == example.backbone and spec.available for spec in backbones):
+    here = {spec.key: spec.texts for spec in backbones if spec.available}
+    if example.backbone in here:
         return example.backbone
-    return chosen if chosen in fitting else next(iter(fitting), chosen)
+    first = first_of(backbones, count)
+    return chosen if first is None or here.get(chosen, 0) in (None, count) else first.key

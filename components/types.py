@@ -146,7 +146,8 @@ class BackboneSpec:
     ``texts`` is how many texts the head was trained on (1, 2), or None where that is not known.
     ``probes`` is the file of its probes, or None; ``probed`` are the keys of the tasks that it holds.
     ``architecture`` and ``labels`` are empty for a hub entry that is not on this machine yet (``available``
-    is false); ``size`` is what has to be downloaded for it, in bytes, or None where that is not known.
+    is false); ``size`` is what has to be downloaded for it, in bytes, or None where that is not known;
+    ``weights`` is how many bytes of weights are on this machine.
     ``declared`` is what its modules.json says of how a vector is made, or why that cannot be read; None: it
     has none.
     """
@@ -166,6 +167,7 @@ class BackboneSpec:
     available: bool = True
     licence: str = ""
     size: int | None = None
+    weights: int = 0
     package: str | None = None
     declared: Declaration | Sentence | None = None
 

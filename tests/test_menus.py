@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.analyst import first_of
 from components.menus import GROUPS, BackboneMenu, Choices, Example, suited
 from components.model import pooling
 from components.texts import Sentence, in_bytes, load_texts
@@ -40,6 +41,31 @@ def test_where_a_backbone_comes_from_and_what_it_takes(spec: BackboneSpec, place
     models = BackboneMenu((BUNDLED, replace(spec, key="asked")), True, SAY)
     assert models.place("asked") == place
     assert (title, "asked") in models.within(place)
+
+
+def known(key: str, weights: int, texts: int | None = 1, available: bool = True) -> BackboneSpec:
+    return replace(SPEC, key=key, weights=weights, texts=texts, available=available)
+
+
+@pytest.mark.parametrize(
+    ("largest", "first"),
+    [
+        (known("hub", 268_000_000), ["hub", "pair"]),
+        (known("hub", 268_000_000, available=False), ["mini", "pair"]),
+        (known("slow", 438_000_000), ["mini", "pair"]),
+        (known("new", 91_000_000, None), ["mini", "pair"]),  # no head of it is known to be trained
+        (known("cross", 57_000_000, 2), ["mini", "cross"]),
+    ],
+)
+def test_the_largest_that_is_here_quick_and_has_a_head_is_first(
+    largest: BackboneSpec, first: list[str]
+) -> None:
+    models = (known("mini", 4_000_000), known("pair", 4_000_000, 2), known("other", 3_000_000), largest)
+    assert [suited(Example("", "a", pair), "gone", models) for pair in ("", "b")] == first
+    assert BackboneMenu(models, True, SAY).first.key == first[0]
+    assert suited(Example("", "a", backbone="mini"), "hub", models) == "mini"  # what it was written for
+    new = known("one", 4, None), known("two", 9, None)  # of which the order decides
+    assert [first_of(some) for some in (new, new[1:], ())] == [new[0], new[1], None]
 
 
 def test_offline_no_size_is_promised() -> None:

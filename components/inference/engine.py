@@ -18,7 +18,7 @@ from huggingface_hub import is_offline_mode
 from components.analyses.analyze import Cell, Compared
 from components.analyses.fit import fit_table, to_rows
 from components.analyses.registry import Step, analyses
-from components.analyst import CANCELLATION
+from components.analyst import CANCELLATION, first_of
 from components.errors import PoolscopeError
 from components.fitting import MINE, Fit, Plan, Stage, Table
 from components.inference.jobs import Job, Runner, in_turns
@@ -134,11 +134,12 @@ class Desk:
         self._runner.close(seconds)
 
     def first(self) -> Job | None:
-        """Choose the job to run first."""
-        for first in self.backbones():
-            if first.available:
-                return Job("analyze", first, version(first), (self._whole(Query(first.key, "warm")),))
-        return None
+        """Choose the job to run first: of the backbone that the page begins with."""
+        found = self.backbones()
+        first = first_of(found) or first_of(found, 2)
+        if first is None:
+            return None
+        return Job("analyze", first, version(first), (self._whole(Query(first.key, "warm")),))
 
     def _cells(self, spec: BackboneSpec, queries: Sequence[Query]) -> tuple[Cell, ...]:
         plan: list[Asked | Cell] = []

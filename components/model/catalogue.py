@@ -23,7 +23,7 @@ from components.texts import Sentence, in_bytes
 from components.types import BackboneSpec, Declaration, TaskSpec
 
 GONE: Mapping[str, Any] = MappingProxyType(  # what is known of a checkpoint that is not on this machine
-    {"architecture": "", "labels": (), "available": False, "declared": None}
+    {"architecture": "", "labels": (), "available": False, "weights": 0, "declared": None}
 )
 LONGEST = 200  # characters of a class's name
 Version = tuple[tuple[int, int, int], ...]  # time, size and inode of each file that was read
@@ -103,6 +103,7 @@ def stated(found: Path, own: Path, _version: Version) -> Mapping[str, Any]:
         "architecture": architecture if len(architecture) <= LONGEST else "",
         "labels": labels if all(len(label) <= files.LABEL for label in labels) else (),
         "available": bool(config),
+        "weights": sum(file.stat().st_size for file in files.weights_in(own)),
         "declared": declared,
     }
 

@@ -38,7 +38,7 @@ class Question:
         self.analyst, self.mine, self.say, self.choices = analyst, mine, say, Choices.of(analyst)
         self.summaries = {spec.key: unlinked(visible(spec.summarised(say))) for spec in analyst.poolings()}
         models, first = self.models(()), examples[0]
-        key = suited(first, models.specs[0].key, models.specs)
+        key = suited(first, models.first.key, models.specs)
         query = Query(key, first.text, first.text_pair, first.pooling)
         offers = self._offers(query, models, 0)
         with gr.Column(elem_id="asking"):

@@ -51,13 +51,14 @@ def test_a_folder_and_a_hub_entry(tmp_path: Path, cache: Path) -> None:
     assert (hub.source, hub.location, hub.revision) == ("hub", "org/name", COMMIT)
     assert (hub.texts, hub.licence, hub.size, hub.available) == (None, "apache-2.0", 268_000_000, False)
     assert (local.licence, local.size) == ("", None)
-    whole = {"config.json": json.dumps(CONFIG), "model.safetensors": "", "tokenizer.json": "{}"}
+    whole = {"config.json": json.dumps(CONFIG), "model.safetensors": "weights", "tokenizer.json": "{}"}
     for name, text in whole.items():  # it is there when all of its files are
         assert not refreshed(hub).available
         assert refreshed(hub).labels == ()
         (cache / name).write_text(text)
     known = refreshed(hub)
     assert (known.available, known.architecture, known.labels) == (True, local.architecture, local.labels)
+    assert [spec.weights for spec in (local, hub, known)] == [0, 0, len("weights")]
     (cache / "model.safetensors").unlink()
     assert refreshed(known) == hub
 
