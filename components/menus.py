@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from components.analyst import Analyst, first_of
 from components.errors import PoolscopeError
-from components.exhibits.view import visible
+from components.exhibits.view import classify_link, visible
 from components.fitting import MINE, TABLE, OwnHead, read_head
 from components.texts import ASSETS, Texts, in_bytes
 from components.types import BackboneSpec, PoolingSpec, Query, TaskSpec
@@ -90,7 +90,7 @@ class BackboneMenu:
 
     def within(self, name: object) -> Menu:
         """The backbones of one place."""
-        return [(self._title(spec), spec.key) for spec in self.specs if place(spec) == name]
+        return [(self.title(spec), spec.key) for spec in self.specs if place(spec) == name]
 
     def note(self, key: object) -> str:
         """Line about a backbone, not escaped, with the licence of a model from the hub."""
@@ -102,7 +102,8 @@ class BackboneMenu:
             parts.append(licence(spec, self.say))
         return unlinked(" · ".join(parts))
 
-    def _title(self, spec: BackboneSpec) -> str:
+    def title(self, spec: BackboneSpec) -> str:
+        """What a backbone is called, not escaped, and what it takes to have it here."""
         title = visible(spec.said(self.say))
         if spec.available:
             return title
@@ -110,6 +111,15 @@ class BackboneMenu:
             return self.say("models.to_download", title=title, size=in_bytes(spec.size).said(self.say))
         key = "models.to_download_unsized" if self.online else "models.offline"
         return self.say(key if absent(spec) else "question.absent", title=title)
+
+
+def full_size(query: Query, spec: BackboneSpec, online: bool, say: Texts) -> Markup:
+    """Link to the same question of ``spec``; nothing where it can neither be asked nor downloaded."""
+    address = classify_link(Query(spec.key, query.text, query.text_pair), say)
+    if not address or (absent(spec) and not online):
+        return Markup()
+    link = Markup('<a href="{}">{}</a>').format(address, BackboneMenu((spec,), online, say).title(spec))
+    return say.html("verdict.full_size", link=link)
 
 
 @dataclass(frozen=True)

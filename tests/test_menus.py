@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.analyst import first_of
-from components.menus import GROUPS, BackboneMenu, Choices, Example, suited
+from components.menus import GROUPS, BackboneMenu, Choices, Example, full_size, suited
 from components.model import pooling
 from components.texts import Sentence, in_bytes, load_texts
 from components.types import BackboneSpec, Declaration, PoolingSpec, Query
@@ -66,6 +66,19 @@ def test_the_largest_that_is_here_quick_and_has_a_head_is_first(
     assert suited(Example("", "a", backbone="mini"), "hub", models) == "mini"  # what it was written for
     new = known("one", 4, None), known("two", 9, None)  # of which the order decides
     assert [first_of(some) for some in (new, new[1:], ())] == [new[0], new[1], None]
+
+
+def test_a_full_size_model_is_named_where_it_can_be_had_and_is_asked_the_same() -> None:
+    query = Query("mini", "so <good>", "& bad", "mean", head="probe")
+    asked = (
+        "?lang=en&amp;text=so+%3Cgood%3E&amp;pair=%26+bad&amp;backbone=key&amp;pooling=native&amp;head=own"
+    )
+    absent = replace(SPEC, size=268_064_743)
+    here = replace(absent, available=True)
+    for spec, online, told in ((here, False, "Title"), (absent, True, "Title · 268 MB to download")):
+        assert full_size(query, spec, online, SAY) == f' Full size: <a href="{asked}">{told}</a>'
+    assert full_size(query, absent, False, SAY) == ""
+    assert full_size(replace(query, text="long " * 1000), here, True, SAY) == ""  # no link holds it
 
 
 def test_offline_no_size_is_promised() -> None:

@@ -138,6 +138,7 @@ def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
     return Markup('<p class="rest">{}</p>').format(say(words, count=len(rest), share=share))
 
 
+BESIDE = "beside"  # under this key of the state, HTML of what the page says beside of a miniature
 TOLD = ("no_end", "no_chat", "skips", "skips_end")  # warnings that are of the verdict itself
 NAMED = 4  # tokens that the sentence names; more are only counted
 WHOLE_ROW, CUT_ROW = 24, 18  # tokens; a row of more is cut to its ends and what is read, the others counted
@@ -179,6 +180,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
             for one in chosen_labels(analysis)
         ],
         details=say.together(filter(None, details)),
+        beside=state.get(BESIDE, ""),
         notices=[one for one in analysis.warnings if one not in (analysis.unreadable, *told, *typed)],
         said=lambda sentence: visible(sentence.said(say)),
         token_html=token_html,

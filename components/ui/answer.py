@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 from cachetools import LRUCache, cached
+from markupsafe import Markup
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.importance import Importance
@@ -28,9 +29,10 @@ from components.exhibits.frames import Part, frames, frames_json
 from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of, integrates
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import SEES, Sight, turns
-from components.exhibits.verdict import mistake
+from components.exhibits.verdict import BESIDE, mistake
 from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, light, shorten, visible
 from components.markup import render
+from components.menus import full_size
 from components.texts import Sentence, Texts
 from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
@@ -443,6 +445,8 @@ class Answer:
 
     def __init__(self, analyst: Analyst, say: Texts) -> None:
         self.say, self.shown, self.opened = say, gr.State(None), gr.State(panels.TOKENS.key)
+        listed = [spec for spec in analyst.backbones() if spec.source == "hub"]
+        self.analyst, self.full = analyst, {spec.task: spec.key for spec in reversed(listed)}
         self.kept: LRUCache[Any, str] = LRUCache(KEPT, getsizeof=len)
         self.lock = threading.Lock()
         summary, token_view = on_page.build_places(panels.ANSWER, say), panels.TOKENS
@@ -537,8 +541,9 @@ class Answer:
         updates: Updates = {self.shown: view, self.answered: key}
         updates |= on_page.changed(self._menus(view, state), self._menus(old, state) if old else {})
         updates |= {} if old else {self.area: gr.update(visible=True)}
+        beside = {BESIDE: self._full_size(view.analysis)}
         for panel in self.panels:
-            updates |= panel.show(panel.panel.subject(answered), state)
+            updates |= panel.show(panel.panel.subject(answered), {**state, **beside})
         updates |= {view.watch: key for view in self.asked if view.tab.id == opened}
         for one in self.plain:
             updates |= one.empty(before)
@@ -551,6 +556,13 @@ class Answer:
         if opened == panels.HEAD.key:
             return updates | self.head.show(answered.anatomy, state)
         return updates | self.head.empty(view.analysis, state, before)
+
+    def _full_size(self, analysis: Analysis) -> Markup:
+        """Link from a miniature to the first full-size model that is listed for its task, if there is any."""
+        bundled, key = analysis.backbone.source == "bundled", self.full.get(analysis.backbone.task)
+        if not bundled or key is None:  # to look at the files of all others takes as long as to answer
+            return Markup()
+        return full_size(analysis.query, self.analyst.find(key), self.analyst.online, self.say)
 
     def _menus(self, view: View, state: State) -> Updates:
         last, chosen = view.analysis.layers, str(view.analysis.query.reference)

@@ -19,7 +19,7 @@ from components.ui.answer import WAYS
 from components.ui.classify import Classify
 from components.ui.places import NOTHING, Places, Updates
 from components.ui.question import to_query, to_reference
-from tests.ui.fake import FakeAnalyst
+from tests.ui.fake import KINDS, FakeAnalyst, Kind
 from tests.ui.fake_answers import fake_head
 from tests.ui.page import HEAD, PLAN, Counting, Page, function_of, place_of, tab_alone
 
@@ -129,6 +129,19 @@ def test_what_may_be_typed_around_the_text_is_a_button(page: Page, analyst: Coun
     plain = page.set(text="good")
     assert not any(plain[button].get("visible") for button in answer.ways.values())
     assert page.tab.write("end", page.values) == NOTHING
+
+
+def test_the_largest_is_asked_first_and_a_miniature_says_what_it_is() -> None:
+    first, last, *_ = (kind.spec for kind in KINDS)
+    mini = replace(first, source="bundled")
+    kinds = tuple(map(Kind, (mini, replace(last, weights=268_000_000))))
+    page = Page(Counting(kinds))
+    question, verdict = page.tab.question, page.tab.answer.verdict
+    assert (question.backbone.value, question.place.value) == ("last", "here")
+    assert "A miniature" not in page.set()[verdict]
+    said = page.set(backbone="first")[verdict]
+    assert "A miniature: 2 layers, trained for this page. Full size: <a href=" in said
+    assert "backbone=far&amp;" in said  # which the hub has for its task
 
 
 @pytest.mark.parametrize("part", ["text", "backbone", "pooling", "reference", "head"])

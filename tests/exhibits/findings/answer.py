@@ -57,6 +57,7 @@ def because(key: str, **values: object) -> Row:
 
 ALL, NONE, SOME = (verdict(reading(WHOLE, *which)) for which in (range(12), (), (1, 2)))
 ONE = verdict(analysis())  # [CLS] of four
+BUNDLED = verdict(replace(analysis(), backbone=replace(analysis().backbone, source="bundled")))
 UNSURE = saying("emotions", 0.4, 0.1, 0.5, 0.2)
 UNREAD = Sentence("warnings.unreadable", count=3, total=4, token="[UNK]")
 BODY = verdict(replace(analysis(), body_trained=False))
@@ -182,6 +183,7 @@ ROWS = {
         {},
         verdict(analysis("untrained")),
     ),
+    "verdict.miniature": Row(BUNDLED, {"count": 2}, ONE),
     "verdict.untrained": Row(verdict(analysis("untrained")), {}, BODY),
     "verdict.untrained_body": Row(BODY, {}, verdict(analysis("untrained"))),
     "reads.largest": Row(sharing(0.7, 0.2, 0.1), {"token": "[CLS]", "share": "70 %"}, sharing(0.4, 0.4, 0.2)),
