@@ -148,6 +148,20 @@ class Choices:
         needed = probed and any(spec.key == query.pooling and _probed(spec) for spec in self.pooled)
         return tuple(compress(HEADS, (not needed, probed, own_head(query) is not None)))
 
+    def headed(self, query: Query, before: BackboneSpec | None, backbone: BackboneSpec | None) -> Query:
+        """``query`` with the first head of its ``backbone``, if it has that of the one ``before`` by now.
+
+        The first is a probe where the checkpoint's own is not known to be trained.
+        """
+
+        def first(spec: BackboneSpec) -> str:
+            probed = spec.texts is None and bool(self.tasks(replace(query, backbone=spec.key)))
+            return HEADS[int(probed)]
+
+        if before is None or backbone is None or before.key == backbone.key or query.head != first(before):
+            return query
+        return replace(query, head=first(backbone))
+
     def poolings(self, query: Query, backbone: BackboneSpec | None, say: Texts) -> Menu:
         """(title, key) of the poolings that the query's ``backbone`` can be asked for, in groups.
 

@@ -81,6 +81,25 @@ def test_a_full_size_model_is_named_where_it_can_be_had_and_is_asked_the_same() 
     assert full_size(replace(query, text="long " * 1000), here, True, SAY) == ""  # no link holds it
 
 
+def test_another_backbone_is_asked_with_the_head_that_it_has() -> None:
+    specs = {spec.key: spec for spec in BACKBONES}
+    specs["new"] = replace(specs["first"], key="new", texts=None)  # its own head is random
+    choices = replace(CHOICES, probed={**CHOICES.probed, "new": ("sentiment",)})
+    for before, given_, after, head in (
+        ("first", "own", "new", "probe"),
+        ("new", "probe", "first", "own"),
+        ("new", "own", "first", "own"),  # chosen by the visitor, or by a link
+        ("first", "probe", "last", "probe"),
+        ("new", "own", "new", "own"),
+        ("", "own", "new", "own"),  # as a link says
+        ("first", "mine", "new", "mine"),
+    ):
+        query = Query(after, "good", head=given_)
+        assert choices.headed(query, specs.get(before), specs[after]).head == head
+        pair = choices.headed(replace(query, text_pair="bad"), specs["first"], specs["new"])
+        assert pair.head == given_  # there is no probe for pairs
+
+
 def test_offline_no_size_is_promised() -> None:
     models = BackboneMenu((SPEC,), False, SAY)
     assert models.within("hub") == [("Title · not available offline", "key")]

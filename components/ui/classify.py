@@ -165,7 +165,9 @@ class Classify(Tab):
         asked, shown = self._asked(given), given[self.answer.shown]
         again = shown and shown.analysis.backbone.key == asked.backbone
         models = self.question.models(given[self.question.found], shown.analysis.backbone if again else None)
-        query = self.question.choices.fitted(asked, models.get(asked.backbone))
+        choices, backbone = self.question.choices, models.get(asked.backbone)
+        last = given[self.download.offered] or (shown.analysis.backbone if shown else None)
+        query = choices.fitted(choices.headed(asked, last, backbone), backbone)
         before: Query | None = shown.analysis.query if shown else None
         about = attrgetter("backbone", "text", "text_pair")
         if isinstance(query.reference, int) and (before is None or about(query) != about(before)):

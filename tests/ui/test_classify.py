@@ -131,17 +131,19 @@ def test_what_may_be_typed_around_the_text_is_a_button(page: Page, analyst: Coun
     assert page.tab.write("end", page.values) == NOTHING
 
 
-def test_the_largest_is_asked_first_and_a_miniature_says_what_it_is() -> None:
+def test_the_largest_is_asked_first_and_a_checkpoint_without_a_head_with_its_probe() -> None:
     first, last, *_ = (kind.spec for kind in KINDS)
-    mini = replace(first, source="bundled")
-    kinds = tuple(map(Kind, (mini, replace(last, weights=268_000_000))))
-    page = Page(Counting(kinds))
+    mini, new = replace(first, source="bundled"), replace(first, key="new", texts=None)
+    kinds = tuple(map(Kind, (mini, replace(last, weights=268_000_000), new)))
+    page = Page(analyst := Counting(kinds))
     question, verdict = page.tab.question, page.tab.answer.verdict
     assert (question.backbone.value, question.place.value) == ("last", "here")
     assert "A miniature" not in page.set()[verdict]
     said = page.set(backbone="first")[verdict]
     assert "A miniature: 2 layers, trained for this page. Full size: <a href=" in said
     assert "backbone=far&amp;" in said  # which the hub has for its task
+    page.set(backbone="new")
+    assert (analyst.asked[-1].head, page.values[question.head]) == ("probe", "probe")
 
 
 @pytest.mark.parametrize("part", ["text", "backbone", "pooling", "reference", "head"])
