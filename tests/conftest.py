@@ -25,8 +25,8 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "memory", "refusals")),
         *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
         *("cluster", "inference/test_workers.py"),
-        *(f"ui/test_{name}.py" for name in ("api", "compare")),
-        *(f"test_{name}.py" for name in ("hostile_inputs", "offline", "readme", "swaps")),
+        *(f"ui/test_{name}.py" for name in ("api", "compare", "memory", "parsing")),
+        *(f"test_{name}.py" for name in ("hostile_inputs", "how_to", "offline", "readme", "swaps")),
     ),
     "families": ("families", *(f"model/test_{name}.py" for name in ("families", "live"))),
 }

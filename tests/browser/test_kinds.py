@@ -106,6 +106,7 @@ def test_a_refused_fit_can_be_asked_again_and_what_is_no_table_is_said(fake: Ope
     page.get_by_role("button", name="Fit", exact=True).click()
     expect(page.locator("#lab-status")).to_contain_text("Nothing was fitted")
     expect(page.get_by_text("Too many.")).to_be_visible()
+    page.locator(".toast-close").click()  # it would move for ten seconds
     (refused,) = visitor.faults  # the browser's own note of the answer
     assert "429" in refused
     visitor.faults.clear()
