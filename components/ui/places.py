@@ -77,7 +77,9 @@ def script() -> str:
 
 def plain_html(html: str = "", elem_id: str | None = None, run: str | None = None, **more: Any) -> gr.HTML:
     """Make a piece of HTML, which runs nothing: gradio's own default tells the server of each click."""
-    return gr.HTML(html, elem_id=elem_id, js_on_load=run, **more)
+    piece = gr.HTML(html, elem_id=elem_id, js_on_load=run, **more)
+    vars(piece)["example_payload"] = str  # the page would carry gradio's, of what no program sends, with each
+    return piece
 
 
 def scripted_html(names: str, html: str = "", elem_id: str | None = None, **more: Any) -> gr.HTML:

@@ -36,7 +36,7 @@ from components.ui.public.heads import BoundedProtocol
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS, EXPLAIN, PLAIN, Endpoints, endpoints_of, page_path
-from components.ui.public.response_cache import ADDRESS, OWN, ResponseCache
+from components.ui.public.response_cache import ADDRESS, HERE, OWN, ResponseCache
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware, encoded
 
@@ -171,8 +171,9 @@ def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> AS
     def finish(path: str, body: bytes) -> bytes:
         if path not in pages:  # a program calls by the address that it knows
             return body.replace(ADDRESS, url.encode() if examples.fullmatch(path) else b"")
-        before = first.get(path, b"") + runs
-        return body.replace(ADDRESS, OWN).replace(internals.APP, before + internals.APP, 1)
+        before, script = first.get(path, b"") + runs, b"<script>"
+        body = body.replace(ADDRESS, OWN).replace(script, HERE + script, 1)
+        return body.replace(internals.APP, before + internals.APP, 1)
 
     threading.Thread(target=answer, daemon=True).start()
     return ResponseCache(app, version, finish=finish)

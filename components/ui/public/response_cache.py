@@ -24,7 +24,8 @@ HASHED = re.compile(r".*[-.][\w-]{8}\.(js|css|woff2?)")  # a name that changes w
 KEEP_FOREVER, ASK_AGAIN = "public, max-age=31536000, immutable", "no-cache"
 HOST = "poolscope.invalid"
 ADDRESS = f"http://{HOST}".encode()  # as gradio is asked
-OWN = b'"+new URL(".",location).href.slice(0,-1)+"'  # the same in the browser, within a string of a script
+OWN = b'"+here+"'  # the same in the browser, within a string of a script: a page has it a hundred times
+HERE = b'<script>const here=new URL(".",location).href.slice(0,-1)</script>'  # stands before all that name it
 ENCODERS: Mapping[str, Callable[[bytes], bytes]] = {  # the first that a browser takes
     "br": lambda body: brotli.compress(body, quality=5),
     "gzip": lambda body: zlib.compress(body, level=6, wbits=31),
