@@ -99,7 +99,8 @@ class Declaration:
     ``width``: of a hidden state, D. ``longest``: after how many tokens ``encode`` cuts a text, where the
     files say so. ``prompt``: what it puts before every text; "": nothing. ``lowercases``: whether it makes
     the text lower case. ``includes_prompt``: whether the poolings take the tokens of a prompt.
-    ``templated``: whether it puts the text into the tokenizer's chat template.
+    ``templated``: whether it puts the text into the tokenizer's chat template. ``skipped``: tokens of a
+    second text whose vectors are left out.
     """
 
     poolings: tuple[str, ...]
@@ -114,6 +115,7 @@ class Declaration:
     asked: tuple[int, ...] = ()
     mixed: Mixed | None = None
     templated: bool = False
+    skipped: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

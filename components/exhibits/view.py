@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from components.exhibits.control import Brought, Choice, Control, State, Whole
 from components.texts import Texts
-from components.types import Analysis, Bools, Centring, Floats, Query
+from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 
 MARKS = ("##", "Ġ", "▁")  # what vocabularies put before a piece: it continues a word, or follows a space
 CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where a class name may break on a narrow screen
@@ -25,12 +25,16 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
 
 
 def labels_of(analysis: Analysis) -> tuple[str, ...]:
-    """A readable label for each of the T tokens, not escaped.
+    """A readable label for each of the T tokens of an answer, not escaped."""
+    return token_labels(analysis.tokens, (analysis.query.text, analysis.query.text_pair))
+
+
+def token_labels(tokens: Tokens, texts: Sequence[str]) -> tuple[str, ...]:
+    """A readable label for each of the T tokens of ``texts``, not escaped.
 
     ASCII pieces keep their vocabulary form. Others show the characters that they stand for, since
     byte-level vocabularies spell these in a code of their own; pieces of one character are numbered.
     """
-    tokens, texts = analysis.tokens, (analysis.query.text, analysis.query.text_pair)
     pieces: list[tuple[str, object]] = []  # a label, and what neighbours share that spell one character
     places = zip(tokens.segment.tolist(), tokens.span.tolist(), strict=True)
     for index, (raw, (segment, (start, end))) in enumerate(zip(tokens.text, places, strict=True)):

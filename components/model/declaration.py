@@ -9,6 +9,7 @@ warning, such as an unknown activation, is refused here.
 
 from __future__ import annotations
 
+import string
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -106,6 +107,10 @@ def read_declaration(folder: Path) -> Declaration | None:
     if body != files.body(folder):
         raise RefusalError("refusals.declared_place", file=MODULES, name=body.name)
     made, kept = _made(folder, modules), encoding.number("truncate_dim")
+    if encoding.says.get("model_type") == SEVERAL[0]:  # of pylate, which lists no mask
+        words = encoding.says.get("skiplist_words")
+        listed = {"skiplist_words": string.punctuation if words is None else words}
+        made = replace(made, skipped=_skipped(replace(encoding, says=listed)))
     return replace(
         made,
         kind="logits" if made.asked else KNOWN["kinds"][last],
@@ -157,9 +162,21 @@ def _made(folder: Path, modules: list[_Module]) -> Declaration:
             steps.append(Normalize())
         elif kind == MIXED:
             found = replace(found, mixed=_mixed(config, folder, path))
+        elif kind == "MultiVectorMask":
+            found = replace(found, skipped=_skipped(config))
         elif kind == "LogitScore":
             found = replace(found, asked=_asked(config))
     return replace(found, steps=tuple(steps))
+
+
+def _skipped(config: _Config) -> tuple[str, ...]:
+    """Tokens that are left out of documents; refused is what leaves others out."""
+    words, tasks = config.says.get("skiplist_words") or (), config.says.get("skiplist_tasks", ["document"])
+    if config.says.get("keep_only_token_ids") or tasks not in ([], ["document"]):
+        raise config.refusal("keep_only_token_ids" if tasks in ([], ["document"]) else "skiplist_tasks")
+    if not isinstance(words, list | str | tuple) or not all(isinstance(word, str) for word in words):
+        raise config.refusal("skiplist_words")
+    return tuple(words) if tasks else ()
 
 
 def _mixed(config: _Config, folder: Path, path: str) -> Mixed | None:
@@ -183,8 +200,9 @@ def _asked(config: _Config) -> tuple[int, ...]:
 
 def read_prompts(folder: Path) -> tuple[tuple[str, str], ...]:
     """Its prompts by name; none where the files in ``folder`` say nothing that can be read."""
-    said = files.read_object(folder / ENCODING).get("prompts")
-    listed = list(said.items()) if isinstance(said, dict) else []
+    stated = files.read_object(folder / ENCODING)
+    prefixes = [(name, stated.get(f"{name}_prefix")) for name in ("query", "document")]  # of older ones
+    listed = [*_object(stated.get("prompts")).items(), *prefixes]
     texts = [(name[:LONGEST_TRIED], text) for name, text in listed if isinstance(text, str)]
     return tuple((name, text) for name, text in texts if 0 < len(text) <= LONGEST_TRIED)[:MOST_PROMPTS]
 

@@ -68,20 +68,22 @@ class AskedView:
         shown: gr.State,
         say: Texts,
         beside: Callable[[], object] | None = None,
-        below: Callable[[], object] = lambda: None,
+        below: Callable[[], Iterable[on_page.Places]] = tuple,
     ) -> None:
         """Lay the view out, within its tab: gradio counts what stands between tabs as tabs.
 
-        What ``beside`` builds stands in the last column of the first row, what ``below`` builds under all.
+        What ``beside`` builds stands in the last column of the first row, what ``below`` builds under all:
+        places of other panels, which are filled with it.
         """
         self.analyst, self.shown, self.say = analyst, shown, say
         with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view") as self.tab:
             self.places = on_page.build_places(panel, say, beside)
-            below()
+            self.below = tuple(below())
             self.stored = gr.State(None)
             self.watch = on_page.watched_html()
         self.first = self.places.places[0].above
-        self.parts: list[Any] = [self.stored, *self.places.parts]
+        self.filled = [part for places in (self.places, *self.below) for part in places.parts]
+        self.parts: list[Any] = [self.stored, *self.filled]
 
     def connect(
         self, fill: Callable[[Given], Any], outputs: list[Any], inputs: Iterable[Any] = (), events: Any = ()
@@ -99,8 +101,12 @@ class AskedView:
         """Ask about the last answer what the panel shows, unless it stands there."""
         if (query := self.asked(given)) is None:
             return NOTHING
-        subject = self.places.panel.subject(panels.Answered(self.analyst, given[self.shown].analysis, {}))
-        return self.show(subject, subject if isinstance(subject, Sentence) else query, {})
+        answered = panels.Answered(self.analyst, given[self.shown].analysis, {})
+        subject = self.places.panel.subject(answered)
+        updates = self.show(subject, subject if isinstance(subject, Sentence) else query, {})
+        for places in self.below:
+            updates |= places.show(places.panel.subject(answered), {})
+        return updates
 
     def show(self, subject: Any, stored: object, state: State) -> Updates:
         """Show what came."""
@@ -110,7 +116,7 @@ class AskedView:
         """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
         if before.get(self.stored, "unknown") is None:
             return {}
-        return {self.stored: None, **dict.fromkeys(self.places.parts, "")}
+        return {self.stored: None, **dict.fromkeys(self.filled, "")}
 
 
 # The label to explain is one control with two menus: one at the lens, which is drawn anew of what came, and
@@ -502,8 +508,9 @@ class Answer:
             self.sees.build_watch()
 
     def _plain_view(self, panel: Panel[Any, Any], analyst: Analyst) -> AskedView:
-        def below() -> None:
+        def below() -> Iterator[on_page.Places]:
             if panel is panels.PADDING:
+                yield on_page.build_places(panels.MATCHES, self.say)
                 self.detectives = [
                     Detective(name, panel, boxes, analyst, self.shown, self.say)
                     for name, panel, boxes in DETECTIVES

@@ -13,7 +13,16 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
-from components.exhibits.panels import HEAD, IMPORTANCE, ORIGIN, READING, SEEING, Answered, views
+from components.exhibits.panels import (
+    HEAD,
+    IMPORTANCE,
+    MATCHES,
+    ORIGIN,
+    READING,
+    SEEING,
+    Answered,
+    views,
+)
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, visible
 from components.fitting import MINE
 from components.markup import render
@@ -56,7 +65,7 @@ class Classify(Tab):
         self.waits = [answer.verdict]
         # The verdict, tokens, where it comes from, the head, what is asked; how to read them, for the report.
         answered = [places.panel for places in answer.panels]
-        self.panels = [*answered, ORIGIN, SEEING, HEAD, IMPORTANCE, *views(), READING]
+        self.panels = [*answered, ORIGIN, SEEING, HEAD, IMPORTANCE, *views(), MATCHES, READING]
         self._connect()
 
     def _linked(self) -> list[Linked]:

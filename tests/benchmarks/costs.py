@@ -38,11 +38,13 @@ def answers(engine: Engine, key: str) -> Mapping[str, Callable[[], object]]:
 
     A vector is found where a pooling made it; noise is not, nor a score of one half.
     """
-    query = Query(key, TEXT)
+    query, pair = Query(key, TEXT), {"maxsim": Query(key, TEXT, OTHER)}
     mean = features(engine, key, [TEXT], ["mean"])["mean"][0].tolist()
     noise = np.random.default_rng(0).normal(size=len(mean)).tolist()
     options = {"trace": {"other": OTHER}, "detect": {"vector": noise}, "detect_score": {"scores": [0.5]}}
-    asked = {name: partial(engine.ask, name, query, **options.get(name, {})) for name in analyses()}
+    asked = {
+        name: partial(engine.ask, name, pair.get(name, query), **options.get(name, {})) for name in analyses()
+    }
     return asked | {
         "no integrals": partial(asked["importance"], integrated=False),
         "detect found": partial(asked["detect"], vector=mean),
@@ -60,7 +62,7 @@ def report() -> bool:
     for name, each in took.iterrows():
         says = ""
         if name in analyses():
-            cost = analyses()[name].cost.of(len(TEXT) + len(OTHER) * (name == "trace"))
+            cost = analyses()[name].cost.of(len(TEXT) + len(OTHER) * (name in ("trace", "maxsim")))
             right &= cost / FACTOR <= units[name] <= cost * FACTOR
             says = f"{cost:.3g}"
         print(f"{name:<16}{says:>9}{units[name]:>9.3g}{each.min():>9.0f} to {each.max():.0f}")

@@ -203,6 +203,11 @@ def important() -> list[Any]:
     return [*map(answered, anatomies()), *(SimpleNamespace(importance=one) for one in others)]
 
 
+def matches() -> list[Any]:
+    """The usual ones, of a pair or not, and a refusal."""
+    return [*map(answered, anatomies()), SimpleNamespace(maxsim=Sentence("errors.died"))]
+
+
 def scored() -> list[Any]:
     """A match, none, one in hostile words, and a refusal."""
     found, none = (made_up_score(anatomies()[0].analysis, scores) for scores in ("0.25 0.75", "0 0.5"))
@@ -217,6 +222,7 @@ ANSWERS: Mapping[Panel[Any, Any], Callable[[], Sequence[Any]]] = {
     panels.COMPARISON: comparisons,
     panels.TRACING: traced_comparisons,
     panels.PADDING: padded,
+    panels.MATCHES: matches,
     panels.DETECTIVE: detections,
     panels.SCORES: scored,
     panels.IMPORTANCE: important,

@@ -1,5 +1,6 @@
 """Heads that stand in modules.json give what sentence-transformers' own classes give, or are named."""
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -99,6 +100,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model.save(str(folder / key), create_model_card=False)
     for key in ("unknown", "infinite"):
         CrossEncoder(str(folder / "cls"), device="cpu").save(str(folder / key), create_model_card=False)
+    older = shutil.copytree(folder / "colbert", folder / "pylate")  # as pylate saved it: no mask, no norm
+    listed = json.loads((older / "modules.json").read_text("utf-8"))[:2]
+    listed[1]["type"] = "pylate.models.Dense.Dense"
+    (older / "modules.json").write_text(json.dumps(listed), "utf-8")
+    settings = {"model_type": "ColBERT", "query_prefix": "the ", "document_prefix": "a "}
+    change(older / "config_sentence_transformers.json", **settings, do_query_expansion=False)
     change(folder / "unknown" / "2_Dense" / "config.json", activation_function="os.system")
     reweigh(folder / "infinite" / "5_Dense", lambda tensors: tensors["linear.bias"].fill_(torch.nan))
     return folder
@@ -106,7 +113,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def asked(folder: Path) -> Engine:
-    places = {key: folder / key for key in (*KINDS, "unknown", "infinite")}
+    places = {key: folder / key for key in (*KINDS, "pylate", "unknown", "infinite")}
     return Engine(Settings(catalogue=catalogue(folder, places)))
 
 
@@ -228,6 +235,41 @@ def test_other_shapes_are_told_as_what_they_are(asked: Engine, key: str, size: i
     _found, warnings = told(asked, key)
     assert any(word in one for one in warnings.values())
     assert any(word in str(one) for one in asked.ask("passport", Query(key, "")).says)
+
+
+@pytest.mark.parametrize("key", ["colbert", "pylate"])
+def test_late_interaction_is_what_its_own_library_scores(asked: Engine, folder: Path, key: str) -> None:
+    theirs = MultiVectorEncoder(str(folder / key), device="cpu")
+    query, document = TEXTS[0]
+    rows, columns = theirs.encode_query([query], prompt=""), theirs.encode_document([document], prompt="")
+    found = asked.ask("maxsim", Query(key, query, document))
+    assert found.score == pytest.approx(float(theirs.similarity(rows, columns)), abs=1e-5)
+    marks = [mark for mark, taken in zip(found.tokens_pair.text, found.taken, strict=True) if not taken]
+    assert marks == ([","] if key == "pylate" else [])
+    cosines = found.similarity[:, found.taken]
+    np.testing.assert_allclose(cosines, rows[0] @ columns[0].T, atol=1e-6)
+    said = {one.key.removeprefix("maxsim."): str(one) for one in found.warnings}
+    assert "128 numbers" in said["projected"]
+    assert ("“the ” · “a ”" in said.get("prompts", ""), "skipped" in said) == (bool(marks), bool(marks))
+
+
+@pytest.mark.parametrize(
+    ("stated", "says"),
+    [
+        ({"skiplist_words": [","], "skiplist_tasks": ["query"]}, "skiplist_tasks"),
+        ({"keep_only_token_ids": [4]}, "keep_only_token_ids"),
+        ({"skiplist_words": 5}, "skiplist_words"),
+    ],
+    ids=str,
+)
+def test_tokens_that_are_left_out_otherwise_are_refused(
+    folder: Path, tmp_path: Path, stated: Any, says: str
+) -> None:
+    place = shutil.copytree(folder / "colbert", tmp_path / "colbert")
+    change(next(place.glob("*_MultiVectorMask")) / "config.json", **stated)
+    engine = Engine(Settings(catalogue=catalogue(tmp_path, {"colbert": place})))
+    with pytest.raises(PoolscopeError, match=says):
+        engine.ask("maxsim", Query("colbert", *TEXTS[0]))
 
 
 BODIES = ("albert", "deberta-v2", "distilbert", "longformer", "modernbert", "mpnet", "xlm-roberta", "xlnet")

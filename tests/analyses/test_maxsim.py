@@ -1,0 +1,74 @@
+"""Late interaction is what transformers' states give by hand, and what ColBERT's own library scores."""
+
+import tomllib
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from torch.nn.functional import normalize
+
+from components.analyses.maxsim import MaxSim
+from components.analyses.measuring.maxsim import match
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.loading import load
+from components.settings import ASSETS
+from components.types import Analysis, Query
+from tests.plain import SPECS, load_plain
+
+TEXT, PAIR = "the acting is good", "the acting is bad, it is"
+
+
+def made_up(analysis: Analysis, matched: int = 2) -> MaxSim:
+    """Each token is most like that in its place, and so many of the text's own more than others are."""
+    total, tokens = len(analysis.tokens.text), analysis.tokens
+    tokens = replace(tokens, segment=np.minimum(tokens.segment, 0))  # of one text, as each was run
+    own = np.cumsum(~tokens.special)
+    similarity = np.full((total, total), 0.25, dtype=np.float32) + np.eye(total, dtype=np.float32) / 2
+    ordinary = np.where(own <= matched, 0.5, 1).astype(np.float32)
+    kept, texts = np.ones(total, dtype=bool), replace(analysis.query, text_pair=analysis.query.text)
+    return MaxSim(texts, tokens, tokens, similarity, kept, ordinary, 400, ())
+
+
+@pytest.mark.parametrize("key", ["bert-pretrained", "gpt2-pretrained"])
+def test_it_is_what_transformers_states_give_by_hand(engine: Engine, key: str) -> None:
+    """Which token matched which: thread by thread this is asked of ColBERT."""
+    plain = load_plain(SPECS[key].location)
+
+    def vectors(text: str) -> Any:
+        return normalize(plain(text).hidden_states[-1][0], dim=-1)
+
+    sentences = tomllib.loads((ASSETS / "ordinary.toml").read_text("utf-8"))["sentences"]
+    cosines = vectors(TEXT) @ vectors(PAIR).T
+    others = [vectors(one) for one in sentences]
+    ordinary = np.array([(vectors(TEXT) @ one.T).amax(dim=1).numpy() for one in others]).max(axis=0)
+    found = engine.ask("maxsim", Query(key, TEXT, PAIR))
+    np.testing.assert_allclose(found.similarity, cosines, atol=1e-5)
+    np.testing.assert_allclose(found.ordinary, ordinary, atol=1e-4)
+    assert found.best.tolist() == cosines.argmax(dim=1).tolist()
+    assert found.score == pytest.approx(float(cosines.amax(dim=1).sum()), abs=1e-4)
+    assert found.others == sum(map(len, others))
+    assert [one.key for one in found.warnings] == ["maxsim.plain"]
+    itself = engine.ask("maxsim", Query(key, sentences[3], TEXT)).others
+    assert itself == found.others - len(others[3])  # it is no other sentence
+
+
+def test_it_takes_two_texts_and_a_state_for_each_token(engine: Engine) -> None:
+    with pytest.raises(PoolscopeError, match="text_pair: '' was given; two texts are matched"):
+        engine.ask("maxsim", Query("bert-sentiment", TEXT))
+    states = replace(load(SPECS["bert-sentiment"]), per_token=False)
+    with pytest.raises(PoolscopeError, match="no hidden state for each token"):
+        match(states, Query("bert-sentiment", TEXT, PAIR))
+
+
+@pytest.mark.parametrize(("matched", "total"), [*product(range(3), (3, 12)), (9, 12)])
+def test_chance_is_binomial(matched: int, total: int) -> None:
+    tokens: Any = type("Tokens", (), {"special": np.zeros(total, dtype=bool)})
+    flat = np.full((total, 30), 0.5, dtype=np.float32)
+    ordinary = np.where(np.arange(total) < matched, 0.25, 1).astype(np.float32)
+    taken = np.arange(30) < 20
+    found = MaxSim(Query("", "a", "b"), tokens, tokens, flat, taken, ordinary, 380, ())
+    assert found.beyond_chance == (binom.sf(matched - 1, total, 20 / 400) <= 0.05)
