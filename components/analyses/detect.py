@@ -66,6 +66,11 @@ class Way:
     dimensions: int | None = None
     precision: str = ""
 
+    @property
+    def named(self) -> str:
+        """Its pooling, with a variant that is another one."""
+        return f"{self.pooling}_{self.variant}" if self.variant in OTHER_POOLINGS else self.pooling
+
     def said(self, layers: int, length: bool = True) -> Sentence:
         """Say the way in words, its ``length`` or not; ``layers``: the number of the model's last."""
         words = self.words(layers).items()

@@ -79,20 +79,20 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
     """The verdict, a row for each candidate and one for each server; or why there is none."""
     if isinstance(given, Sentence):
         return unanswered("detective.none", given, say)
-    first, *more = (visible(one.said(say)) for one in (*given.says, *given.warnings))
     data = _candidates(given, say)
     *others, cosine, length = data.columns
     numbers = {cosine: data[cosine].map("{:.5f}".format), length: data[length].map("{:.4g}".format)}
     read, numeric = data.assign(**numbers), (len(others), len(others) + 1)
     caption = say("detective.caption", count=given.tried)
     table = saved_table(data, read, numeric, caption, "poolscope-vector.csv", say)
-    return Shown(
-        heading=first,
-        words=say.together((first, *more)),
-        data=data,
-        above="".join(map(exhibit.hint_html, more)),
-        html=table + _servers(given, say),
-    )
+    return _told((*given.says, *given.warnings), data, table + _servers(given, say), say)
+
+
+def _told(lines: Sequence[Sentence], data: pd.DataFrame, html: Markup, say: Texts) -> Shown:
+    """A verdict with all that is said besides, and a table."""
+    first, *more = (visible(one.said(say)) for one in lines)
+    hints = "".join(map(exhibit.hint_html, more))
+    return Shown(heading=first, words=say.together((first, *more)), data=data, above=hints, html=html)
 
 
 def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
@@ -130,7 +130,6 @@ def score(given: DetectedScore | Sentence, _: State, say: Texts) -> Shown:
     """The verdict, what is to be set, and a row for each of the best ways; or why there is none."""
     if isinstance(given, Sentence):
         return unanswered("score.nothing", given, say)
-    first, *more = (visible(one.said(say)) for one in (*given.says, *given.warnings))
     best = given.candidates[:BEST]
     columns: dict[str, Column] = {
         "score.way": [visible(one.way.said().said(say)) for one in best],
@@ -140,8 +139,7 @@ def score(given: DetectedScore | Sentence, _: State, say: Texts) -> Shown:
     }
     data, caption = titled_frame(columns, say), say("score.caption", count=given.tried)
     table = saved_table(data, data.astype(object).map(_cell), (1, 2, 3), caption, "poolscope-score.csv", say)
-    hints = "".join(map(exhibit.hint_html, more))
-    return Shown(heading=first, words=say.together((first, *more)), data=data, above=hints, html=table)
+    return _told((*given.says, *given.warnings), data, table, say)
 
 
 PADDED = Exhibit("padding", padding, style="numbers")

@@ -15,8 +15,8 @@ from contextlib import suppress
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
-from typing import Any
+from itertools import chain, product
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -55,6 +55,7 @@ from components.types import Bools, Cut, Dense, Floats, Query
 
 Try = tuple[Way, Encoded]  # a text as a server may encode it: a way without its pooling and layer
 Made = Mapping[Way, Floats]  # vectors (N,) of one text
+KEPT = get_args(Kept)
 PLAIN = ("cls", "mean", "lasttoken", "max", "first")  # first where several give one vector
 VARIED = ("mean", "max", "weightedmean", "lasttoken", "first")  # what is pooled where a token is left out
 BEST = 10  # candidates that are told
@@ -182,23 +183,20 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
             yield from _other_ends(backbone, way, whole)
         if not prefix and not query.text_pair:
             yield from _chunks(backbone, query, way, lengths)
-        ends: tuple[Kept, ...] = ("start", "end")
-        if (special and adds) or query.text_pair:  # else all tokens are the text's
-            ends = ("start", "end", "first", "last")
-        for length in (*(one for one in lengths if one < whole.inputs["input_ids"].shape[1]), *limit):
-            for kept in ends:
-                if (length, kept) != (way.truncated, own):
-                    encoded = cut_to(backbone, query, prefix, length, special, kept)
-                    yield replace(way, truncated=length, kept=kept), encoded
+        ends = KEPT if (special and adds) or query.text_pair else KEPT[:2]  # else all tokens are the text's
+        shorter = (one for one in lengths if one < whole.inputs["input_ids"].shape[1])
+        for length, kept in product((*shorter, *limit), ends):
+            if (length, kept) != (way.truncated, own):
+                encoded = cut_to(backbone, query, prefix, length, special, kept)
+                yield replace(way, truncated=length, kept=kept), encoded
 
 
 def _other_ends(backbone: Backbone, way: Way, whole: Encoded) -> Iterator[Try]:
     """The ``whole`` without one of the special tokens at its ends; with one more where none is at its end."""
     special, count = whole.tokens.special, len(whole.tokens.special)
-    if count > 1 and way.special_tokens and special[0]:
-        yield replace(way, special_tokens=False, variant="no_start"), _part(whole, slice(1, count))
-    if count > 1 and way.special_tokens and special[-1]:
-        yield replace(way, special_tokens=False, variant="no_end"), _part(whole, slice(0, count - 1))
+    for variant, end, rest in (("no_start", 0, slice(1, count)), ("no_end", -1, slice(0, count - 1))):
+        if count > 1 and way.special_tokens and special[end]:
+            yield replace(way, special_tokens=False, variant=variant), _part(whole, rest)
     end = backbone.tokenizer.eos_token_id
     if end is not None and not special[-1] and count < backbone.limit:
         twice = _part(whole, [*range(count), count - 1])  # the last token again, with another id
@@ -368,8 +366,8 @@ def _keys(declared: Declared | None) -> list[str]:
     """
     says = None if declared is None else declared.says
     more = says is not None and (len(says.poolings) > 1 or any(isinstance(one, Cut) for one in says.steps))
-    every = (key for key in dict.fromkeys((*PLAIN, *POOLINGS)) if not POOLINGS[key].spec.learned)
-    return [key for key in every if more or not POOLINGS[key].spec.declared]
+    specs = {key: POOLINGS[key].spec for key in dict.fromkeys((*PLAIN, *POOLINGS))}
+    return [key for key, spec in specs.items() if not spec.learned and (more or not spec.declared)]
 
 
 def together(texts: Sequence[Made]) -> dict[Way, Floats]:
@@ -404,12 +402,10 @@ def fitting(given: Printed, made: Mapping[Way, Floats]) -> dict[Way, Doubles]:
                 found[replace(cut, variant=CUT_LATE)] = late
         else:
             continue
-        named = way.variant in OTHER_POOLINGS
-        if way.layer == -1 and (named or not way.variant):
+        if way.layer == -1 and way.variant in ("", *OTHER_POOLINGS):
             normed = (whole - whole.mean(axis=1, keepdims=True)) / whole.std(axis=1, keepdims=True)
             kept = None if whole.shape[1] == width else width
-            pooling = f"{way.pooling}_{way.variant}" if named else way.pooling
-            found[replace(way, pooling=pooling, variant=LAYER_NORM, dimensions=kept)] = normed[:, :width]
+            found[replace(way, pooling=way.named, variant=LAYER_NORM, dimensions=kept)] = normed[:, :width]
     return {way: vectors for way, vectors in found.items() if np.linalg.norm(vectors, axis=1).all()}
 
 
@@ -504,10 +500,9 @@ def _explains(held: Held, way: Way, vectors: Doubles, kind: str) -> tuple[float,
 
 def pooled(way: Way) -> Way:
     """The way to what is pooled, before its numbers are cut."""
-    if way.variant not in (CUT_LATE, LAYER_NORM):
-        return way
     named = next((one for one in OTHER_POOLINGS if way.pooling.endswith(f"_{one}")), "")
-    return replace(way, pooling=way.pooling.removesuffix(f"_{named}"), variant=named)
+    own = replace(way, pooling=way.pooling.removesuffix(f"_{named}"), variant=named)
+    return own if way.variant in (CUT_LATE, LAYER_NORM) else way
 
 
 def lessened(backbone: Backbone, kind: str) -> Backbone | None:
@@ -553,7 +548,7 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     told = [
         replace(
             way,
-            pooling=f"{way.pooling}_{way.variant}" if way.variant in OTHER_POOLINGS else way.pooling,
+            pooling=way.named,
             layer=way.layer + layers,
             normalised=bool(is_one[place]) if fits[place] and not given.stored else None,
             precision=given.stored or way.precision,
@@ -564,7 +559,7 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     if tied.any():
         tied = tied & (rest <= max(2 * float(rest[tied].min()), SAME))
         tied = tied & fits if (tied & fits).any() else tied
-    candidates: list[Candidate] = []
+    candidates = list[Candidate]()
     normed = np.array([way.variant == LAYER_NORM for way in held.made])  # told where it fits: near are all
     others = normed | np.array([way.variant in OTHER_TEXTS for way in held.made])
     left = np.lexsort((np.round(held.far / SAME), places, tied & others, ~tied))
@@ -577,11 +572,9 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
         way, *same_ways = (told[place] for place in left[same])
         unit = given.numbers / given.lengths[:, None]
         cosines = tuple(map(float, np.einsum("nd,nd->n", unit, held.directions[best])))
-        ratio = given.lengths / (1.0 if is_one[best] else held.own[best])
-        length = float(np.exp(np.log(ratio).mean()))
-        candidates.append(
-            Candidate(way, tuple(same_ways), cosines, length, bool(tied[best]), float(rest[best]))
-        )
+        ratio = np.log(given.lengths / (1.0 if is_one[best] else held.own[best])).mean()
+        told_of = cosines, float(np.exp(ratio)), bool(tied[best]), float(rest[best])
+        candidates.append(Candidate(way, tuple(same_ways), *told_of))
         left = left[~same]
     return tuple(candidates)
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from components.analyses.detect import load_serving
 from components.analyses.detect_score import CHANCE, FIELD, HEATED, ONE, Candidate, DetectedScore, ScoreWay
 from components.analyses.measuring.detect import HALVES, lessened
-from components.analyses.measuring.printed import Doubles, roundings
+from components.analyses.measuring.printed import Doubles, Printed, roundings
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
 from components.model.cut import Inputs, Pass, replay
@@ -35,6 +35,7 @@ from components.texts import Sentence
 from components.types import Ints, Query
 
 Answers = dict[ScoreWay, Doubles]  # what each way gives of one text
+Encodings = Mapping[ScoreWay, Inputs]  # one text, (1, T) in each way
 CHANGES = 2  # of what is done in training, at most
 HERE, ELSEWHERE = 2e-6, 1e-4  # of a logit and one: by so much sums move on this machine, and on others
 SINGLE = 1.2e-7  # of a probability
@@ -168,17 +169,16 @@ def _any_input(call: Call) -> bool:
 class Tried(NamedTuple):
     """Numbers that a text gives in each way: ``logits`` (K,), and of two texts apart ``cosines`` (1,).
 
-    ``encoded``: inputs (1, T) of each way to encode. ``refused``: why some could not be run.
+    ``refused``: why some could not be run.
     """
 
-    encoded: Mapping[ScoreWay, Inputs]
     logits: Answers
     cosines: Answers
     refused: tuple[Sentence, ...] = ()
 
 
 @torch.no_grad()
-def tried(backbone: Backbone, ways: Mapping[ScoreWay, Inputs], head: Head | None = None) -> Tried:
+def tried(backbone: Backbone, ways: Encodings, head: Head | None = None) -> Tried:
     """Run a text as it is encoded in many ways, those of one length together.
 
     ``head``: None where only the whole of it is asked, without other tokens.
@@ -202,7 +202,7 @@ def tried(backbone: Backbone, ways: Mapping[ScoreWay, Inputs], head: Head | None
                 for row in (row for row in range(len(group)) if done[row] <= most):
                     way = replace(group[row], token=token, head=name)
                     found[way], vectors[way] = logits[row].double().numpy(), states[row, 0]
-    return Tried(ways, found, _cosines(vectors), tuple(refused))
+    return Tried(found, _cosines(vectors), tuple(refused))
 
 
 def _paths(backbone: Backbone, kept: Pass, head: Head | None) -> Iterator[tuple[str, str, Tensor, Tensor]]:
@@ -217,7 +217,7 @@ def _paths(backbone: Backbone, kept: Pass, head: Head | None) -> Iterator[tuple[
         yield from ((token, name, one, states) for name, one in (head or Head()).paths(states, own))
 
 
-def _groups(backbone: Backbone, ways: Mapping[ScoreWay, Inputs]) -> Iterator[list[ScoreWay]]:
+def _groups(backbone: Backbone, ways: Encodings) -> Iterator[list[ScoreWay]]:
     """Ways whose inputs are as long, as many as run together."""
     lengths: dict[int, list[ScoreWay]] = {}
     for way, inputs in ways.items():
@@ -254,27 +254,6 @@ def _stepped(taken: Tensor) -> Tensor:
     low, high = min(float(taken.min()), 0.0), max(float(taken.max()), 0.0)
     scale = max((high - low) / 127, SINGLE)
     return torch.fake_quantize_per_tensor_affine(taken, scale, round(-low / scale), 0, 127)
-
-
-class Given(NamedTuple):
-    """Numbers (n, m) of n texts as they were printed: rounding may have moved each by ``half``, (n, m)."""
-
-    numbers: Doubles
-    half: Doubles
-
-    def chances(self, part: Part) -> Doubles:
-        """Probabilities (S,) that other numbers are as near to S ways.
-
-        A number is an interval of logits. Those of one text depend on each other: the one that tells most
-        counts for nothing. Those of other texts may lie no farther apart than these.
-        """
-        near, middle = self.half + part.loose, part.inverse(self.numbers)
-        width = part.inverse(self.numbers + near) - part.inverse(self.numbers - near)
-        each = width / (USUAL + np.abs(middle))
-        each[:, 1:] = np.maximum(each[:, 1:], width[:, 1:] / np.maximum(np.ptp(middle, axis=0), SINGLE))
-        each = np.sort(np.where(width > SURE, 1.0, np.minimum(each, 1.0)), axis=2)
-        found: Doubles = each[:, :, min(1, each.shape[2] - 1) :].prod(axis=(1, 2))
-        return found
 
 
 _softmax = partial(softmax, axis=-1)
@@ -325,6 +304,20 @@ class Part(NamedTuple):
         shares = (1 + values) / 2 if self.activation == "cosine" else values
         return np.asarray(logit(np.clip(shares, 1e-12, 1 - 1e-12)))
 
+    def chances(self, given: Printed) -> Doubles:
+        """Probabilities (S,) that other numbers are as near to each way.
+
+        A number is an interval of logits. Those of one text depend on each other: the one that tells most
+        counts for nothing. Those of other texts may lie no farther apart than these.
+        """
+        near, middle = given.half + self.loose, self.inverse(given.numbers)
+        width = self.inverse(given.numbers + near) - self.inverse(given.numbers - near)
+        each = width / (USUAL + np.abs(middle))
+        each[:, 1:] = np.maximum(each[:, 1:], width[:, 1:] / np.maximum(np.ptp(middle, axis=0), SINGLE))
+        each = np.sort(np.where(width > SURE, 1.0, np.minimum(each, 1.0)), axis=2)
+        found: Doubles = each[:, :, min(1, each.shape[2] - 1) :].prod(axis=(1, 2))
+        return found
+
     def at(self, place: int, labels: Sequence[str]) -> ScoreWay:
         """One of its ways, with all that was done to its logits."""
         chosen = tuple(labels[label] for label in self.labels)
@@ -371,7 +364,7 @@ def found(
         count = Sentence("errors.numbers", count=wanted)
         raise PoolscopeError(FIELD, count, "errors.scores_count", labels=labels)
     half = max(roundings(numbers), key=np.mean) if numbers.any() else np.full_like(numbers, 0.5)
-    given = Given(numbers, half if decimals < 0 else np.minimum(half, 0.5 / 10.0**decimals))
+    given = Printed(numbers, half if decimals < 0 else np.minimum(half, 0.5 / 10.0**decimals))
     texts = [encodings(backbone, query) for query in queries]
     with torch.no_grad(), repeatable(backbone.model):
         first = run(backbone, next(iter(texts[0].values())))
@@ -383,7 +376,7 @@ def found(
         parts = [*presented(moved, wanted), *_beside(every, next(iter(texts[0])), wanted)]
         if coarse:
             hot = (part for part in presented(heated(moved), wanted) if part.activation != "none")
-            parts += [*presented(imprecise(backbone, every, plain, parts, given), wanted), *hot]
+            parts += [*presented(imprecise(backbone, texts, plain, parts, given), wanted), *hot]
         candidates, counts, likely = ranked(given, parts, backbone.labels)
         if candidates[0].sure:
             break
@@ -404,22 +397,22 @@ def _beside(every: Sequence[Tried], plain: ScoreWay, wanted: int) -> Iterator[Pa
 
 
 def imprecise(
-    backbone: Backbone, every: Sequence[Tried], plain: Part, parts: Sequence[Part], given: Given
+    backbone: Backbone, texts: Sequence[Encodings], plain: Part, parts: Sequence[Part], given: Printed
 ) -> Part:
     """Logits of the ways that come nearest, with less precision; machines differ by part of what that moves.
 
-    ``plain``: the logits of all ways in full precision.
+    ``texts``: each as it is encoded. ``plain``: the logits of all ways in full precision.
     """
     error = np.concatenate([np.abs(part.values - given.numbers).max(axis=(1, 2)) for part in parts])
     ways, order = np.concatenate([part.ways for part in parts]), np.argsort(error, kind="stable")
     close = dict.fromkeys(ways[order[error[order] < NEAR]])
-    near = [*islice((way for way in close if way in every[0].encoded and way.changes < CHANGES), NEAREST)]
-    answers = [Answers() for _ in every]
+    near = [*islice((way for way in close if way in texts[0] and way.changes < CHANGES), NEAREST)]
+    answers = [Answers() for _ in texts]
     for kind in (*HALVES, BLOCKS, BYTES) if near else ():
         model = quantised(backbone) if kind == BYTES else lessened(backbone, kind)
-        for (text, found), way in product(zip(every, answers, strict=True), near if model else ()):
-            if model is not None and way in text.encoded:  # alone: others would move what 8 bits hold
-                said = tried(model, {way: text.encoded[way]}).logits.items()
+        for (text, found), way in product(zip(texts, answers, strict=True), near if model else ()):
+            if model is not None and way in text:  # alone: others would move what 8 bits hold
+                said = tried(model, {way: text[way]}).logits.items()
                 found |= {replace(one, precision=kind): logits for one, logits in said}
     less, full = Part.of(answers), dict(zip(plain.ways, plain.values, strict=True))
     whole = np.array([full[replace(way, precision="")] for way in less.ways]).reshape(less.values.shape)
@@ -428,12 +421,12 @@ def imprecise(
 
 
 def ranked(
-    given: Given, parts: Sequence[Part], labels: Sequence[str]
+    given: Printed, parts: Sequence[Part], labels: Sequence[str]
 ) -> tuple[tuple[Candidate, ...], tuple[int, int], float]:
     """The best ten ways and all that fit, how many give different scores, and the chance of the best."""
     values = np.concatenate([part.values for part in parts])
     loose, changes = (np.concatenate([part[place] for part in parts]) for place in (2, 3))
-    likely, off = np.concatenate([given.chances(part) for part in parts]), np.abs(values - given.numbers)
+    likely, off = np.concatenate([part.chances(given) for part in parts]), np.abs(values - given.numbers)
     fits, error = (off <= given.half + loose).all(axis=(1, 2)), off.max(axis=(1, 2))
     order, flat = np.argsort(changes, kind="stable"), values.reshape(len(values), -1).round(6)
     distinct = order[np.unique(flat[order], axis=0, return_index=True)[1]]  # with the fewest changes of each
