@@ -72,6 +72,7 @@ class Passport:
     ``failed``: which texts cannot be measured, and why.
     ``alone``: why it takes no batch.
     ``unread_head``: what is said where that is not its own, which stands in its modules.json.
+    ``undeclared``: the pooling that sentence-transformers takes where its files declare none, else "".
     """
 
     backbone: BackboneSpec
@@ -97,6 +98,7 @@ class Passport:
     adapted: Sentence | None = None
     alone: Sentence | None = None
     unread_head: Sentence | None = None
+    undeclared: str = ""
 
     @property
     def place(self) -> Place:
@@ -159,6 +161,8 @@ class Passport:
             told = (*declared.poolings, *(Sentence(f"passport.{step.name}") for step in steps))
             key = "scores" if declared.score else "same" if same else "other"
             yield Sentence(f"passport.declares_{key}", what=told)
+        elif self.undeclared not in ("", *self.equal):
+            yield Sentence("passport.declares_none", pooling=self.undeclared)
 
     def _lost(self) -> Iterator[Sentence]:
         some = [one for one in self.scripts if one.unread]
@@ -250,6 +254,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         adapted=backbone.adapted,
         alone=next((each.says[0] for each in padded if each.verdict == "alone"), None),
         unread_head=None if backbone.head_trained else backbone.unread_head,
+        undeclared=_undeclared(backbone),
     )
 
 
@@ -264,6 +269,15 @@ def _declared(backbone: Backbone) -> Declaration | Sentence | None:
     except files.RefusalError as error:
         says = backbone.spec.declared
         return says if isinstance(says, Declaration) and not says.poolings else error.sentence
+
+
+def _undeclared(backbone: Backbone) -> str:
+    """The last token of what was made to go on writing, else the mean (sentence-transformers 5)."""
+    if _declared(backbone) is not None or files.folder(backbone.spec) is None:
+        return ""
+    config = backbone.model.config
+    writes = str((config.architectures or [""])[0]).endswith("ForCausalLM")
+    return "lasttoken" if writes and getattr(config, "is_causal", True) else "mean"
 
 
 def _around(seen: Sequence[Examined]) -> tuple[Sees | None, list[Sentence]]:

@@ -72,6 +72,11 @@ def declaring(*poolings: str, **more: Any) -> Told:
     return passport((0, 4), backbone=replace(analysis().backbone, declared=declared))
 
 
+def undeclared(pooling: str) -> Told:
+    """Files that declare none; the head's vector is the first token's."""
+    return passport((0, 4), backbone=replace(analysis().backbone, declared=None), undeclared=pooling)
+
+
 def words(say: Texts) -> dict[str, object]:
     return {"what": say("declared.less", first=say("declared.logit", number="7"), number="8")}
 
@@ -111,6 +116,7 @@ ROWS = {
     "passport.declares_scores": Row(
         declaring("first", kind="scores", score=SCORE), scored, declaring("first")
     ),
+    "passport.declares_none": Row(undeclared("mean"), {"pooling": "mean"}, undeclared("first")),
     "passport.declares_logits": Row(declaring(kind="logits", asked=(7, 8)), words, declaring("first")),
     "passport.says_safe": Row(passport(padding="safe"), {}, FIRST),
     "passport.says_moves": Row(FIRST, {"largest": "0.25"}, passport(padding="reads_padding")),
