@@ -34,7 +34,7 @@ def address(there: Hub, tmp_path: Path) -> Iterator[str]:
     listed = f'hub = "org/one"\nrevision = "{there.commit("org/one")}"\nlicence = "MIT"\nsize = {size(there)}'
     catalogue.write_text(
         f'[bundled]\ntitle = "Bundled"\npath = "{place}"\ntask = "sentiment"\n\n'
-        f'[one]\ntitle = "One"\ntask = "test"\n{listed}\n',
+        f'[one]\ntitle = "One"\ntask = "sentiment"\n{listed}\n',
         "utf-8",
     )
     settings = {"POOLSCOPE_CATALOGUE": str(catalogue), **there.environment(tmp_path / "home")}
@@ -60,6 +60,12 @@ def test_a_model_is_offered_downloaded_stopped_and_begun_again(
     visitor.sees_an_answer()
     visitor.type("the film is not good")
     page, bar = visitor.page, visitor.page.locator("#coming progress")
+    expect(visitor.verdict).to_contain_text("film")
+    visitor.verdict.get_by_role("link", name="One").click()  # it is a miniature that answered
+    expect(page.locator("#offer")).to_contain_text("What you see below is still the answer of Bundled.")
+    expect(page.locator("#text textarea")).to_have_value("the film is not good")
+    page.go_back()
+    expect(page.locator("#offer")).to_be_hidden()
     visitor.shows("place")
     page.locator("#place").get_by_text("On the hub (1)").click()
     expect(page.locator("#backbone input")).to_have_value(re.compile(r"One · \d+ MB to download"))

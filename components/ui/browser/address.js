@@ -11,10 +11,8 @@ const SAID = 4000, TOGETHER = 100; // milliseconds; browsers refuse more than 20
 let followed = false; // whether the link that led here has been followed
 let arriving = true; // what changes is no step of the visitor, but the link that is followed
 
-const texts = (value) => {
-  if (Array.isArray(value)) return value.length ? value : [""];
-  return [typeof value === "boolean" ? String(Number(value)) : String(value ?? "")];
-};
+const text = (value) => (typeof value === "boolean" ? String(Number(value)) : String(value ?? ""));
+const texts = (value) => (Array.isArray(value) && value.length ? value : [text(value)]);
 const tab = (tabs) => document.querySelector(`${tabs} > .tab-wrapper [aria-selected=true]`)?.dataset.tabId;
 const seen = { // what gradio hands to no event
   tab: () => tab("#tabs"),
@@ -111,11 +109,13 @@ document.addEventListener("click", (event) => {
   const there = new URLSearchParams(link.search);
   for (const [key, text] of others((key) => key.startsWith("__"))) there.set(key, text);
   link.search = there;
+  if (!link.closest("#verdict") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault(); // what is answered stays until the next answer
+  history.pushState(history.state, "", link.search);
+  follow();
 });
 
-window.addEventListener("popstate", () => {
-  followed = false;
-  trigger("apply", { query: location.search, whole: true });
-});
+const follow = () => { followed = false; trigger("apply", { query: location.search, whole: true }); };
+window.addEventListener("popstate", follow);
 
 trigger("apply", { query: location.search });
