@@ -148,12 +148,14 @@ def test_all_that_is_no_text_is_kept_in_the_large_storage_of_the_hub() -> None:
     names = git("ls-files", "-z")
     binary = {name for name in names if b"\0" in (ROOT / name).read_bytes()}
     assert len(binary) > 40
-    stored = git("check-attr", "-z", "filter", *names)
+    assert "\nhf upload OWNER/NAME docs/space.gitattributes .gitattributes" in TEXTS["docs/hosting.md"]
+    assert set(git("check-attr", "-z", "filter", *names)[2::3]) == {"unspecified"}  # in a clone, none changes
+    stored = git("-c", "core.attributesFile=docs/space.gitattributes", "check-attr", "-z", "filter", *names)
     assert {name for name, value in zip(stored[::3], stored[2::3], strict=True) if value == "lfs"} == binary
 
 
 def test_the_command_sends_every_file_of_the_repository_and_none_that_git_ignores() -> None:
-    (command,) = re.findall(r"^hf upload .*$", TEXTS["docs/hosting.md"], re.MULTILINE)
+    (command,) = re.findall(r"^hf upload OWNER/NAME \. .*$", TEXTS["docs/hosting.md"], re.MULTILINE)
     words = shlex.split(command)
     excluded = [word for before, word in itertools.pairwise(words) if before == "--exclude"]
     names = git("ls-files", "-z")
