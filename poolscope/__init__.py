@@ -1,11 +1,12 @@
-"""Poolscope as a library. Light to import: torch is loaded by what measures, once that is asked for."""
+"""Poolscope as a library: ``poolscope_show`` for notebooks, and endpoints of analyses as functions.
 
-from typing import TYPE_CHECKING, Any
+``backbone`` may also name a folder, and what the hub has is downloaded first. PoolscopeError is a refusal.
+"""
+
+from functools import cache
+from typing import Any
 
 from components import VERSION
-
-if TYPE_CHECKING:
-    from components.notebook import poolscope_show as poolscope_show
 
 __version__ = VERSION
 
@@ -15,4 +16,20 @@ def __getattr__(name: str) -> Any:
         from components.notebook import poolscope_show
 
         return poolscope_show
+    if name in _functions():
+        return _functions()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return ["__version__", "poolscope_show", *_functions()]
+
+
+@cache  # one engine, which loads a checkpoint once
+def _functions() -> dict[str, Any]:
+    from components.analyses.registry import analyses
+    from components.inference.engine import Engine
+    from components.settings import Settings
+
+    engine = Engine(Settings(sources="any"))
+    return {name: kind.endpoint(engine.answer) for name, kind in analyses().items()}

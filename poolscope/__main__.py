@@ -1,41 +1,34 @@
-"""The command ``poolscope``: serves the page, fits a table of labelled texts, issues passports."""
+"""The command poolscope.
 
-import argparse
+poolscope serve        serves the page; docs/hosting.md lists its settings, variables of the environment
+poolscope lab -h       finds which backbone, pooling and layer suits a table
+poolscope passport -h  says what checkpoints read and declare; poolscope --version which version this is
+"""
+
 import sys
-from collections.abc import Sequence
 
 from poolscope import __version__
 
-COMMANDS = """\
-poolscope serve      serves the page; docs/hosting.md lists its settings, variables of the environment
-poolscope lab        finds which backbone, pooling and layer suits a table
-poolscope passport   says what checkpoints read and declare
-poolscope lab -h, poolscope passport -h: what they take
-"""
 
+def main() -> int:
+    """Run what the first word names; gives 1 where something was refused, 2 where there is no such word."""
+    match sys.argv[1:]:
+        case ["serve"]:
+            from app import main as serve
 
-def main(given: Sequence[str] | None = None) -> int:
-    """Run what the first word names, on the others; gives 1 where something was refused."""
-    words = sys.argv[1:] if given is None else given
-    parser = argparse.ArgumentParser(
-        "poolscope", epilog=COMMANDS, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--version", action="version", version=__version__)
-    parser.add_argument("command", choices=("serve", "lab", "passport"))
-    takes = 1 if {"lab", "passport"} & set(words[:1]) else None
-    match parser.parse_args(words[:takes]).command:
-        case "lab":
-            from components.lab.__main__ import main as fit
+            serve()
+            return 0
+        case ["lab", *rest]:
+            from components.lab.command import main as fit
 
-            return fit(words[1:])
-        case "passport":
-            from components.passport import main as issue
+            return fit(rest)
+        case ["passport", *rest]:
+            from components.passports import main as issue
 
-            return issue(words[1:])
-    from app import main as serve
-
-    serve()
-    return 0
+            return issue(rest)
+        case given:
+            print(__version__ if given == ["--version"] else __doc__)
+            return 0 if given in (["--version"], ["--help"], ["-h"]) else 2
 
 
 if __name__ == "__main__":

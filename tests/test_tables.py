@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.errors import PoolscopeError
-from components.lab.__main__ import read_file
+from components.lab.command import read_file
 from components.settings import ASSETS
 from components.tables import Columns, guess, read_sheet, to_table
 from components.ui.lab import SAMPLES

@@ -126,6 +126,21 @@ class Kind(Step):
             taken.append(inspect.Parameter(name, kind, default=default, annotation=hints[name]))
         return inspect.Signature(taken, return_annotation=dict[str, Any])
 
+    def endpoint(self, ask: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+        """Make a function of this signature and these words; ``ask(name, query, **options)`` answers it."""
+
+        def endpoint(*values: object, **named: object) -> dict[str, Any]:
+            given = self.signature.bind(*values, **named)
+            given.apply_defaults()
+            query, options = self.parted(given.arguments)
+            return ask(self.name, query, **options)
+
+        taken = self.signature.parameters.values()
+        endpoint.__name__, endpoint.__doc__ = self.name, self.function.__doc__
+        endpoint.__annotations__ = {one.name: one.annotation for one in taken} | {"return": dict[str, Any]}
+        endpoint.__signature__ = self.signature  # type: ignore[attr-defined]  # which inspect looks for
+        return endpoint
+
     def parted(self, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
         """The query and the options that an endpoint was given."""
         asked = {"backbone": "", "text": "", **{name: given[name] for name in given if name in QUERY}}

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -194,6 +195,23 @@ class Engine(Desk):
         self.process = InProcess(settings)
         super().__init__(settings, self.process)
 
+    def bring(self, given: str) -> BackboneSpec:
+        """The checkpoint of a folder, a key or an id, which is downloaded; PoolscopeError says why not."""
+        folder = Path(given).resolve()  # for a process that works in another folder, too
+        key = next((one.key for one in self._specs.values() if one.location == str(folder)), given)
+        if key == given and folder.is_dir():
+            key = str(folder) if folder.name in self._specs else folder.name
+            spec = BackboneSpec(key, folder.name, "", "", "local", str(folder))
+            self._specs = MappingProxyType({**self._specs, key: spec})  # by which it may be asked from now on
+        for _step in self.fetch(key):
+            pass
+        return present(self.find(key))
+
+    def answer(self, name: str, query: Query, **options: object) -> dict[str, Any]:
+        """Give what an endpoint answers, of what is brought first."""
+        asked = replace(query, backbone=self.bring(query.backbone).key)
+        return dict(self.ask(name, asked, **options).to_json())
+
 
 class InProcess:
     """Runs jobs in the thread that asks, one after the other; ``sharers`` share checkpoints' memory."""
@@ -240,18 +258,6 @@ class InProcess:
         from components.inference.measurer import Measurer
 
         return Measurer(self._settings.memory, self._sharers)
-
-
-def resolved(given: str) -> BackboneSpec:
-    """The checkpoint in a folder, or of a key or an id, which is downloaded; PoolscopeError says why not."""
-    if Path(given).is_dir():
-        folder = Path(given).resolve()  # for a process that works in another folder, too
-        return BackboneSpec(folder.name, folder.name, "", "", "local", str(folder))
-    engine = Engine(Settings(sources="any"))
-    spec = engine.find(given)
-    for _step in engine.fetch(spec.key):
-        pass
-    return present(engine.find(given))
 
 
 def file_name(spec: BackboneSpec) -> str:

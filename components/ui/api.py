@@ -16,7 +16,7 @@ import gradio as gr
 from gradio.events import api
 
 from components.analyses.analyze import rows_json
-from components.analyses.registry import Kind, analyses
+from components.analyses.registry import analyses
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.fitting import Plan, Stage, fit_json, stage_json
@@ -128,28 +128,16 @@ def add_api(analyst: Analyst, lab_rows: int) -> None:
     publish(fit, concurrency_id="fit")
     publish(compare, concurrency_id="model")
     for kind in analyses().values():
-        publish(_endpoint(analyst, kind), concurrency_id="model")
+        publish(kind.endpoint(partial(_answer, analyst)), concurrency_id="model")
 
 
-def _endpoint(analyst: Analyst, kind: Kind) -> Callable[..., dict[str, Any]]:
-    """Make the endpoint of an analysis: its parameters, types and words are the registry's."""
-
-    def endpoint(*values: object, **named: object) -> dict[str, Any]:
-        given = kind.signature.bind(*values, **named)
-        given.apply_defaults()
-        query, options = kind.parted(given.arguments)
-        begun = time.perf_counter()
-        with refused_in_english():
-            answer: dict[str, Any] = analyst.ask(kind.name, query, **options).to_json()
-        if "milliseconds" in answer:  # of this time: those of a kept answer would say whose it was
-            answer["milliseconds"] = {"answer": round(1000 * (time.perf_counter() - begun), 3)}
-        return answer
-
-    taken = kind.signature.parameters.values()
-    endpoint.__name__, endpoint.__doc__ = kind.name, kind.function.__doc__
-    endpoint.__annotations__ = {one.name: one.annotation for one in taken} | {"return": dict[str, Any]}
-    endpoint.__signature__ = kind.signature  # type: ignore[attr-defined]  # which inspect looks for
-    return endpoint
+def _answer(analyst: Analyst, name: str, query: Query, **options: object) -> dict[str, Any]:
+    begun = time.perf_counter()
+    with refused_in_english():
+        answer: dict[str, Any] = analyst.ask(name, query, **options).to_json()
+    if "milliseconds" in answer:  # of this time: those of a kept answer would say whose it was
+        answer["milliseconds"] = {"answer": round(1000 * (time.perf_counter() - begun), 3)}
+    return answer
 
 
 def _publish(meanings: dict[str, str], endpoint: Callable[..., Any], **queue: Any) -> None:

@@ -19,7 +19,7 @@ from components.analyses.passport import fingerprint, passport, tried
 from components.inference.engine import Engine, InProcess
 from components.model.internals import repeatable
 from components.model.loading import load
-from components.passport import issued, main
+from components.passports import issued, main
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, Declaration, Query
 from components.types import Normalize as Normalized

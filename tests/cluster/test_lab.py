@@ -11,7 +11,7 @@ import pytest
 from components.analyses.fit import Call, Steps, batches_of
 from components.analyses.fit.classifier import fold
 from components.errors import PoolscopeError
-from components.inference.engine import InProcess, resolved
+from components.inference.engine import Engine, InProcess
 from components.inference.jobs import in_turns
 from components.lab.work import on_cluster
 from components.settings import Settings
@@ -54,7 +54,7 @@ def test_folds_on_a_cluster_are_those_of_one_process(cluster: Steps) -> None:
 def test_a_worker_that_is_killed_midway_changes_no_vector(here: Steps, cluster: Steps) -> None:
     inputs = [(text,) for text in reviews(ROWS).texts]
     each = [(rows, [inputs[row] for row in rows]) for rows in batches_of(inputs)]
-    call = Call("embed", resolved(BACKBONE), (POOLINGS, False), each)
+    call = Call("embed", Engine(Settings()).bring(BACKBONE), (POOLINGS, False), each)
     coming = cluster(call)
     first = next(coming)
     os.kill(_below(os.getpid(), "ray::MapWorker")[0], signal.SIGKILL)
@@ -69,7 +69,7 @@ def test_a_checkpoint_that_cannot_be_read_is_refused_with_the_same_sentence(
     here: Steps, cluster: Steps, tmp_path: Path
 ) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    said, spec = [], resolved(str(tmp_path))
+    said, spec = [], Engine(Settings()).bring(str(tmp_path))
     for steps in (here, cluster):
         with pytest.raises(PoolscopeError) as refused:
             list(steps(Call("embed", spec, (POOLINGS, False), [(np.arange(2), [("a",), ("b",)])])))

@@ -20,7 +20,7 @@ from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.client import Client
 from components.inference.engine import Desk, Engine
-from components.passport import main
+from components.passports import main
 from components.settings import ASSETS, Settings
 from components.types import Query
 from tests.resident import begun_with, read

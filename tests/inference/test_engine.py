@@ -24,6 +24,7 @@ from components.model.catalogue import stated
 from components.model.files import folder
 from components.settings import Settings
 from components.types import Analysis, Query
+from tests.tiny import checkpoint
 
 CASES = tomllib.loads(Path(__file__).with_name("engine.toml").read_text("utf-8"))
 SECONDS = 30  # until a test fails that waits
@@ -137,3 +138,10 @@ def test_a_mistake_is_named(engine: Engine, asked: dict[str, Any], message: str)
 def test_warnings_say_what_the_outputs_mean(engine: Engine, asked: dict[str, Any], says: str) -> None:
     (warning,) = engine.ask("analyze", query_of(asked)).warnings
     assert says in str(warning)
+
+
+def test_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    library, given = Engine(Settings()), ["bert-sentiment", *(str(tmp_path / one / "mine") for one in "ab")]
+    for place in map(Path, given[1:]):
+        checkpoint(place)
+    assert [library.bring(one).key for one in given * 2] == ["bert-sentiment", "mine", given[2]] * 2

@@ -33,8 +33,8 @@ from components.fitting import Fit, Plan, Stage, fit_json
 from components.inference.engine import InProcess
 from components.inference.jobs import in_turns
 from components.inference.payload import pack
-from components.lab import __main__ as command
-from components.lab.__main__ import Done, main, read_file, reported
+from components.lab import command
+from components.lab.command import Done, main, read_file, reported
 from components.lab.work import on_cores, read, remembering, write
 from components.settings import ASSETS, Settings
 from components.tables import Columns, guess, read_sheet, to_table

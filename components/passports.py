@@ -17,7 +17,7 @@ from components.analyses.passport import Passport, fingerprint
 from components.errors import PoolscopeError
 from components.exhibits.report import badge, passport_page
 from components.inference.client import Client
-from components.inference.engine import InProcess, file_name, resolved
+from components.inference.engine import Engine, InProcess, file_name
 from components.inference.jobs import Job
 from components.model.files import read_object, version
 from components.settings import Settings
@@ -25,20 +25,26 @@ from components.texts import ENGLISH, languages, load_texts
 from components.types import BackboneSpec
 
 NUMBERS = ".json"  # is written last: where it is, the others are
-Files = dict[str, str]  # of one passport, by how their names end
-Answer = Files | PoolscopeError
 AT_ONCE = 32  # checkpoints that a cluster is asked about; here one after the other
 LONGEST = 3600.0  # seconds that it may take over one
 
 
 def main(given: Sequence[str]) -> int:
     """Run the command; gives 1 where a checkpoint was refused."""
-    asked = arguments().parse_args(given)
+    parser = argparse.ArgumentParser(prog="poolscope passport", description=__doc__)
+    add = parser.add_argument
+    add(
+        "checkpoints", nargs="+", metavar="FOLDER_OR_ID", help="or a key of the catalogue; ids are of the hub"
+    )
+    add("--out", type=Path, default=Path("passports"), help="folder for the passports")
+    add("--language", choices=sorted(languages()), default=ENGLISH, help="of the pages and badges")
+    add("--cluster", metavar="URL", help="of a Ray cluster that sees the same folders: http://host:8000")
+    asked = parser.parse_args(given)
     asked.out.mkdir(parents=True, exist_ok=True)
-    found, refused = [], False
+    found, refused, engine = [], False, Engine(Settings(sources="any"))
     for name in asked.checkpoints:
         try:
-            found.append(resolved(name))
+            found.append(engine.bring(name))
         except PoolscopeError as error:
             refused = True
             print(f"{name}: {error}", file=sys.stderr, flush=True)
@@ -68,20 +74,10 @@ def main(given: Sequence[str]) -> int:
     return int(refused)
 
 
-def arguments() -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="poolscope passport", description=__doc__)
-    add = parser.add_argument
-    ids = "or a key of the catalogue; ids are of the hub"
-    add("checkpoints", nargs="+", metavar="FOLDER_OR_ID", help=ids)
-    add("--out", type=Path, default=Path("passports"), help="folder for the passports")
-    add("--language", choices=sorted(languages()), default=ENGLISH, help="of the pages and badges")
-    add("--cluster", metavar="URL", help="of a Ray cluster that sees the same folders: http://host:8000")
-    return parser
-
-
-def issued(run: Callable[[Job], Passport], language: str, spec: BackboneSpec) -> Answer:
-    """Have one checkpoint measured, and its files written out; or why there is no passport."""
+def issued(
+    run: Callable[[Job], Passport], language: str, spec: BackboneSpec
+) -> dict[str, str] | PoolscopeError:
+    """Have one checkpoint measured, and write its files, by how their names end; or why there is none."""
     try:
         passport = run(Job("passport", spec, version(spec)))
     except PoolscopeError as error:
@@ -89,7 +85,3 @@ def issued(run: Callable[[Job], Passport], language: str, spec: BackboneSpec) ->
     say = load_texts(language)
     numbers = json.dumps(passport.to_json(), indent=1, ensure_ascii=False) + "\n"
     return {".html": passport_page(passport, say), ".svg": badge(passport, say), NUMBERS: numbers}
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -33,7 +33,7 @@ from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
 from components.exhibits.report import Made, report
 from components.fitting import Fit, OwnHead, Plan, Stage, fit_json
-from components.inference.engine import InProcess, resolved
+from components.inference.engine import Engine, InProcess
 from components.inference.jobs import in_turns
 from components.lab.work import on_cluster, on_cores, remembering
 from components.model import files
@@ -104,8 +104,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--text-pair", help="column of the second texts")
     add("--headed", action="store_true", help="the first row names the columns, though it looks like a row")
     add("--merged", action="store_true", help="labels that differ in spelling alone are one")
-    backbones = "keys of the catalogue, ids of the hub or folders, with commas between them"
-    add("--backbones", default="bert-pretrained", help=backbones)
+    add("--backbones", default="bert-pretrained", help="keys, ids of the hub or folders, with commas")
     add("--poolings", default=ALL, help="with commas between them, or all")
     add("--layers", choices=("last", ALL), default="last")
     add("--folds", type=int, default=5)
@@ -128,7 +127,7 @@ def fitted(asked: argparse.Namespace) -> Done:
         raise PoolscopeError("label", "", "errors.table_unsure", columns=likely)
     print(f"text: {columns.text}, label: {columns.label}, second text: {columns.text_pair or 'none'}")
     table, notes = to_table(sheet, replace(columns, others=()), asked.merged)
-    specs = tuple(resolved(name) for name in asked.backbones.split(","))
+    specs = tuple(map(Engine(Settings(sources="any")).bring, asked.backbones.split(",")))
     poolings = () if asked.poolings == ALL else tuple(asked.poolings.split(","))
     plan = Plan(tuple(spec.key for spec in specs), poolings, asked.layers == ALL, asked.folds, asked.seed)
     rows, work = to_rows(table, plan, Settings(lab_rows=ROWS)), asked.out / "work"
@@ -255,7 +254,3 @@ def card(fit: Fit, last: int, notes: tuple[Sentence, ...], spec: BackboneSpec, c
 def _plain(text: str) -> str:
     """A text of a visitor on one line of Markdown, where it marks nothing."""
     return " ".join(text.split()).translate(dict.fromkeys(map(ord, "`|<>[]"), " "))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
