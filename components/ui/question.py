@@ -86,7 +86,7 @@ class Question:
         ``last``: of the layers of the answer, None where there is none.
         """
         now = self._offers(query, models, last)
-        needed = _beside(query, models) and not (asked and _beside(asked, models))
+        needed = self._beside(query, models) and not (asked and self._beside(asked, models))
         more = {self.more: gr.update(open=True)} if needed else {}
         if asked is None:
             menus = {getattr(self, name): gr.update(**offer) for name, offer in now.items()}
@@ -100,6 +100,11 @@ class Question:
         offered = {getattr(self, name): offer for name, offer in stands.items()}
         menus = {getattr(self, name): gr.update(**one) for name, one in now.items()}
         return {**more, **on_page.changed(menus, offered)}
+
+    def _beside(self, query: Query, models: BackboneMenu) -> bool:
+        """Tell whether a question is not as on arrival in what is one press away."""
+        plain = query.head == "own" and query.pool_layer == POOL_LAYER.default
+        return not plain or models.place(query.backbone) != models.place(self.backbone.value)
 
     def choose(self, key: str, models: BackboneMenu) -> Updates:
         """Choose a backbone, among those of its place."""
@@ -143,12 +148,6 @@ class Question:
 
 def _places(models: BackboneMenu, key: object) -> dict[str, Any]:
     return {"choices": models.places, "value": models.place(key), "info": models.note(key)}
-
-
-def _beside(query: Query, models: BackboneMenu) -> bool:
-    """Tell whether a question is not as on arrival in what is one press away."""
-    plain = query.head == "own" and query.pool_layer == POOL_LAYER.default
-    return not plain or models.place(query.backbone) != models.place(None)
 
 
 class Lookup:
