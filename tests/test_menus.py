@@ -43,27 +43,22 @@ def test_where_a_backbone_comes_from_and_what_it_takes(spec: BackboneSpec, place
     assert (title, "asked") in models.within(place)
 
 
-def known(key: str, weights: int, texts: int | None = 1, available: bool = True) -> BackboneSpec:
-    return replace(SPEC, key=key, weights=weights, texts=texts, available=available)
+def test_the_largest_that_is_here_quick_and_has_a_head_is_first() -> None:
+    def known(key: str, weights: int, texts: int | None = 1, available: bool = True) -> BackboneSpec:
+        return replace(SPEC, key=key, weights=weights, texts=texts, available=available)
 
-
-@pytest.mark.parametrize(
-    ("largest", "first"),
-    [
+    minis = known("mini", 4_000_000), known("pair", 4_000_000, 2), known("other", 3_000_000)
+    for largest, first in (
         (known("hub", 268_000_000), ["hub", "pair"]),
         (known("hub", 268_000_000, available=False), ["mini", "pair"]),
         (known("slow", 438_000_000), ["mini", "pair"]),
         (known("new", 91_000_000, None), ["mini", "pair"]),  # no head of it is known to be trained
         (known("cross", 57_000_000, 2), ["mini", "cross"]),
-    ],
-)
-def test_the_largest_that_is_here_quick_and_has_a_head_is_first(
-    largest: BackboneSpec, first: list[str]
-) -> None:
-    models = (known("mini", 4_000_000), known("pair", 4_000_000, 2), known("other", 3_000_000), largest)
-    assert [suited(Example("", "a", pair), "gone", models) for pair in ("", "b")] == first
-    assert BackboneMenu(models, True, SAY).first.key == first[0]
-    assert suited(Example("", "a", backbone="mini"), "hub", models) == "mini"  # what it was written for
+    ):
+        models = (*minis, largest)
+        assert [suited(Example("", "a", pair), "gone", models) for pair in ("", "b")] == first
+        assert BackboneMenu(models, True, SAY).first.key == first[0]
+        assert suited(Example("", "a", backbone="mini"), "hub", models) == "mini"  # what it was written for
     new = known("one", 4, None), known("two", 9, None)  # of which the order decides
     assert [first_of(some) for some in (new, new[1:], ())] == [new[0], new[1], None]
 
@@ -85,15 +80,14 @@ def test_another_backbone_is_asked_with_the_head_that_it_has() -> None:
     specs = {spec.key: spec for spec in BACKBONES}
     specs["new"] = replace(specs["first"], key="new", texts=None)  # its own head is random
     choices = replace(CHOICES, probed={**CHOICES.probed, "new": ("sentiment",)})
-    for before, given_, after, head in (
-        ("first", "own", "new", "probe"),
-        ("new", "probe", "first", "own"),
-        ("new", "own", "first", "own"),  # chosen by the visitor, or by a link
-        ("first", "probe", "last", "probe"),
-        ("new", "own", "new", "own"),
-        ("", "own", "new", "own"),  # as a link says
-        ("first", "mine", "new", "mine"),
-    ):
+    changed = "first own new probe", "new probe first own"
+    kept = (
+        "new own first own",
+        "first probe last probe",
+        "new own new own",
+        "gone own new own",
+    )  # as a link says
+    for before, given_, after, head in map(str.split, (*changed, *kept, "first mine new mine")):
         query = Query(after, "good", head=given_)
         assert choices.headed(query, specs.get(before), specs[after]).head == head
         pair = choices.headed(replace(query, text_pair="bad"), specs["first"], specs["new"])
