@@ -12,7 +12,10 @@ from functools import partial
 from hashlib import file_digest, sha256
 from math import prod
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
+
+from cachetools import LRUCache, cached
 
 from components.analyses.anatomy import Weight
 from components.analyses.padding import Padding, PaddingCase, Verdict
@@ -309,6 +312,7 @@ def tried() -> tuple[list[tuple[str, str]], Mapping[str, str]]:
     return [(one["text"], one.get("text_pair", "")) for one in given["samples"]], given["scripts"]
 
 
+@cached(LRUCache(100), key=lambda spec: (spec.location, files.version(spec)), lock=Lock())
 def fingerprint(spec: BackboneSpec) -> str:
     """SHA-256 of the names and the contents of all files that a checkpoint is loaded from, in hexadecimal.
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, State
 from components.exhibits.draw import DIVERGING, Figure
-from components.exhibits.view import shorten, visible, word
+from components.exhibits.view import CENTRED, LAYER, shorten, visible, word
 from components.markup import render
 from components.texts import Sentence, Texts
 
@@ -112,8 +112,7 @@ class Shown:
     ``html`` is the exhibit itself where it is no figure, ``legend`` stands below.
 
     ``data``: its numbers, columns named in the language. ``least_width``: pixels below which the figure
-    scrolls in its box. ``codes``: programs, one for each title in the exhibit's ``codes``. ``parts``: of each
-    of its frames in a report, 0 without.
+    scrolls in its box. ``codes``: programs, one for each title in the exhibit's ``codes``.
     """
 
     heading: str = ""
@@ -128,7 +127,6 @@ class Shown:
     scale: str = ""
     least_width: int = 0
     codes: tuple[str, ...] = ()
-    parts: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +156,11 @@ class Exhibit(Generic[S]):
     where: frozenset[Where] = frozenset({"page", "talk", "report"})
     codes: tuple[str, ...] = ()
     width: int = 1
+
+    @property
+    def follows(self) -> bool:
+        """Tell whether it depends on the layer or on the centring."""
+        return not {LAYER, CENTRED}.isdisjoint(self.controls)
 
     def shown(self, subject: S, state: State, say: Texts) -> Shown:
         """The exhibit of ``subject``; empty where it does not apply."""
@@ -219,7 +222,16 @@ def exhibit_html(
         shown=shown,
         figure=shown.figure and Markup(shown.figure.to_json()),
         codes=list(zip(exhibit.codes, shown.codes, strict=False)),
+        follows=exhibit.follows,
     )
+
+
+def exhibit_parts(exhibit: Exhibit[S], subject: S, say: Texts, state: State) -> tuple[str, ...]:
+    """What follows the layer in such HTML: what is above a figure, its JSON in three pieces, and the rest."""
+    shown = exhibit.show(subject, state, say)
+    figure = shown.figure.to_json().partition(',"layout":') if shown.figure else ()
+    above = str(heading_html(shown, exhibit.element or exhibit.name, say, live=False))
+    return *((above, *figure) if figure else ()), f"{shown.html}{shown.legend}"
 
 
 def scale_html(

@@ -60,9 +60,8 @@ window.drawPlot = (box, figure, watch) => {
   let value; // its JSON
   let width = 0, wide = 0; // of the box: now, and when it was drawn
 
-  plot.setAttribute("role", "img");
-  plot.setAttribute("aria-labelledby", `${name}-heading`);
-  plot.setAttribute("aria-describedby", `${name}-description`);
+  const told = { role: "img", "aria-labelledby": `${name}-heading`, "aria-describedby": `${name}-description` };
+  for (const [key, text] of Object.entries(told)) plot.setAttribute(key, text);
   box.tabIndex = 0; // long plots scroll in their box, also by keyboard
 
   const draw = () => {

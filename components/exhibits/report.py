@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from html import escape
 from importlib.metadata import version
@@ -21,8 +21,8 @@ from plotly.offline import get_plotlyjs
 from components.analyses.passport import Passport
 from components.exhibits import view
 from components.exhibits.control import State
-from components.exhibits.exhibit import SCRIPTS, Exhibit, Panel, Shown, at_once, exhibit_html, heading_html
-from components.exhibits.frames import Part, frames, frames_json, members
+from components.exhibits.exhibit import SCRIPTS, Exhibit, Panel, at_once, exhibit_html, exhibit_parts
+from components.exhibits.frames import frames, frames_json
 from components.exhibits.head import counted, size
 from components.exhibits.view import CENTRED, HOW, LAYER, View, layer_name, number, shorten, visible
 from components.markup import render
@@ -35,8 +35,6 @@ PAGE_LINK = re.compile(r' href="\?([^"]*)"')
 PAPER = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # the policy of a page without scripts
 END = "</body></html>\n"
 TITLE = 60  # characters of the text that the title names
-# Of a document on a page that is not ours: its own scripts and buttons that save, nothing of that page.
-SANDBOX = "allow-scripts allow-downloads"
 LEVEL = 6  # of gzip: 9 takes off 0.2 % more
 Facts = Callable[[State], Mapping[str, str]]  # what was asked, by name, not escaped, the text first
 LOOKS = LAYER, CENTRED  # what the reader of a report chooses
@@ -79,7 +77,7 @@ def report(
             summary = summary or said
         every = (exhibit for row in panel.rows for exhibit in row if "report" in exhibit.where)
         shown = [exhibit for exhibit in every if exhibit.applies(subject)]
-        if isinstance(subject, Analysis) and any(set(LOOKS) & {*one.controls} for one in shown):
+        if isinstance(subject, Analysis) and any(exhibit.follows for exhibit in shown):
             living, packed = _living(shown, subject, state, facts, made, say)
             sections.append(living)
         else:
@@ -101,10 +99,7 @@ def _asked(facts: Mapping[str, str], made: Made, say: Texts) -> Markup:
 def _living(
     exhibits: Iterable[Exhibit[Any]], analysis: Analysis, state: State, facts: Facts, made: Made, say: Texts
 ) -> tuple[Markup, str]:
-    """Exhibits under a form that says how to look at them, and the frames of all that follows, packed.
-
-    "" where these would be too long: then the form stays hidden.
-    """
+    """Exhibits under a form that says how to look at them, and its frames, packed; "" for too many."""
 
     def words(seen: State) -> tuple[str, str]:
         look = urlencode({one.key: one.of(seen) for one in LOOKS})  # of two values of a key the last counts
@@ -115,23 +110,11 @@ def _living(
     parts, seen = frames(words, LOOKS, analysis, state), View.of(analysis, state)
     html = render("look", say, view=seen, how=HOW, layer=layer_name(seen, say))
     for exhibit in exhibits:
-        more = _parts(exhibit, analysis, state, say) if set(LOOKS) & {*exhibit.controls} else []
-        html += section(exhibit, analysis, state, made.link, say, parts=len(more))
-        parts += more
+        html += section(exhibit, analysis, state, made.link, say)
+        if exhibit.follows:
+            parts += frames(partial(exhibit_parts, exhibit, analysis, say), exhibit.controls, analysis, state)
     packed = gzipped(frames_json(parts, analysis))
     return Markup("<div>{}</div>").format(html), packed if len(packed) <= MOST else ""
-
-
-def _parts(exhibit: Exhibit[Any], analysis: Analysis, state: State, say: Texts) -> list[Part]:
-    """What stands above the figure of an exhibit, the figure as JSON, and what stands below."""
-
-    def pieces(seen: State) -> tuple[str, str, str]:
-        shown = _shown(exhibit, analysis, seen, say)
-        above = heading_html(shown, exhibit.element or exhibit.name, say, live=False)
-        return str(above), shown.figure.to_json() if shown.figure else "", f"{shown.html}{shown.legend}"
-
-    above, figure, below = frames(pieces, exhibit.controls, analysis, state)
-    return [above, *(members(figure) if exhibit.plotted else ()), below]
 
 
 def gzipped(text: str) -> str:
@@ -148,23 +131,18 @@ def figured(title: str, body: Markup, say: Texts) -> tuple[str, ...]:
 
 
 def section(
-    exhibit: Exhibit[Any], subject: Any, state: State, link: str, say: Texts, name: str = "", parts: int = 0
+    exhibit: Exhibit[Any], subject: Any, state: State, link: str, say: Texts, name: str = ""
 ) -> Markup:
     """An exhibit from top to bottom, with a heading always, under its own or another ``name``.
 
-    Its links to other states of the page lead to that of ``link``, or nowhere without it. ``parts``: as of
-    `Shown`.
+    Its links to other states of the page lead to that of ``link``, or nowhere without it.
     """
-    shown, name = _shown(exhibit, subject, state, say), name or exhibit.element or exhibit.name
+    shown, name = exhibit.show(subject, state, say), name or exhibit.element or exhibit.name
+    if exhibit.title and exhibit.frame != "bare":
+        shown = replace(shown, heading=shown.heading or say(exhibit.title))
     page = escape(link.partition("?")[0])
-    html = exhibit_html(exhibit, name, replace(shown, parts=parts), say)
+    html = exhibit_html(exhibit, name, shown, say)
     return Markup(PAGE_LINK.sub(lambda found: f' href="{page}?{found[1]}"' if link else "", html))
-
-
-def _shown(exhibit: Exhibit[Any], subject: Any, state: State, say: Texts) -> Shown:
-    shown = exhibit.show(subject, state, say)
-    titled = exhibit.title and exhibit.frame != "bare" and not shown.heading
-    return replace(shown, heading=say(exhibit.title)) if titled else shown
 
 
 def _begin(title: str, body: Markup, policy: str, say: Texts) -> str:
@@ -194,11 +172,7 @@ def framed(pieces: tuple[str, ...], title: str, height: int, say: Texts) -> str:
     packed = gzipped("".join(pieces))
     script = (HERE / "unpack.js").read_text(encoding="utf-8")
     page = render("packed", say, tag=say.language.tag, title=title, packed=packed, script=script)
-    frame = Markup(
-        '<iframe sandbox="{}" title="{}" srcdoc="{}" '
-        'style="width: 100%; height: {}px; border: 0; resize: vertical; overflow: auto"></iframe>'
-    )
-    return frame.format(SANDBOX, title, str(page), height)
+    return str(render("frame", title=title, page=str(page), height=height))
 
 
 def passport_page(passport: Passport, say: Texts) -> str:

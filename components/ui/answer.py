@@ -25,7 +25,7 @@ from components.errors import PoolscopeError
 from components.exhibits import panels
 from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, hint_html, or_why
-from components.exhibits.frames import Part, frames, frames_json
+from components.exhibits.frames import frames, frames_json
 from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of, integrates
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import SEES, Sight, turns
@@ -428,15 +428,13 @@ def key_of(analysis: Analysis) -> str:
 
 def drawn_frames(places: Sequence[Place], analysis: Analysis, state: State, say: Texts) -> str:
     """Draw what each part of ``places`` holds at each layer and with each centring, as JSON."""
-    parts: list[Part] = []
-    for place in places:
 
-        def draw(seen: State, place: Place = place) -> list[Any]:
-            shown = place.show(place.exhibit.shown(analysis, seen, say), say)
-            return [shown[part] for part in place.parts]
+    def draw(place: Place, seen: State) -> list[Any]:
+        shown = place.show(place.exhibit.shown(analysis, seen, say), say)
+        return [shown[part] for part in place.parts]
 
-        parts += frames(draw, place.exhibit.controls, analysis, state)
-    return frames_json(parts, analysis, key_of(analysis))
+    each = (frames(partial(draw, place), place.exhibit.controls, analysis, state) for place in places)
+    return frames_json([part for parts in each for part in parts], analysis, key_of(analysis))
 
 
 class Answer:

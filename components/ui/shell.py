@@ -13,13 +13,15 @@ from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import gradio as gr
 from markupsafe import Markup
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.control import Control, OneOf, State, from_link, written
+from components.exhibits.citation import citation
+from components.exhibits.control import Asked, Control, OneOf, State, from_link, written
 from components.exhibits.draw import Figure
 from components.exhibits.panels import ANSWER
 from components.exhibits.report import Made, passport_page, report
@@ -27,7 +29,7 @@ from components.exhibits.talks import Script, read_talks
 from components.exhibits.verdict import VERDICT, output_bars
 from components.exhibits.view import visible
 from components.markup import render
-from components.reach import UNKNOWN, Reach
+from components.reach import UNKNOWN, Reach, is_near
 from components.results import Table, read_results, table
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.types import Query
@@ -135,7 +137,7 @@ class Links:
         """Follow the link that led here, then keep the address; its buttons stand in the ``corner``.
 
         ``apply`` of the script says that the page has come, and ``query`` with which link; ``expand`` asks
-        for the QR code of a ``link``. The script itself asks for the report and the passport.
+        for the QR code of a ``link``, or how to cite it. The script itself asks for a report and a passport.
         """
         with corner:
             arrivals = [[control.key, written(control.default)] for control in self.controls]
@@ -152,7 +154,7 @@ class Links:
         changes = [part.change for part in (*parts, *tabs, self.banner, *waiting)]
         gr.on(changes, None, js=CHANGED, **PRIVATE)
         share.select(None, inputs=parts, js=SET, **PRIVATE)
-        share.expand(self.draw_code, outputs=dialog, queue=False, **PRIVATE).then(None, js=SHOWN, **PRIVATE)
+        share.expand(self.draw_dialog, outputs=dialog, queue=False, **PRIVATE).then(None, js=SHOWN, **PRIVATE)
 
     def follow(self, given: Given, event: gr.EventData) -> Updates:
         """Make the page what the link says that led here, and say what of it could not be had.
@@ -222,14 +224,27 @@ class Links:
         values = (one.control.of(state) for one in self._reported(state).linked)
         return [list(value) if isinstance(value, tuple) else value for value in values]
 
-    def draw_code(self, event: gr.EventData) -> str:
-        """Draw the QR code of the present link, or say why there is none."""
+    def draw_dialog(self, event: gr.EventData) -> str:
+        """Draw the QR code of the present link, or say how to ``cite`` it, or why there is none."""
+        of = _sent(event, "of")
         try:
             link = self.reach.link(_sent(event, "link"), page_path(self.say.language.tag))
-            drawn = qr_code(link, self.say)
-            return str(render("code_dialog", self.say, drawn=drawn))
+            drawn = self.cite(link) if of == "cite" else qr_code(link, self.say)
+            return str(render("code_dialog", self.say, of=of, drawn=drawn))
         except PoolscopeError as error:
             raise gr.Error(escape(visible(error.said(self.say))), print_exception=False) from error
+
+    def cite(self, link: str) -> Markup:
+        """Say how to cite what a link shows of which texts, and of which checkpoints that was measured."""
+        state = self._state(link.partition("?")[2])
+        linked = [(one.control, one.control.of(state)) for one in self._reported(state).linked]
+        asked = [(one, value) for one, value in linked if isinstance(one.kind, Asked) and value]
+        named = [(one, value) for one, value in linked if one.key.endswith(("backbone", "backbones"))]
+        arrival = {one.key: value for one, value in (*asked, *named) if value == one.default}  # may change
+        link += f"{'&' if '?' in link else '?'}{urlencode(arrival, doseq=True)}" if arrival else ""
+        specs = [self.analyst.find(key) for _, value in named for key in written(value) if key]
+        cited = citation([str(value) for _, value in asked], specs, link, datetime.now(UTC), self.say)
+        return render("cite", self.say, cited=cited, near=is_near(link))
 
     def _state(self, query: str) -> State:
         """Read a link; PoolscopeError names the first of its faults."""

@@ -1,5 +1,6 @@
 """Links in a browser: the address holds the state, and leads back to the same screen."""
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page, expect
@@ -63,6 +64,13 @@ def test_a_link_is_copied_and_drawn_as_a_code_and_reports_are_saved(visitor: Vis
     assert visitor.violations() == []
     page.keyboard.press("Escape")
     expect(shown).to_be_hidden()
+    visitor.shares("Share", "Cite this view").click()
+    expect(shown.locator("textarea").last).to_have_value(re.compile("@misc{poolscope-.*gpt2-sentiment", re.S))
+    shown.get_by_role("button", name="Copy").last.click()
+    expect(shown.locator("[role=status]")).to_have_text("Copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == shown.locator("textarea").last.input_value()
+    assert visitor.violations() == []
+    page.keyboard.press("Escape")
 
     def saved(name: str) -> str:
         return visitor.saves(visitor.shares("Save", name), tmp_path).read_text("utf-8")

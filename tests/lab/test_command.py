@@ -212,7 +212,7 @@ def test_it_holds_every_exhibit_and_what_was_fitted(fits: Found, tag: str) -> No
     for said in ("reviews.csv", "review", *(visible(note.said(say)) for note in NOTES)):
         assert said in report.text
     assert say("lab.column_of_pair") not in report.text
-    assert report.scripts == 3  # Plotly, and two of our own
+    assert report.scripts == 2  # Plotly, and our own
     assert report.handlers == []
     assert not {"img", "svg", "b"} & report.tags
     assert report.links == []

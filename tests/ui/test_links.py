@@ -145,6 +145,17 @@ def test_a_report_is_made_of_a_link_and_priced_by_what_it_combines(links: Links)
         links.report("backbone=gone", "")
 
 
+def test_a_citation_names_all_that_was_asked_of_all_checkpoints(links: Links) -> None:
+    compared = "tab=compare&compare_text=so+good&version_text=a%26b&backbones=first&backbones=pair"
+    cited = unescape(links.cite(f"https://example.org/?{compared}"))
+    said = ("“so good”, “a&b”", r"“a\&b”", "first (SHA-256", "pair (SHA-256", compared)
+    assert [one for one in said if one not in cited] == []
+    assert "backbone=first" in links.cite("https://example.org/?text=a")  # another may be the first one later
+    assert (SAY("cite.near") in links.cite("http://127.0.0.1:7860/")) != (SAY("cite.near") in cited)
+    with pytest.raises(PoolscopeError, match="backbone"):
+        links.cite("https://example.org/?backbone=gone")
+
+
 @pytest.mark.parametrize(("query", "said"), CASES["bad"])
 def test_a_bad_link_falls_back_and_says_so(links: Links, classify: Classify, query: str, said: str) -> None:
     updates = followed(links, f"{query}&text=kept")

@@ -66,17 +66,21 @@ window.poolscope = {
 };
 
 const [status, field] = ["[role=status]", "input"].map((part) => element.querySelector(part));
-const copy = async () => {
+const copy = async (text, box, said) => {
   try {
-    await navigator.clipboard.writeText(link());
+    await navigator.clipboard.writeText(text);
     field.hidden = true;
-    status.textContent = status.dataset.copied;
-    setTimeout(() => { status.textContent = ""; }, SAID);
+    said.textContent = said.dataset.copied;
+    setTimeout(() => { said.textContent = ""; }, SAID);
   } catch { // a frame may forbid it
-    Object.assign(field, { hidden: false, value: link() }).select();
-    status.textContent = status.dataset.select;
+    Object.assign(box, { hidden: false, value: text }).select();
+    said.textContent = said.dataset.select;
   }
 };
+document.addEventListener("click", ({ target }) => { // in the dialog
+  const box = target.closest("[data-cited]")?.previousElementSibling.control;
+  if (box) copy(box.value, box, document.querySelector("#code [role=status]"));
+});
 // A report is some megabytes: the server makes it while it is sent, and keeps none.
 const bring = async (path, download) => {
   status.textContent = "";
@@ -95,8 +99,9 @@ const bring = async (path, download) => {
   }
 };
 const asked = {
-  copy,
-  code: () => trigger("expand", { link: link() }),
+  copy: () => copy(link(), field, status),
+  code: () => trigger("expand", { of: "code", link: link() }),
+  cite: () => trigger("expand", { of: "cite", link: link() }),
   report: () => bring("report", "poolscope.html"),
   passport: () => bring("passport.html", "poolscope-passport.html"),
 };

@@ -211,9 +211,7 @@ talk.addEventListener("touchend", ({ changedTouches: [end] }) => {
   touched = null;
   if (Math.abs(x) > SWIPE && Math.abs(x) > 2 * Math.abs(y)) (x < 0 ? next : previous)();
 }, { passive: true });
-document.addEventListener("click", (event) => {
-  if (event.target.closest("[data-share=talk]")) go(last);
-});
+document.addEventListener("click", ({ target }) => target.closest("[data-share=talk]") && go(last));
 
 const asked = new URLSearchParams(location.search).get("talk"); // 3, pairs or pairs.3
 if (asked !== null) {
