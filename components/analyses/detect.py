@@ -230,10 +230,9 @@ class Detected:
                 return (Sentence(f"detect.none{several}", count=count, bar=BAR, **near), *each)
             return (*self._near(near), *each)
         told = [one.way for one in self.candidates if one.tied]
-        match = Sentence(f"detect.match{several}", count=count, way=best.way.said(self.layers))
-        if best.way.precision in STORED or self.rounding > COARSE:
-            match = Sentence(f"detect.rough{several}", count=count, way=best.way.said(self.layers))
-        said = [match, *self._tied()]
+        how = "rough" if best.way.precision in STORED or self.rounding > COARSE else "match"
+        verdict = Sentence(f"detect.{how}{several}", count=count, way=best.way.said(self.layers))
+        said = [verdict, *self._tied()]
         if len(told) > 1:
             verdict = Sentence(f"detect.open{several}", count=count, ways=self._quoted(told))
             said = [verdict, *self._more(told)]

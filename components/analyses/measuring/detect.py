@@ -458,11 +458,8 @@ def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
     """
     near, moved = {way for way, one in zip(held.made, held.near, strict=True) if one}, None
     whole = {replace(pooled(way), dimensions=None) for way in near}
-    nearest, exact, alike = (
-        list(held.made)[int(held.rest.argmin())],
-        dict[Way, Doubles](),
-        dict[Way, Doubles](),
-    )
+    nearest = list(held.made)[int(held.rest.argmin())]
+    exact, alike = dict[Way, Doubles](), dict[Way, Doubles]()
     for kind in (*HALVES, *BYTES):
         less = lessened(tries[0].backbone, kind)
         computed = {} if less is None else together([one.halved(less, whole) for one in tries])
@@ -545,15 +542,11 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     late = np.array([way.variant == CUT_LATE for way in held.made])
     fits &= ~late | (alike <= one)
     is_one = fits & (one <= alike + SAME) & ~late
+    kept = dict[str, Any](precision=given.stored, normalised=None) if given.stored else {}
+    lengths = [bool(is_one[place]) if fit else None for place, fit in enumerate(fits)]
     told = [
-        replace(
-            way,
-            pooling=way.named,
-            layer=way.layer + layers,
-            normalised=bool(is_one[place]) if fits[place] and not given.stored else None,
-            precision=given.stored or way.precision,
-        )
-        for place, way in enumerate(held.made)
+        replace(way, **{"pooling": way.named, "layer": way.layer + layers, "normalised": one, **kept})
+        for way, one in zip(held.made, lengths, strict=True)
     ]
     places, tied = np.round(rest / SAME), held.explained
     if tied.any():
@@ -567,8 +560,8 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     while len(left) and len(candidates) < BEST:
         best = left[0]
         same = _distance(held.directions[left], held.directions[best]) <= SAME
-        lengths = np.abs(np.log(held.own[left] / held.own[best])).max(axis=1) <= SAME
-        same &= lengths | (is_one[left] & is_one[best]) | bool(given.stored)
+        long = np.abs(np.log(held.own[left] / held.own[best])).max(axis=1) <= SAME
+        same &= long | (is_one[left] & is_one[best]) | bool(given.stored)
         way, *same_ways = (told[place] for place in left[same])
         unit = given.numbers / given.lengths[:, None]
         cosines = tuple(map(float, np.einsum("nd,nd->n", unit, held.directions[best])))

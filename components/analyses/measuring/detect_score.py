@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,11 +76,8 @@ def _edits(backbone: Backbone, plain: ScoreWay, last: int) -> Iterator[dict[str,
     """Yield single changes of an encoding, that ends with the token ``last``."""
     serving, tokenizer, pair = load_serving(), backbone.tokenizer, plain.joined == "pair"
     if pair:
-        yield {"order": "swapped"}
-        for between in dict.fromkeys((*serving["joined"], str(tokenizer.sep_token))):
-            yield {"joined": "one", "between": between}
-        yield from ({"between": between} for between in serving["between"])
-        yield from ({"joined": joined} for joined in ("first", "second"))
+        yield from serving["pairs"]
+        yield from ({"joined": "one", "between": sep} for sep in [tokenizer.sep_token] if sep)
     yield {"segments": "zero"}
     if plain.special_tokens:
         yield {"special_tokens": False}
@@ -166,21 +163,13 @@ def _any_input(call: Call) -> bool:
     return alone and (call.kind == "getitem" or call.idle or not call.moves)
 
 
-class Tried(NamedTuple):
-    """Numbers that a text gives in each way: ``logits`` (K,), and of two texts apart ``cosines`` (1,).
-
-    ``refused``: why some could not be run.
-    """
-
-    logits: Answers
-    cosines: Answers
-    refused: tuple[Sentence, ...] = ()
-
-
 @torch.no_grad()
-def tried(backbone: Backbone, ways: Encodings, head: Head | None = None) -> Tried:
+def tried(
+    backbone: Backbone, ways: Encodings, head: Head | None = None
+) -> tuple[Answers, Answers, dict[Sentence, None]]:
     """Run a text as it is encoded in many ways, those of one length together.
 
+    Gives the logits (K,) of each way, the cosine (1,) of two texts apart, and why some ways could not be run.
     ``head``: None where only the whole of it is asked, without other tokens.
     """
     found, vectors, refused = Answers(), dict[ScoreWay, Tensor](), dict[Sentence, None]()
@@ -202,7 +191,7 @@ def tried(backbone: Backbone, ways: Encodings, head: Head | None = None) -> Trie
                 for row in (row for row in range(len(group)) if done[row] <= most):
                     way = replace(group[row], token=token, head=name)
                     found[way], vectors[way] = logits[row].double().numpy(), states[row, 0]
-    return Tried(found, _cosines(vectors), tuple(refused))
+    return found, _cosines(vectors), refused
 
 
 def _paths(backbone: Backbone, kept: Pass, head: Head | None) -> Iterator[tuple[str, str, Tensor, Tensor]]:
@@ -369,11 +358,11 @@ def found(
     with torch.no_grad(), repeatable(backbone.model):
         first = run(backbone, next(iter(texts[0].values())))
         head = head_of(backbone, trace(backbone.model, own_head(backbone, first), first.hidden[-1]))
-    every = [tried(backbone, ways, head) for ways in texts]
-    plain = Part.of([one.logits for one in every])
+    logits, cosines, refused = zip(*(tried(backbone, ways, head) for ways in texts), strict=True)
+    plain, beside = Part.of(logits), _beside(cosines, next(iter(texts[0]))) if wanted == 1 else ()
     for arithmetic, coarse in ((HERE, False), (ELSEWHERE, False), (HERE, True)):
         moved = plain._replace(loose=arithmetic * plain.loose)
-        parts = [*presented(moved, wanted), *_beside(every, next(iter(texts[0])), wanted)]
+        parts = [*presented(moved, wanted), *beside]
         if coarse:
             hot = (part for part in presented(heated(moved), wanted) if part.activation != "none")
             parts += [*presented(imprecise(backbone, texts, plain, parts, given), wanted), *hot]
@@ -382,18 +371,16 @@ def found(
             break
     text = likely ** (1 / len(queries))  # of one text
     more = math.ceil(math.log(candidates[0].chance / CHANCE) / -math.log(text)) if 0 < text < 0.5 else 0
-    warnings = tuple(dict.fromkeys(one for each in every for one in each.refused))
+    warnings = tuple(dict.fromkeys(chain.from_iterable(refused)))
     told = (candidates, *counts, len(queries), max(more, 0), bool((numbers == 1).all()))
     return DetectedScore(*told, backbone.head_trained, warnings)
 
 
-def _beside(every: Sequence[Tried], plain: ScoreWay, wanted: int) -> Iterator[Part]:
-    """Ways to one number that need no logits: cosines of two texts, and softmax over one logit."""
-    if wanted == 1:
-        ones = Part.of([{plain: np.ones(1)}] * len(every), ONE)
-        yield ones._replace(loose=0 * ones.loose, changes=ones.changes + 1)
-        cosines = Part.of([each.cosines for each in every], "cosine")
-        yield cosines._replace(loose=np.full_like(cosines.values, HERE))
+def _beside(texts: Sequence[Answers], plain: ScoreWay) -> tuple[Part, Part]:
+    """Ways to one number that need no logits: softmax over one logit, and cosines of two texts."""
+    ones, cosines = Part.of([{plain: np.ones(1)}] * len(texts), ONE), Part.of(texts, "cosine")
+    cosines = cosines._replace(loose=np.full_like(cosines.values, HERE))
+    return ones._replace(loose=0 * ones.loose, changes=ones.changes + 1), cosines
 
 
 def imprecise(
@@ -412,7 +399,7 @@ def imprecise(
         model = quantised(backbone) if kind == BYTES else lessened(backbone, kind)
         for (text, found), way in product(zip(texts, answers, strict=True), near if model else ()):
             if model is not None and way in text:  # alone: others would move what 8 bits hold
-                said = tried(model, {way: text[way]}).logits.items()
+                said = tried(model, {way: text[way]})[0].items()
                 found |= {replace(one, precision=kind): logits for one, logits in said}
     less, full = Part.of(answers), dict(zip(plain.ways, plain.values, strict=True))
     whole = np.array([full[replace(way, precision="")] for way in less.ways]).reshape(less.values.shape)
