@@ -31,7 +31,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
     "families": ("families", *(f"model/test_{name}.py" for name in ("families", "live"))),
 }
 # files that ask the page on made-up answers
-MADE_UP = re.compile("tests/browser/test_(evidence|frames|hostile|internals|kinds|speaker)")
+MADE_UP = re.compile("tests/(ui/test_api|browser/test_(evidence|frames|hostile|internals|kinds|speaker))")
 BY_FAMILY = tuple(f"tests/model/test_{name}.py::" for name in ("families", "ordinary"))
 
 settings.register_profile("unhurried", parent=settings.default, deadline=None)  # the machine may be busy
@@ -104,6 +104,19 @@ def anyio_backend() -> str:
 def engine() -> Engine:
     """The engine on the bundled catalogue."""
     return Engine(Settings())
+
+
+@pytest.fixture(scope="session")
+def fake_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the page on made-up answers says to its owner."""
+    return tmp_path_factory.mktemp("fake") / "server.log"
+
+
+@pytest.fixture(scope="session")
+def fake_url(fake_log: Path) -> Iterator[str]:
+    """The address of the page on made-up answers."""
+    with served("-m", "tests.ui.fake_app", log=fake_log) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

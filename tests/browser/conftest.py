@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.visitor import PATIENCE, Visitor, visit
-from tests.serving import BROWSERS, browser_path, served
+from tests.serving import BROWSERS, browser_path
 
 Open = Callable[..., Visitor]
 OWN = ("file:", "data:", "blob:")  # what a page without a network may fetch
@@ -47,14 +47,6 @@ def _stay(page: Page) -> None:
     """Hold on to the process of this machine's pages by an empty one, which stays open between tests."""
     page.route("**/*", lambda route: route.fulfill(body=""))
     page.goto("http://127.0.0.1/")
-
-
-@pytest.fixture(scope="package")
-def fake_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the page on made-up answers."""
-    log = tmp_path_factory.mktemp("fake") / "server.log"
-    with served("-m", "tests.ui.fake_app", log=log) as url:
-        yield url
 
 
 @pytest.fixture(scope="module")

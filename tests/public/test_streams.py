@@ -12,7 +12,7 @@ from components.ui.gradio_internals import CLOSE
 from tests.public.asking import AT_ONCE
 
 PAGES = 300
-QUESTIONS = 4  # of each page
+QUESTIONS = 3  # of each page
 TOGETHER = 25  # pages
 LOST = 20.0  # seconds
 SLOW = 0.02  # seconds that a page may be busy with something else

@@ -1,35 +1,17 @@
-"""What many tests look at and none changes: a server on made-up answers, whole pages."""
+"""What many tests look at and none changes: whole pages."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import gradio as gr
 import pytest
-from gradio_client import Client
 
 from components.results import write_results
 from components.ui.shell import build
-from tests.serving import built, served
+from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_results import fake_results
 from tests.ui.page import Counting, Page
-
-
-@pytest.fixture(scope="session")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("api") / "server.log"
-
-
-@pytest.fixture(scope="session")
-def address(log: Path) -> Iterator[str]:
-    with served("-m", "tests.ui.fake_app", log=log) as address:
-        yield address
-
-
-@pytest.fixture(scope="session")
-def client(address: str) -> Client:
-    return Client(address, verbose=False)
 
 
 @pytest.fixture(scope="session")

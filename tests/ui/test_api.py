@@ -31,6 +31,11 @@ CSV = "text,stars,note\n" + "\n".join(f"text {row},{row % 2},x" for row in range
 NOT_GOOD = {"backbone": "first", "text": "not good"}
 
 
+@pytest.fixture(scope="module")
+def client(fake_url: str) -> Client:
+    return Client(fake_url, verbose=False)
+
+
 def test_backbones_and_poolings(client: Client) -> None:
     listed = client.predict(api_name="/backbones")
     first, far = listed[0], client.predict("far", api_name="/find")
@@ -60,11 +65,11 @@ def test_a_download_is_told_step_by_step_and_then_asked(client: Client) -> None:
     assert client.submit("far", api_name="/fetch").result() == {"done": 0, "total": 0}
 
 
-def test_analyze_by_name_by_position_and_by_curl(client: Client, address: str) -> None:
+def test_analyze_by_name_by_position_and_by_curl(client: Client, fake_url: str) -> None:
     answer = client.predict("pair", "a", "b", "mean", "own", 3, "1", "", 2, api_name="/analyze")
     assert (answer["layer"], answer["pool_layer"], answer["similarity"][1]) == (3, 2, 1)
     assert [token["segment"] for token in answer["tokens"]] == [None, 0, None, 1, None]
-    with client_of(address) as curl:
+    with client_of(fake_url) as curl:
         answers = [ask(curl, backbone="first"), client.predict(**NOT_GOOD, api_name="/analyze")]
         times = [one.pop("milliseconds") for one in answers]
         assert answers[0] == answers[1]
@@ -99,11 +104,11 @@ def test_an_endpoint_says_what_its_analysis_does(client: Client, name: str, aske
 
 @pytest.mark.parametrize(("name", "asked", "says"), CASES["mistakes"])
 def test_a_mistake_is_a_message(
-    client: Client, log: Path, name: str, asked: dict[str, Any], says: str
+    client: Client, fake_log: Path, name: str, asked: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(AppError, match=says):
         client.submit(**asked, api_name=f"/{name}").result()
-    assert "Traceback" not in log.read_text()
+    assert "Traceback" not in fake_log.read_text()
 
 
 @pytest.mark.parametrize(
