@@ -1,4 +1,4 @@
-"""Poolscope as a library: ``poolscope_show`` for notebooks, and endpoints of analyses as functions.
+"""Poolscope as a library: ``poolscope_show`` for notebooks, and endpoints of its API as functions.
 
 ``backbone`` may also name a folder, and what the hub has is downloaded first. PoolscopeError is a refusal.
 """
@@ -32,4 +32,5 @@ def _functions() -> dict[str, Any]:
     from components.settings import Settings
 
     engine = Engine(Settings(sources="any"))
-    return {name: kind.endpoint(engine.answer) for name, kind in analyses().items()}
+    found = {name: kind.endpoint(engine.answer) for name, kind in analyses().items()}
+    return {"backbones": lambda: [spec.to_json() for spec in engine.backbones()], **found}

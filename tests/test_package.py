@@ -27,7 +27,7 @@ except SystemExit as refusal:
 """
 TOLD = """
 import inspect, poolscope, poolscope.__main__
-for name in sorted({*dir(poolscope)} - {"__version__", "poolscope_show"}):
+for name in sorted({*dir(poolscope)} - {"__version__", "backbones", "poolscope_show"}):
     print(f"{name}{inspect.signature(getattr(poolscope, name))}")
 sys.argv[1:] = ["--version"]
 poolscope.__main__.main()
@@ -40,8 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     folder = tmp_path_factory.mktemp("wheel")
     for name in NAMES:
         (place := folder / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
-        whole = (ROOT / name).read_bytes()
-        place.write_bytes(whole if len(whole) < 2_000_000 else b"")
+        place.write_bytes((ROOT / name).read_bytes() * ((ROOT / name).stat().st_size < 2_000_000))
     command = sys.executable, "-c", BUILD
     built = subprocess.run(command, cwd=folder / "clone", capture_output=True, text=True, check=True)
     assert "python -m poolscope" in built.stdout  # what it says of an editable one

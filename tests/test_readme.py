@@ -45,7 +45,8 @@ def test_an_example_in_python_runs(
     app_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], containing: str, prints: str
 ) -> None:
     """Here, where torch and gradio's client are loaded already."""
-    code = block("api.md", "python", containing).replace(LOCAL, app_url)
+    page = CASES["page"].get(containing, "api.md")
+    code = block(page, "python", containing).replace(LOCAL, app_url)
     code = code.replace("poolscope.html", str(tmp_path / "poolscope.html"))
     exec(compile(code, "api.md", "exec"), {})
     printed = capsys.readouterr().out
