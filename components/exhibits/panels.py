@@ -14,7 +14,6 @@ from components.analyses.anatomy import Anatomy
 from components.analyses.detect import Detected
 from components.analyses.detect_score import DetectedScore
 from components.analyses.importance import Importance
-from components.analyses.maxsim import MaxSim
 from components.analyses.origin import Origin
 from components.analyses.padding import Padding
 from components.analyst import Analyst
@@ -31,7 +30,7 @@ from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced
 from components.exhibits.importance import ATTENTION, BARS, IMPORTANT, LOOKS, integrates
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
-from components.exhibits.maxsim import MAXSIM
+from components.exhibits.maxsim import MATCHES as MATCHES
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import BOTH_WAYS, SEES, Sight
 from components.exhibits.serving import PADDED, SCORE, VECTOR
@@ -74,12 +73,6 @@ class Answered:
     def padding(self) -> Padding | Sentence:
         """Changes by padding of the checkpoint's own answer to the text, or why they were not measured."""
         return or_why(partial(self.analyst.ask, "padding", own_of(self.analysis.query)))
-
-    @cached_property
-    def maxsim(self) -> MaxSim | Sentence | None:
-        """Tokens of a pair that match, or why that cannot be had; None of a single text."""
-        query = own_of(self.analysis.query)
-        return or_why(partial(self.analyst.ask, "maxsim", query)) if query.text_pair else None
 
     @cached_property
     def sees(self) -> Sight:
@@ -129,9 +122,6 @@ HEAD: Panel[Answered, Anatomy] = Panel(
 )
 PADDING: Panel[Answered, Padding | Sentence] = Panel(
     "padding", "view.padding", attrgetter("padding"), rows=((PADDED,),)
-)
-MATCHES: Panel[Answered, MaxSim | Sentence | None] = Panel(
-    "matches", "maxsim.title", attrgetter("maxsim"), rows=((MAXSIM,),)
 )
 DETECTIVE: Panel[Detected | Sentence, Detected | Sentence] = Panel(
     "detective", "detective.heading", rows=((VECTOR,),)

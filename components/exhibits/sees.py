@@ -1,6 +1,5 @@
 """The square of who sees whom: the rows of those that are read in their colour, and what follows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil
@@ -107,33 +106,19 @@ def _figure(view: View, found: Sees, say: Texts) -> draw.Figure:
         **dict.fromkeys(("xgap", "ygap"), 1 if told else 0),
     )
 
-    names, wide = (draw.tick_texts(view), labels), draw.tick_width(view.labels)
-    return draw.Figure([cells], token_square(names, (wide, wide), say("sees.state"), say("sees.seen")))
-
-
-def token_square(
-    names: tuple[Sequence[str], Sequence[str]],
-    wide: tuple[int, int],
-    rows: str,
-    columns: str,
-    most: int = NAMED // 2,
-) -> dict[str, Any]:
-    """The layout of cells by tokens, the first row on top: ``names`` of rows and columns, escaped.
-
-    ``wide``: pixels of the longest of each. ``rows``, ``columns``: titles of the axes. ``most``: columns that
-    have their names.
-    """
-
-    def axis(texts: Sequence[str], most: int, title: str, **more: Any) -> dict[str, Any]:
-        places = list(range(0, len(texts), ceil(len(texts) / most)))
+    def names(texts: list[str], most: int, title: str, **more: Any) -> dict[str, Any]:
+        places = list(range(0, total, ceil(total / most)))
         ticks = {"tickvals": places, "ticktext": [texts[place] for place in places]}
-        return draw.axis(title=draw.axis_title(title), **ticks, **more)
+        return draw.axis(title=draw.axis_title(say(title)), **ticks, **more)
 
-    total, below = len(names[0]), round(wide[1] * draw.SLOPE) + 20
-    high = max(LEAST, min(draw.TOKEN_ROW, HIGH // total))
-    return draw.layout(
-        height=total * high + below + 8,
-        margin={"l": wide[0] + 40, "r": 8, "t": 8, "b": below},
-        xaxis=axis(names[1], most, columns, tickangle=-45),
-        yaxis=axis(names[0], NAMED, rows, range=[total - 0.5, -0.5]),
+    wide, high = draw.tick_width(view.labels), max(LEAST, min(draw.TOKEN_ROW, HIGH // total))
+    below = round(wide * draw.SLOPE) + 20
+    return draw.Figure(
+        [cells],
+        draw.layout(
+            height=total * high + below + 8,
+            margin={"l": wide + 40, "r": 8, "t": 8, "b": below},
+            xaxis=names(labels, NAMED // 2, "sees.seen", tickangle=-45),
+            yaxis=names(draw.tick_texts(view), NAMED, "sees.state", range=[total - 0.5, -0.5]),
+        ),
     )

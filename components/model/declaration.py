@@ -109,8 +109,8 @@ def read_declaration(folder: Path) -> Declaration | None:
     made, kept = _made(folder, modules), encoding.number("truncate_dim")
     if encoding.says.get("model_type") == SEVERAL[0]:  # of pylate, which lists no mask
         words = encoding.says.get("skiplist_words")
-        listed = {"skiplist_words": string.punctuation if words is None else words}
-        made = replace(made, skipped=_skipped(replace(encoding, says=listed)))
+        listed = _Config(encoding.file, {"skiplist_words": [*string.punctuation] if words is None else words})
+        made = replace(made, skipped=_skipped(listed))
     return replace(
         made,
         kind="logits" if made.asked else KNOWN["kinds"][last],
@@ -171,12 +171,13 @@ def _made(folder: Path, modules: list[_Module]) -> Declaration:
 
 def _skipped(config: _Config) -> tuple[str, ...]:
     """Tokens that are left out of documents; refused is what leaves others out."""
-    words, tasks = config.says.get("skiplist_words") or (), config.says.get("skiplist_tasks", ["document"])
-    if config.says.get("keep_only_token_ids") or tasks not in ([], ["document"]):
-        raise config.refusal("keep_only_token_ids" if tasks in ([], ["document"]) else "skiplist_tasks")
-    if not isinstance(words, list | str | tuple) or not all(isinstance(word, str) for word in words):
+    words = config.says.get("skiplist_words") or []
+    for key, usual in (("skiplist_tasks", ["document"]), ("keep_only_token_ids", None)):
+        if config.says.get(key, usual) != usual:
+            raise config.refusal(key)
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise config.refusal("skiplist_words")
-    return tuple(words) if tasks else ()
+    return tuple(words)
 
 
 def _mixed(config: _Config, folder: Path, path: str) -> Mixed | None:

@@ -49,15 +49,12 @@ class Declared:
         RefusalError where the hidden states have another width than is declared, or other layers.
         """
         states = states if self.mixed is None else states.ending(self._mix(states.layers, self.mixed))
-        self.check_width(states.hidden.shape[2])
+        found = states.hidden.shape[2]
+        if found != self.says.width:
+            raise RefusalError("refusals.declared_width", file=MODULES, stated=self.says.width, found=found)
         if self.says.includes_prompt or not prompted.any():
             return self.behind([POOLINGS[key](states) for key in self.says.poolings])
         return self.behind([_behind_prompt(key, states, prompted) for key in self.says.poolings])
-
-    def check_width(self, found: int) -> None:
-        """Refuse hidden states that are not as wide as is declared."""
-        if found != self.says.width:
-            raise RefusalError("refusals.declared_width", file=MODULES, stated=self.says.width, found=found)
 
     def _mix(self, layers: tuple[Tensor, ...], weights: Tensor) -> Tensor:
         """The average (B, T, D) of the uppermost layers; refused where one of these is not there."""
@@ -110,11 +107,13 @@ def read_declared(folder: Path) -> Declared | None:
     return Declared(says, tuple(_step(folder, step) for step in says.steps), score, mixed)
 
 
-def read_per_token(folder: Path) -> Declared | None:
-    """Load what makes a vector of each token's hidden state; None where something else is declared."""
+def read_per_token(folder: Path, found: int) -> Declared | None:
+    """Load what makes a vector of each hidden state, ``found`` wide; None where it declares none."""
     says = read_declaration(folder)
     if says is None or says.kind != "tokens":
         return None
+    if says.width not in (0, found):  # 0: nothing states it
+        raise RefusalError("refusals.declared_width", file=MODULES, stated=says.width, found=found)
     return Declared(says, tuple(_step(folder, step) for step in says.steps))
 
 

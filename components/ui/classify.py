@@ -13,16 +13,7 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
-from components.exhibits.panels import (
-    HEAD,
-    IMPORTANCE,
-    MATCHES,
-    ORIGIN,
-    READING,
-    SEEING,
-    Answered,
-    views,
-)
+from components.exhibits.panels import HEAD, IMPORTANCE, MATCHES, ORIGIN, READING, SEEING, Answered, views
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, visible
 from components.fitting import MINE
 from components.markup import render

@@ -29,8 +29,8 @@ def made_up(analysis: Analysis, matched: int = 2) -> MaxSim:
     own = np.cumsum(~tokens.special)
     similarity = np.full((total, total), 0.25, dtype=np.float32) + np.eye(total, dtype=np.float32) / 2
     ordinary = np.where(own <= matched, 0.5, 1).astype(np.float32)
-    kept, texts = np.ones(total, dtype=bool), replace(analysis.query, text_pair=analysis.query.text)
-    return MaxSim(texts, tokens, tokens, similarity, kept, ordinary, 400, ())
+    texts, best = replace(analysis.query, text_pair=analysis.query.text), np.arange(total)
+    return MaxSim(texts, tokens, tokens, similarity, best, ordinary, 400, total / (total + 400), ())
 
 
 @pytest.mark.parametrize("key", ["bert-pretrained", "gpt2-pretrained"])
@@ -49,8 +49,9 @@ def test_it_is_what_transformers_states_give_by_hand(engine: Engine, key: str) -
     np.testing.assert_allclose(found.similarity, cosines, atol=1e-5)
     np.testing.assert_allclose(found.ordinary, ordinary, atol=1e-4)
     assert found.best.tolist() == cosines.argmax(dim=1).tolist()
-    assert found.score == pytest.approx(float(cosines.amax(dim=1).sum()), abs=1e-4)
+    assert found.to_json()["score"] == pytest.approx(float(cosines.amax(dim=1).sum()), abs=1e-4)
     assert found.others == sum(map(len, others))
+    assert found.rate == pytest.approx(len(cosines[0]) / (len(cosines[0]) + found.others))
     assert [one.key for one in found.warnings] == ["maxsim.plain"]
     itself = engine.ask("maxsim", Query(key, sentences[3], TEXT)).others
     assert itself == found.others - len(others[3])  # it is no other sentence
@@ -67,8 +68,7 @@ def test_it_takes_two_texts_and_a_state_for_each_token(engine: Engine) -> None:
 @pytest.mark.parametrize(("matched", "total"), [*product(range(3), (3, 12)), (9, 12)])
 def test_chance_is_binomial(matched: int, total: int) -> None:
     tokens: Any = type("Tokens", (), {"special": np.zeros(total, dtype=bool)})
-    flat = np.full((total, 30), 0.5, dtype=np.float32)
-    ordinary = np.where(np.arange(total) < matched, 0.25, 1).astype(np.float32)
-    taken = np.arange(30) < 20
-    found = MaxSim(Query("", "a", "b"), tokens, tokens, flat, taken, ordinary, 380, ())
+    ordinary = np.where(np.arange(total) < matched, 0.25, 1)
+    flat, best = np.full((total, 30), 0.5), np.zeros(total, dtype=int)
+    found = MaxSim(Query("", "a", "b"), tokens, tokens, flat, best, ordinary, 380, 20 / 400, ())
     assert found.beyond_chance == (binom.sf(matched - 1, total, 20 / 400) <= 0.05)

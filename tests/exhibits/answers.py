@@ -205,7 +205,9 @@ def important() -> list[Any]:
 
 def matches() -> list[Any]:
     """The usual ones, of a pair or not, and a refusal."""
-    return [*map(answered, anatomies()), SimpleNamespace(maxsim=Sentence("errors.died"))]
+    refused = answered(anatomies()[0])
+    query = replace(refused.analysis.query, backbone="nothing", text_pair=XSS)
+    return [*map(answered, anatomies()), replace(refused, analysis=replace(refused.analysis, query=query))]
 
 
 def scored() -> list[Any]:

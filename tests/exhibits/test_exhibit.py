@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.analyses.lens import Lens
-from components.analyses.maxsim import MaxSim
 from components.analyses.trace import Patched
 from components.exhibits import panels
 from components.exhibits.control import Brought, Choice, Switch, Whole
@@ -122,7 +121,6 @@ DRAWN: dict[str, Callable[[Any], bool]] = {  # of which answers there is a figur
     **dict.fromkeys(("lens", "depth"), lambda anatomy: isinstance(anatomy.lens, Lens)),
     "attention": lambda given: given.attention is not None,
     "trace": lambda given: isinstance(given, Patched),
-    "maxsim": lambda found: isinstance(found, MaxSim),
     "origin": lambda given: len(given.shares) > 0 and not given.analysis.random,
 }
 

@@ -20,8 +20,6 @@ from components.model.files import folder as here
 from components.texts import Sentence
 from components.types import Query
 
-Project = Callable[[Tensor], Tensor]  # hidden states (N, D) -> the vectors that are compared (N, D')
-
 
 @torch.no_grad()
 def match(backbone: Backbone, query: Query) -> MaxSim:
@@ -31,48 +29,47 @@ def match(backbone: Backbone, query: Query) -> MaxSim:
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.weighed_states")
     project, skipped, told = _projection(backbone)
-    first, second = (forward(backbone, text, "") for text in (query.text, query.text_pair))
-    taken = np.array([token not in skipped for token in second.tokens.text])
+    first, second = passed = [forward(backbone, text, "") for text in (query.text, query.text_pair)]
+    taken = torch.tensor([token not in skipped for token in second.tokens.text])
     if not taken.any():
         raise PoolscopeError("text_pair", query.text_pair, "errors.maxsim_skipped")
-    vectors, vectors_pair = (_vectors(project, one.kept.hidden[-1][0]) for one in (first, second))
-    ids = [one.encoded.inputs["input_ids"][0].tolist() for one in (first, second)]
-    others = _vectors(project, torch.from_numpy(backbone.ordinary.elsewhere(ids)))
     if skipped:
-        told = (*told, Sentence("maxsim.skipped", count=int((~taken).sum())))
+        told.append(Sentence("maxsim.skipped", count=int((~taken).sum())))
+    ids = [one.encoded.inputs["input_ids"][0].tolist() for one in passed]
+    ordinary = torch.from_numpy(backbone.ordinary.elsewhere(ids))
+    states = [one.kept.hidden[-1][0] for one in passed]
+    rows, columns, others = (normalize(project(one.float()), dim=-1) for one in (*states, ordinary))
+    cosines, rate = (rows @ columns.T).clamp(-1, 1), taken.sum() / (taken.sum() + len(others))
     return MaxSim(
         query,
         first.tokens,
         second.tokens,
-        (vectors @ vectors_pair.T).clamp(-1, 1).numpy(),
-        taken,
-        (vectors @ others.T).amax(dim=1).clamp(-1, 1).numpy(),
+        cosines.numpy(),
+        np.asarray(cosines.masked_fill(~taken, -2).argmax(dim=1)),
+        (rows @ others.T).amax(dim=1).clamp(-1, 1).numpy(),
         len(others),
+        float(rate),
         tuple(dict.fromkeys((*told, *first.encoded.warnings, *second.encoded.warnings))),
     )
 
 
-def _vectors(project: Project, states: Tensor) -> Tensor:
-    return normalize(project(states.float()), dim=-1)
-
-
-def _projection(backbone: Backbone) -> tuple[Project, tuple[str, ...], tuple[Sentence, ...]]:
-    """What makes vectors of hidden states, the tokens that are left out of a second text, and what is told.
+def _projection(backbone: Backbone) -> tuple[Callable[[Tensor], Tensor], tuple[str, ...], list[Sentence]]:
+    """What makes vectors (N, D') of states (N, D), tokens left out of a second text, and what is told.
 
     PoolscopeError where the checkpoint's files tell of vectors for each token that cannot be made.
     """
-    folder = here(backbone.spec)
+    folder, width = here(backbone.spec), len(backbone.ordinary.layers[-1].mean)
     try:
-        declared = None if folder is None else read_per_token(folder)
-        if declared is None or folder is None:
-            return (lambda states: states), (), (Sentence("maxsim.plain"),)
-        declared.check_width(backbone.ordinary.layers[-1].states.shape[1])
+        declared = None if folder is None else read_per_token(folder, width)
     except RefusalError as refusal:
-        raise PoolscopeError(
-            "backbone", backbone.spec.key, "errors.declared", reason=refusal.sentence
-        ) from refusal
-    told = [Sentence("maxsim.projected", size=declared.says.size)] if declared.says.size else []
-    prompts = dict(read_prompts(folder))
-    if typed := [prompts[name] for name in ("query", "document") if name in prompts]:
-        told.append(Sentence("maxsim.prompts", prompts=" · ".join(f"“{prompt}”" for prompt in typed)))
-    return (lambda states: declared.behind([states])), declared.says.skipped, tuple(told)
+        named = {"reason": refusal.sentence}
+        raise PoolscopeError("backbone", backbone.spec.key, "errors.declared", **named) from refusal
+    if declared is None or folder is None:
+        return (lambda states: states), (), [Sentence("maxsim.plain")]
+    told, prompts = (
+        [Sentence("maxsim.projected", size=declared.says.size or width)],
+        dict(read_prompts(folder)),
+    )
+    if typed := [f"“{prompts[name]}”" for name in ("query", "document") if name in prompts]:
+        told.append(Sentence("maxsim.prompts", prompts=" · ".join(typed)))
+    return (lambda states: declared.behind([states])), declared.says.skipped, told
