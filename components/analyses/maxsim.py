@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-import numpy as np
-
 from components.analyses.registry import Backbone, Cost, analysis
 from components.model.query import Asked
 from components.texts import Sentence
@@ -21,9 +19,9 @@ BY_CHANCE = 0.05  # how often as many matches may come of nothing, for them to b
 class MaxSim:
     """Cosines (T, U) of the tokens of a query's two texts, which were run one by one.
 
-    ``best``: (T,) place of the most similar token of the second text. ``ordinary``: (T,) the highest cosine
-    to ``others`` tokens of other sentences. ``rate``: how likely the best is above that, if the second text
-    is as ordinary. ``warnings``: how to read it.
+    ``best``: (T,) place of the most similar token of the second text, ``highest``: its cosine, whose sum is
+    the score (Khattab and Zaharia 2020). ``ordinary``: (T,) the highest cosine to ``others`` tokens of other
+    sentences. ``rate``: how likely the best is above that, if the second text is as ordinary.
     """
 
     query: Query
@@ -31,16 +29,11 @@ class MaxSim:
     tokens_pair: Tokens
     similarity: Floats
     best: Ints
+    highest: Floats
     ordinary: Floats
     others: int
     rate: float
     warnings: tuple[Sentence, ...]
-
-    @property
-    def highest(self) -> Floats:
-        """The cosine to the best: (T,). Their sum is the score (Khattab and Zaharia 2020)."""
-        found: Floats = self.similarity[np.arange(len(self.best)), self.best]
-        return found
 
     @property
     def matched(self) -> Bools:

@@ -22,7 +22,7 @@ from components.exhibits.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.curves import CURVES
 from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence
-from components.exhibits.exhibit import Panel, or_why
+from components.exhibits.exhibit import Panel, asked, or_why
 from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
@@ -30,10 +30,9 @@ from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced
 from components.exhibits.importance import ATTENTION, BARS, IMPORTANT, LOOKS, integrates
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
-from components.exhibits.maxsim import MATCHES as MATCHES
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import BOTH_WAYS, SEES, Sight
-from components.exhibits.serving import PADDED, SCORE, VECTOR
+from components.exhibits.serving import MAXSIM, PADDED, SCORE, VECTOR
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.verdict import HOW_TO_READ, OUTPUTS, VERDICT
 from components.exhibits.view import CENTRED, LABEL, LAYER
@@ -122,6 +121,12 @@ HEAD: Panel[Answered, Anatomy] = Panel(
 )
 PADDING: Panel[Answered, Padding | Sentence] = Panel(
     "padding", "view.padding", attrgetter("padding"), rows=((PADDED,),)
+)
+MATCHES: Panel[Answered, Any] = Panel(
+    "matches",
+    "maxsim.title",
+    lambda given: asked("maxsim")(given) if given.analysis.query.text_pair else None,
+    rows=((MAXSIM,),),
 )
 DETECTIVE: Panel[Detected | Sentence, Detected | Sentence] = Panel(
     "detective", "detective.heading", rows=((VECTOR,),)

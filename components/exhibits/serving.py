@@ -1,6 +1,8 @@
 """The same vector elsewhere: what padding changes in a batch, and which pooling made a given vector."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from math import nan
 
 import pandas as pd
@@ -8,14 +10,26 @@ from markupsafe import Markup
 
 from components.analyses.detect import Detected, settings
 from components.analyses.detect_score import DetectedScore
+from components.analyses.maxsim import MaxSim
 from components.analyses.padding import Padding
 from components.exhibits import exhibit
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, saved_table, titled_frame, unanswered
-from components.exhibits.view import asked_line, labels_of, visible
+from components.exhibits.view import (
+    asked_line,
+    indices,
+    labels_of,
+    number,
+    shorten,
+    token_labels,
+    visible,
+    word,
+    yes_or_no,
+)
 from components.texts import Sentence, Texts
 
 NAMED = 4  # tokens that a cell names; more are only counted
+PAIRS = 6  # tokens that match, which a sentence names
 BEST = 10  # ways to make a score that are shown
 TEXTS = 5  # columns before those of the poolings, of which the second is a number
 
@@ -24,20 +38,13 @@ def padding(given: Padding | Sentence, _: State, say: Texts) -> Shown:
     """The verdict, and a row for each way to pad; or why it was not measured."""
     if isinstance(given, Sentence):
         return unanswered("batch.none", given, say)
-    first, *more = (visible(one.said(say)) for one in given.says)
-    about = asked_line(given.analysis, say)
+    first, about = visible(given.says[0].said(say)), asked_line(given.analysis, say)
     if not given.cases:
         return Shown(heading=first, words=first, about=about)
     data, caption = _data(given, say), say("batch.caption", count=given.padded)
     read, numeric = data.astype(object).map(_cell), (1, *range(TEXTS, data.shape[1]))
-    return Shown(
-        heading=first,
-        words=say.together((first, *more)),
-        data=data,
-        above="".join(exhibit.hint_html(line) for line in (*more, say("batch.hint"))),
-        html=saved_table(data, read, numeric, caption, "poolscope-padding.csv", say),
-        about=about,
-    )
+    table = saved_table(data, read, numeric, caption, "poolscope-padding.csv", say)
+    return replace(_told((*given.says, Sentence("batch.hint")), data, table, say), about=about)
 
 
 def _data(given: Padding, say: Texts) -> pd.DataFrame:
@@ -142,7 +149,40 @@ def score(given: DetectedScore | Sentence, _: State, say: Texts) -> Shown:
     return _told((*given.says, *given.warnings), data, table, say)
 
 
+def maxsim(found: MaxSim | Sentence | None, _: State, say: Texts) -> Shown:
+    """How many tokens of a pair find a match, which, and the best cosine of each; or why there is none."""
+    if not isinstance(found, MaxSim):
+        return unanswered("maxsim.title", found, say) if found else Shown()
+    names = token_labels(found.tokens, (found.query.text,))
+    others = token_labels(found.tokens_pair, (found.query.text_pair,))
+    best, highest = [others[place] for place in found.best], found.highest
+    order = sorted(indices(found.matched), key=lambda one: float(found.ordinary[one] - highest[one]))
+    named = ({"token": shorten(word(names[one])), "other": shorten(word(best[one]))} for one in order)
+    pairs = say.listed(say("maxsim.pair", **one) for one in islice(named, PAIRS))
+    total, some = int((~found.tokens.special).sum()), found.beyond_chance
+    counts = {"count": int(found.matched.sum()), "total": total, "others": found.others}
+    sums = {"score": number(highest.sum()), "mean": number(highest.mean()), "count": len(best)}
+    lines = [
+        Sentence("maxsim.some" if some else "maxsim.chance", **counts),
+        *([Sentence("maxsim.matched", pairs=pairs)] if some else []),
+        Sentence("maxsim.counted", expected=number(total * found.rate, 1), **counts),
+        Sentence("maxsim.score", **sums),
+        *(one for one in found.warnings if one.key.startswith("maxsim.")),
+    ]
+    columns: dict[str, Column] = {"table.token": names, "maxsim.best": best, "maxsim.cosine": highest}
+    rows = zip(found.matched, found.tokens.special, strict=True)
+    matched = ["" if special else yes_or_no(bool(one), say) for one, special in rows]
+    data = titled_frame({**columns, "maxsim.ordinary": found.ordinary, "maxsim.match": matched}, say)
+    read = data.astype(object).map(lambda cell: cell if isinstance(cell, str) else number(cell, 3))
+    table = saved_table(data, read, (2, 3), say("maxsim.caption"), "poolscope-maxsim.csv", say)
+    return _told(lines, data, table, say)
+
+
 PADDED = Exhibit("padding", padding, style="numbers")
 # On the page alone: no link holds a vector or a score.
 VECTOR = Exhibit("detective", detective, frame="bare", where=frozenset({"page"}))
 SCORE = Exhibit("score", score, frame="bare", where=frozenset({"page"}))
+# Of a pair, and in no talk, which may be given any text in its place.
+MAXSIM: Exhibit[MaxSim | Sentence | None] = Exhibit(
+    "maxsim", maxsim, style="numbers", title="maxsim.title", applies=bool, where=frozenset({"page", "report"})
+)

@@ -82,8 +82,8 @@ class AskedView:
             self.stored = gr.State(None)
             self.watch = on_page.watched_html()
         self.first = self.places.places[0].above
-        self.filled = [part for places in (self.places, *self.below) for part in places.parts]
-        self.parts: list[Any] = [self.stored, *self.filled]
+        parts = (part for places in (self.places, *self.below) for part in places.parts)
+        self.parts: list[Any] = [self.stored, *parts]
 
     def connect(
         self, fill: Callable[[Given], Any], outputs: list[Any], inputs: Iterable[Any] = (), events: Any = ()
@@ -116,7 +116,7 @@ class AskedView:
         """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
         if before.get(self.stored, "unknown") is None:
             return {}
-        return {self.stored: None, **dict.fromkeys(self.filled, "")}
+        return {**dict.fromkeys(self.parts, ""), self.stored: None}
 
 
 # The label to explain is one control with two menus: one at the lens, which is drawn anew of what came, and

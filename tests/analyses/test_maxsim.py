@@ -30,7 +30,8 @@ def made_up(analysis: Analysis, matched: int = 2) -> MaxSim:
     similarity = np.full((total, total), 0.25, dtype=np.float32) + np.eye(total, dtype=np.float32) / 2
     ordinary = np.where(own <= matched, 0.5, 1).astype(np.float32)
     texts, best = replace(analysis.query, text_pair=analysis.query.text), np.arange(total)
-    return MaxSim(texts, tokens, tokens, similarity, best, ordinary, 400, total / (total + 400), ())
+    highest, rate = similarity[best, best], total / (total + 400)
+    return MaxSim(texts, tokens, tokens, similarity, best, highest, ordinary, 400, rate, ())
 
 
 @pytest.mark.parametrize("key", ["bert-pretrained", "gpt2-pretrained"])
@@ -70,5 +71,5 @@ def test_chance_is_binomial(matched: int, total: int) -> None:
     tokens: Any = type("Tokens", (), {"special": np.zeros(total, dtype=bool)})
     ordinary = np.where(np.arange(total) < matched, 0.25, 1)
     flat, best = np.full((total, 30), 0.5), np.zeros(total, dtype=int)
-    found = MaxSim(Query("", "a", "b"), tokens, tokens, flat, best, ordinary, 380, 20 / 400, ())
+    found = MaxSim(Query("", "a", "b"), tokens, tokens, flat, best, flat[:, 0], ordinary, 380, 20 / 400, ())
     assert found.beyond_chance == (binom.sf(matched - 1, total, 20 / 400) <= 0.05)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from components.exhibits.maxsim import MAXSIM
+from components.exhibits.serving import MAXSIM
 from components.texts import Sentence
 from tests.analyses.test_maxsim import made_up
 from tests.exhibits.findings.row import Row, Told, told
