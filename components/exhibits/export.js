@@ -70,8 +70,7 @@ const image = (plot, button) => {
   const { color, fontFamily } = getComputedStyle(plot);
   const title = above(button, width, fontFamily);
   const data = structuredClone(plot.data);
-  const margin = { ...plot.layout.margin };
-  margin.t += title.height;
+  const margin = { ...plot.layout.margin, t: plot.layout.margin.t + title.height };
   const layout = {
     ...structuredClone(plot.layout),
     width,
@@ -87,9 +86,8 @@ const image = (plot, button) => {
     },
   };
   if (button.dataset.scale) { // on the page it stands beside the plot
-    data[0].showscale = true;
     const words = { text: escaped(button.dataset.scale), side: "right", font: { size: WORDS } };
-    data[0].colorbar = { ...data[0].colorbar, title: words, thickness: 12, outlinewidth: 0 };
+    Object.assign(data[0], { showscale: true, colorbar: { ...data[0].colorbar, title: words, thickness: 12, outlinewidth: 0 } });
     layout.width += SCALE;
     margin.r += SCALE;
   }
@@ -100,9 +98,7 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-export]");
   const plot = button && document.querySelector(`#${button.dataset.plot}-plot .js-plotly-plot`);
   if (!plot) return;
-  const format = button.dataset.export;
-  const { data, layout } = image(plot, button);
-  const { width, height } = layout;
+  const format = button.dataset.export, { data, layout } = image(plot, button), { width, height } = layout;
   const filename = `poolscope-${button.dataset.plot}`;
   window.Plotly.downloadImage({ data, layout }, { format, filename, width, height, scale: format === "png" ? 2 : 1 });
 });

@@ -34,6 +34,8 @@ INSTALLED = ("torch", "transformers", "plotly")  # what the numbers and the figu
 PAGE_LINK = re.compile(r' href="\?([^"]*)"')
 PAPER = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # the policy of a page without scripts
 END = "</body></html>\n"
+DARK = "screen and (prefers-color-scheme: dark)"  # whose styles are
+THEMES = {"dark": "screen", "light": "not all"}  # when, in a theme that is asked for
 TITLE = 60  # characters of the text that the title names
 LEVEL = 6  # of gzip: 9 takes off 0.2 % more
 Facts = Callable[[State], Mapping[str, str]]  # what was asked, by name, not escaped, the text first
@@ -82,9 +84,9 @@ def report(
             sections.append(living)
         else:
             sections += [section(exhibit, subject, state, made.link, say) for exhibit in shown]
-    asked, text = _asked(facts(state), made, say), next(iter(facts(state).values()))
+    asked = _asked(facts(state), made, say)
     body = render("report", say, summary=Markup(summary), asked=asked, sections=sections, packed=packed)
-    return figured(say("away.title", text=shorten(visible(text), TITLE)), body, say)
+    return figured(title_of(facts(state), say), body, say)
 
 
 def _asked(facts: Mapping[str, str], made: Made, say: Texts) -> Markup:
@@ -122,12 +124,28 @@ def gzipped(text: str) -> str:
     return b64encode(gzip.compress(text.encode(), LEVEL, mtime=0)).decode("ascii")
 
 
+def title_of(facts: Mapping[str, str], say: Texts) -> str:
+    """The title of a document: the text, which is the first of the ``facts``."""
+    return say("away.title", text=shorten(visible(next(iter(facts.values()))), TITLE))
+
+
 def figured(title: str, body: Markup, say: Texts) -> tuple[str, ...]:
     """A document in pieces, whose ``body`` may have figures."""
     scripts = _scripts()
     run = " ".join(f"'sha256-{value}'" for value in scripts)  # these, and images that it made itself
     policy = f"default-src 'none'; script-src {run}; style-src 'unsafe-inline'; img-src data: blob:"
     return _begin(title, body, policy, say), *scripts.values(), END
+
+
+def alone(title: str, body: Markup, script: str, theme: str, say: Texts) -> str:
+    """A document for a frame, in a ``theme`` or the reader's; the one ``script`` draws its figures, if any.
+
+    That is an address on the same server, of `figures_scripts`.
+    """
+    policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:"
+    begin = _begin(title, body, policy, say).replace(DARK, THEMES.get(theme, DARK))
+    run = f'<script src="{script}"></script>' if script else ""
+    return f"{begin}{run}{END}"
 
 
 def section(
@@ -152,13 +170,18 @@ def _begin(title: str, body: Markup, policy: str, say: Texts) -> str:
     return begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
 
 
+def figures_scripts() -> tuple[str, str]:
+    """Scripts that draw the figures of a document, one after the other."""
+    return get_plotlyjs(), at_once([*SCRIPTS, HERE / "unpack.js", HERE / "report.js"])
+
+
 @cache
 def _scripts() -> Mapping[str, str]:
     """Scripts that are the same in every report, in their tags, by their hashes.
 
     Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it.
     """
-    scripts = [get_plotlyjs(), at_once([*SCRIPTS, HERE / "unpack.js", HERE / "report.js"])]
+    scripts = figures_scripts()
     hashes = (b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
     return {value: f"<script>{script}</script>" for value, script in zip(hashes, scripts, strict=True)}
 

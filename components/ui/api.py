@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -14,12 +14,15 @@ from typing import Any
 
 import gradio as gr
 from gradio.events import api
+from pydantic import ConfigDict, Field, TypeAdapter, create_model
 
+from components import VERSION
 from components.analyses.analyze import rows_json
 from components.analyses.registry import analyses
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.fitting import Plan, Stage, fit_json, stage_json
+from components.fitting import MINE, Plan, Stage, fit_json, stage_json
+from components.menus import HEADS
 from components.settings import ASSETS
 from components.tables import Columns, read_sheet, to_table
 from components.types import Progress, Query
@@ -138,6 +141,41 @@ def _answer(analyst: Analyst, name: str, query: Query, **options: object) -> dic
     if "milliseconds" in answer:  # of this time: those of a kept answer would say whose it was
         answer["milliseconds"] = {"answer": round(1000 * (time.perf_counter() - begun), 3)}
     return answer
+
+
+def openapi(functions: Mapping[str, Callable[..., Any]], poolings: list[str], longest: int) -> dict[str, Any]:
+    """Describe in OpenAPI 3.1 what these functions answer at each path, and what each field may hold.
+
+    ``longest``: of a text, in characters.
+    """
+    told = tomllib.loads(MEANINGS.read_text(encoding="utf-8"))
+    refused = _json({"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]})
+    others = {code: {"description": said, **refused} for code, said in told["statuses"].items()}
+    paths = {}
+    for path, function in functions.items():
+        name, taken = path.strip("/"), signature(function, eval_str=True)
+        heads = [one for one in HEADS if one != MINE or MINE in taken.parameters]
+        listed = {"type": "string", "enum": poolings}
+        server = {"characters": longest, "poolings": poolings, "listed": listed, "heads": heads}
+        fields: dict[str, Any] = {}
+        for field, one in taken.parameters.items():
+            bounds = {key: server.get(most, most) for key, most in told["bounds"].get(field, {}).items()}
+            more: dict[str, Any] = {"description": told["arguments"][field], "json_schema_extra": bounds}
+            fields[field] = one.annotation, Field(... if one.default is one.empty else one.default, **more)
+        body = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+        answer = {"description": "The answer.", **_json(TypeAdapter(taken.return_annotation).json_schema())}
+        about = cleandoc(function.__doc__ or "").partition("\n\nArgs:")[0]
+        posted = {
+            "operationId": name,
+            "description": about,
+            "requestBody": {"required": True, **_json(body.model_json_schema())},
+        }
+        paths[path] = {"post": {**posted, "responses": {"200": answer, **others}}}
+    return {"openapi": "3.1.0", "info": {"title": "Poolscope", "version": VERSION}, "paths": paths}
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": schema}}}
 
 
 def _publish(meanings: dict[str, str], endpoint: Callable[..., Any], **queue: Any) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 import tomllib
 import warnings
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
 from hashlib import sha256
@@ -19,18 +19,21 @@ import gradio as gr
 import uvicorn
 from fastapi import FastAPI
 from markupsafe import Markup
-from starlette.responses import Response
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.admission import Admission, Line, half
 from components.errors import PoolscopeError
+from components.exhibits.report import alone, figures_scripts
 from components.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.settings import Settings
-from components.texts import ASSETS, ENGLISH
+from components.texts import ASSETS, ENGLISH, Texts
 from components.ui import gradio_internals as internals
 from components.ui import places
-from components.ui.public import answering
+from components.ui.api import openapi
+from components.ui.public import answering, requests
 from components.ui.public.guard import GuardMiddleware
 from components.ui.public.heads import BoundedProtocol
 from components.ui.public.monitor import Monitor, monitored
@@ -52,6 +55,7 @@ PLACES = {**ASKING, **dict.fromkeys(("find", "download"), 16), PLAIN: AT_WORK, "
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none
+KEPT = "public, max-age=600"  # an exhibit in a frame, by browsers and proxies
 HEAD = Path(__file__).with_name("head.html")  # the mark of what is read: a served one is fetched again
 HOW = "set GRADIO_SERVER_NAME=0.0.0.0, or POOLSCOPE_URL to its address in the network"
 STYLES = ASSETS / "answers.css", ASSETS / "theme.css"
@@ -73,16 +77,10 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     app = FastAPI(openapi_url=None)
     queue = QueueMiddleware(app, admission, partial(internals.forget, page))
     plain = _limit(page, admission, queue, settings.seconds, monitor)
-    for path, document in DOCUMENTS.items():
-        makers, watch = {}, partial(monitor.question, document.name)
-        for tag, links in site.links.items():
-            makers[tag] = answering.with_timeout(getattr(links, document.name), settings.seconds, watch)
-        plain[path] = answering.PlainHTTP(answering.by_language(makers), admission, answering.document)
     app.router.routes.extend(Route(path, answers, methods=["POST"]) for path, answers in plain.items())
-    for tag, explain in site.readers.items():
-        made = answering.with_timeout(explain, settings.seconds, partial(monitor.question, "explain"))
-        answers = answering.PlainHTTP(made, admission, answering.document)
-        app.router.routes.append(Route(page_path(tag, EXPLAIN), answers, methods=["GET"]))
+    described = partial(_described, plain, site, settings.characters)
+    app.router.routes.append(Route(requests.OPENAPI, described))
+    app.router.routes.extend(_documents(site, admission, settings.seconds, monitor))
     for (path, text), kind in ((style_sheet(), "css"), (script(), "javascript")):
         app.router.routes.append(Route(path, Response(text, media_type=f"text/{kind}")))
     internals.widen(page, 2 * settings.waiting + sum(places.values()), SESSIONS)
@@ -118,9 +116,9 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
 
 def _limit(
     page: gr.Blocks, admission: Admission, queue: QueueMiddleware, seconds: float, monitor: Monitor
-) -> dict[str, ASGIApp]:
+) -> dict[str, answering.PlainHTTP]:
     """Give every function of a page its turn and its timeout; gives what answers plain HTTP, by its path."""
-    plain: dict[str, ASGIApp] = {}
+    plain: dict[str, answering.PlainHTTP] = {}
     for function in internals.block_functions(page).values():
         if function.fn is None:  # run by the browser alone
             continue
@@ -135,6 +133,39 @@ def _limit(
                 plain[f"/{function.api_name}"] = answering.PlainHTTP(run, admission)
         function.fn = answering.for_gradio(function.fn, run, queue)
     return plain
+
+
+def _documents(site: Site, admission: Admission, seconds: float, monitor: Monitor) -> Iterator[Route]:
+    """Route to what answers with a document: of a link, of one exhibit in a frame, and the page to read."""
+
+    def timed(name: str, make: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+        return answering.with_timeout(make, seconds, partial(monitor.question, name))
+
+    def refused(message: str, status: int, say: Texts) -> Response:
+        body = Markup('<p class="mistake" role="alert">{}</p>').format(message)
+        return HTMLResponse(alone(say("page.title"), body, "", "", say), status)
+
+    for path, document in DOCUMENTS.items():
+        makers = {tag: timed(document.name, getattr(one, document.name)) for tag, one in site.links.items()}
+        answers = answering.PlainHTTP(answering.by_language(makers), admission, answering.document)
+        yield Route(path, answers, methods=["POST"])
+    path, text = _kept("\n".join(figures_scripts()), "js")
+    yield Route(path, Response(text, media_type="text/javascript"))
+    embeds = {tag: timed("embed", partial(one.embed, script=f".{path}")) for tag, one in site.links.items()}
+    kept = partial(HTMLResponse, headers={"Cache-Control": KEPT})
+    shown = answering.PlainHTTP(answering.by_language(embeds), admission, kept, refused)
+    yield Route(requests.EMBED, shown, methods=["GET"])
+    for tag, explain in site.readers.items():
+        answers = answering.PlainHTTP(timed("explain", explain), admission, answering.document)
+        yield Route(page_path(tag, EXPLAIN), answers, methods=["GET"])
+
+
+def _described(
+    plain: Mapping[str, answering.PlainHTTP], site: Site, longest: int, _request: Request
+) -> Response:
+    poolings = [spec.key for spec in site.links[ENGLISH].analyst.poolings()]
+    functions = {path: answers.function for path, answers in plain.items()}
+    return JSONResponse(openapi(functions, poolings, longest))
 
 
 def _name(function: Callable[..., Any]) -> str:

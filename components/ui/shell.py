@@ -13,24 +13,26 @@ from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 import gradio as gr
 from markupsafe import Markup
+from pydantic import TypeAdapter, ValidationError
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.citation import citation
-from components.exhibits.control import Asked, Control, OneOf, State, from_link, written
+from components.exhibits.control import Asked, Control, OneOf, State, from_link, to_link, written
 from components.exhibits.draw import Figure
 from components.exhibits.panels import ANSWER
-from components.exhibits.report import Made, passport_page, report
+from components.exhibits.report import Made, alone, passport_page, report, title_of
 from components.exhibits.talks import Script, read_talks
 from components.exhibits.verdict import VERDICT, output_bars
 from components.exhibits.view import visible
 from components.markup import render
 from components.reach import UNKNOWN, Reach, is_near
 from components.results import Table, read_results, table
+from components.settings import space
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.types import Query
 from components.ui.api import add_api
@@ -46,6 +48,10 @@ from components.ui.talk import Talk, qr_code, reader, shows_of
 
 TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, LAB, QUESTIONS)
 ALIASES = {"text_pair": "pair"}  # names of the API -> what the page calls the same
+HUB = "https://huggingface.co"  # whose page has a Space in a frame
+ABOVE, HIGHEST = 210, 900  # pixels: of the verdict above a card and the link below, and of a frame at most
+CARDS = TypeAdapter(list[tuple[str, str, int]])
+Valued = tuple[Control[Any], Any]  # a control, and what it is set to
 CHANGED = "() => window.poolscope?.changed()"
 SET = "(...values) => window.poolscope.set(...values)"
 FOLLOWED = "(...values) => window.poolscope?.followed(...values)"
@@ -89,7 +95,7 @@ def build(
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
             links[tag] = Links(analyst, measured, lab_rows, say, reach)
-            shows = shows_of(links[tag].tabs)
+            shows = links[tag].shows
             places = {name: show.place for name, show in shows.items()}
             if talks := read_talks(talk, tag, links[tag].controls, places):
                 scripts[tag] = talks
@@ -131,6 +137,7 @@ class Links:
         self.controls = [one.control for one in self.linked]
         outputs = [self.banner, chosen, *(part for tab in self.tabs.values() for part in tab.outputs)]
         self.outputs: list[Any] = list(dict.fromkeys(outputs))
+        self.shows = shows_of(self.tabs)
         self._connect(corner)
 
     def _connect(self, corner: gr.Column) -> None:
@@ -141,7 +148,7 @@ class Links:
         """
         with corner:
             arrivals = [[control.key, written(control.default)] for control in self.controls]
-            told = {"arrivals": _attribute(arrivals), "aliases": _attribute(ALIASES)}
+            told = {"arrivals": _attribute(arrivals), "aliases": _attribute(ALIASES), "hub": space() and HUB}
             buttons = render("share", self.say, **told)
             share = scripted_html("address", buttons, "share")
             dialog = plain_html(elem_id="code-place")
@@ -218,33 +225,80 @@ class Links:
         backbone = str(self._state(query)["backbone"])
         return (str(passport_page(self.analyst.ask("passport", Query(backbone, "")), self.say)),)
 
-    def extent(self, query: str) -> list[object]:
-        """List what the report of a link asks for: texts, and lists of what is combined."""
+    def embed(self, query: str, exhibit: str, script: str) -> str:
+        """Show one ``exhibit`` of what the link ``query`` shows, under the verdict, for a frame.
+
+        The ``script`` at that address draws figures. PoolscopeError names a fault, or says why there is none.
+        """
+        if exhibit not in self.shows:
+            raise PoolscopeError("embed", exhibit, "errors.allowed", allowed=tuple(self.shows))
+        say, show = self.say, self.shows[exhibit]
+        state = {**self._state(query), **show.place}
+        answer = show.tab.answer_to(state)
+        if not show.exhibit.applies(show.panel.subject(answer)):
+            raise PoolscopeError("embed", exhibit, "errors.none_of_it")
+        summary, panel = next((one.summary, one) for one in show.tab.panels if one.summary is not None)
+        drawn = "" if show.exhibit is summary else show.html(answer, state, exhibit, "card", say)
+        verdict = Markup(summary.shown(panel.subject(answer), state, say).html)
+        link = f"?{to_link(state, self.controls)}&lang={say.language.tag}"
+        body = render("embed", say, verdict=verdict, drawn=drawn, link=link)
+        theme = parse_qs(query).get("__theme", [""])[-1]
+        title = title_of(show.tab.facts(answer, state), say)
+        body = body.replace("<a ", Markup('<a target="_blank" '))  # no page of ours within a frame
+        return alone(title, body, script if show.exhibit.plotted else "", theme, say)
+
+    def extent(self, query: str, exhibit: str | None = None) -> list[object]:
+        """List what the report of a link asks for: texts, and lists of what is combined.
+
+        Of one ``exhibit`` the key of its panel comes first.
+        """
         state, _ = from_link(query, self.controls)
-        values = (one.control.of(state) for one in self._reported(state).linked)
-        return [list(value) if isinstance(value, tuple) else value for value in values]
+        show = self.shows.get(exhibit or "")
+        tab = show.tab if show else self._reported(state)
+        values = (one.control.of(state) for one in tab.linked)
+        first = [] if exhibit is None else [show.panel.key if show else ""]
+        return [*first, *(list(value) if isinstance(value, tuple) else value for value in values)]
 
     def draw_dialog(self, event: gr.EventData) -> str:
-        """Draw the QR code of the present link, or say how to ``cite`` it, or why there is none."""
-        of = _sent(event, "of")
+        """Draw the QR code of the present link, or say how to cite it or to frame it, or why not."""
+        of, cards = _sent(event, "of"), getattr(event, "cards", None)
         try:
             link = self.reach.link(_sent(event, "link"), page_path(self.say.language.tag))
-            drawn = self.cite(link) if of == "cite" else qr_code(link, self.say)
+            other = {"cite": lambda: self.cite(link), "frame": lambda: self.frames(link, cards)}.get(of)
+            drawn = other() if other else qr_code(link, self.say)
             return str(render("code_dialog", self.say, of=of, drawn=drawn))
         except PoolscopeError as error:
             raise gr.Error(escape(visible(error.said(self.say))), print_exception=False) from error
 
     def cite(self, link: str) -> Markup:
         """Say how to cite what a link shows of which texts, and of which checkpoints that was measured."""
+        link, asked, named = self._lasting(link)
+        specs = [self.analyst.find(key) for _, value in named for key in written(value) if key]
+        cited = citation([str(value) for _, value in asked], specs, link, datetime.now(UTC), self.say)
+        return render("cite", self.say, cited=cited, near=is_near(link))
+
+    def frames(self, link: str, cards: object) -> Markup:
+        """Write the HTML of a frame for each of the ``cards``: an exhibit's element, heading and height."""
+        names = {show.exhibit.element or name: name for name, show in self.shows.items()}
+        try:
+            sent = CARDS.validate_python(cards)
+        except ValidationError as error:
+            raise PoolscopeError("cards", cards, "errors.values") from error
+        link, *_ = self._lasting(link)
+        there = f"{link}{'&' if '?' in link else '?'}embed="
+        known = [(title, there + names[one], height) for one, title, height in sent if one in names]
+        frames = [(title, address, min(height + ABOVE, HIGHEST)) for title, address, height in known]
+        return render("frames", self.say, frames=frames)
+
+    def _lasting(self, link: str) -> tuple[str, list[Valued], list[Valued]]:
+        """Write a link with what it leaves out of texts and backbones, and list those: arrival may change."""
         state = self._state(link.partition("?")[2])
         linked = [(one.control, one.control.of(state)) for one in self._reported(state).linked]
         asked = [(one, value) for one, value in linked if isinstance(one.kind, Asked) and value]
         named = [(one, value) for one, value in linked if one.key.endswith(("backbone", "backbones"))]
-        arrival = {one.key: value for one, value in (*asked, *named) if value == one.default}  # may change
+        arrival = {one.key: value for one, value in (*asked, *named) if value == one.default}
         link += f"{'&' if '?' in link else '?'}{urlencode(arrival, doseq=True)}" if arrival else ""
-        specs = [self.analyst.find(key) for _, value in named for key in written(value) if key]
-        cited = citation([str(value) for _, value in asked], specs, link, datetime.now(UTC), self.say)
-        return render("cite", self.say, cited=cited, near=is_near(link))
+        return link, asked, named
 
     def _state(self, query: str) -> State:
         """Read a link; PoolscopeError names the first of its faults."""

@@ -40,10 +40,11 @@ from components.markup import render
 from components.reach import Reach, is_near
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.places import NOTHING, PRIVATE, Updates, browser, scripted_html
-from components.ui.public.guard import guarded, is_same_origin, read_body
+from components.ui.public.guard import guarded, read_body
 from components.ui.public.requests import (
     client_network,
     is_here,
+    is_same_origin,
     json_object,
     page_path,
     page_texts,
@@ -73,6 +74,14 @@ class Show:
     exhibit: Exhibit[Any]
     place: State
     texts: list[Control[str]]
+
+    def html(self, answer: Any, state: State, name: str, style: str, say: Texts) -> Markup:
+        """Draw it of an answer, under its own ``name``, without what can be pressed there."""
+        subject = self.panel.subject(answer)
+        first = self.panel.summary if self.exhibit.with_summary else None
+        summary = first.shown(subject, state, say).html if first else ""
+        shown = replace(lower(self.exhibit.shown(subject, state, say)), data=None)
+        return exhibit_html(self.exhibit, name, shown, say, style, summary)
 
 
 def shows_of(tabs: Mapping[str, Tab]) -> dict[str, Show]:
@@ -151,11 +160,7 @@ class Talk:
         state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
         caption = self.captions[index] + asked_html(show.texts, state, self.say)
         try:
-            subject = show.panel.subject(show.tab.answer_to(state))
-            first = show.panel.summary if show.exhibit.with_summary else None
-            summary = first.shown(subject, state, self.say).html if first else ""
-            name, shown = f"slide-{index + 1}", lower(show.exhibit.shown(subject, state, self.say))
-            html = exhibit_html(show.exhibit, name, shown, self.say, "shown", summary)
+            html = show.html(show.tab.answer_to(state), state, f"slide-{index + 1}", "shown", self.say)
         except PoolscopeError as error:
             html = _card(Markup('<p class="mistake">{}</p>').format(visible(error.said(self.say))))
         return _slide_html(caption, html)

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, Visitor
+from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
 
 
 def told(page: Page, keys: str) -> None:
@@ -35,13 +35,33 @@ def test_back_leads_to_the_tab_before_and_a_question_has_a_link(real: Open) -> N
     page.wait_for_function("first => location.href === first", arg=first)
 
 
-def test_a_link_is_followed_inside_a_frame_of_another_site(browser: BrowserContext, app_url: str) -> None:
-    page = browser.new_page()  # of no site at all
-    address = f"{app_url}/?backbone=gpt2-sentiment&panel=head"
-    page.set_content(f'<iframe src="{address}" width="1300" height="900"></iframe>')
+def test_all_of_it_works_in_a_frame_of_another_site_that_has_no_storage(
+    browser: BrowserContext, app_url: str
+) -> None:
+    page = browser.new_page()
+    page.add_init_script(SCRIPTS["no_storage"])
+    address, hub = f"{app_url}/?backbone=gpt2-sentiment&panel=head", "https://huggingface.co"
+    html = f'{SCRIPTS["listens"]}<iframe src="{address}" width="1300" height="900"></iframe>'
+    page.route(f"{hub}/**", lambda route: route.fulfill(content_type="text/html", body=html))
+    page.goto(f"{hub}/spaces/me/pool")
     frame = page.frame_locator("iframe")
     expect(frame.locator("#verdict")).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(frame.locator("#head-lead")).to_be_visible()
+    frame.locator("[data-controls]").evaluate("(one, hub) => { one.dataset.hub = hub }", hub)  # as on a Space
+    frame.get_by_role("tab", name="Tokens", exact=True).click()
+    page.wait_for_function("window.told?.queryString === 'backbone=gpt2-sentiment'")
+    frame.get_by_role("button", name="Save", exact=True).click()
+    with page.expect_download():
+        frame.get_by_role("button", name="Report").click()
+    frame.get_by_role("button", name="Share", exact=True).click()
+    frame.get_by_role("button", name="Copy link").click()  # which a frame may not
+    link = frame.locator(".share input")
+    expect(link).to_have_value(f"{app_url}/?backbone=gpt2-sentiment")
+    assert link.evaluate("one => one.value.slice(one.selectionStart, one.selectionEnd) === one.value")
+    frame.get_by_role("button", name="Share", exact=True).click()
+    frame.get_by_role("button", name="Frame").click()
+    page.set_content(frame.locator("#code input").first.input_value())
+    expect(page.frame_locator("iframe").locator("#similarity-plot .main-svg").first).to_be_visible()
     page.close()
 
 

@@ -8,14 +8,18 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from http import HTTPStatus
+from inspect import Parameter
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from fastapi.openapi.models import OpenAPI
 from gradio_client import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.analyses.registry import analyses
 from components.texts import languages, load_texts
 from components.ui.gradio_internals import CLOSE
 from tests.public.asking import ANALYZE, QUESTION, ask
@@ -113,20 +117,71 @@ def test_what_is_said_of_the_app_tells_nothing_of_its_inside(real: httpx.Client)
 # To whom
 
 
-def test_no_other_page_may_ask_or_read(real: httpx.Client) -> None:
+def test_no_other_page_may_use_a_session_or_the_room_or_bring_a_table(real: httpx.Client) -> None:
     headers = {"Host": "me-pool.hf.space", "Origin": "https://you-evil.hf.space"}
     own = {**headers, "Origin": "https://me-pool.hf.space"}
     assert real.post(ANALYZE, json=QUESTION, headers=own).status_code == HTTPStatus.OK
     answers = [
         real.get("/config", headers=headers),
         real.post(ANALYZE, json=QUESTION, headers=headers),
-        real.post("/analyze", json=QUESTION, headers=headers),
+        real.post("/report", json={"query": "", "session_hash": "x"}, headers=headers),
+        real.post("/gradio_api/queue/join", json={}, headers=headers),
+        real.post("/room/vote", headers=headers),
+        real.options("/fit", headers=headers),
         real.post(ANALYZE, content=json.dumps(QUESTION), headers={**headers, "Content-Type": "text/plain"}),
         real.options(ANALYZE, headers={**headers, "Access-Control-Request-Method": "POST"}),
     ]
     for answer in answers:
         assert answer.status_code == HTTPStatus.FORBIDDEN
         assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_a_page_of_another_site_may_ask_the_api_as_a_program_does(real: httpx.Client) -> None:
+    headers = {"Origin": "https://blog.example"}
+    before = real.options("/analyze", headers={**headers, "Cookie": "a=b"})
+    assert (before.status_code, before.content) == (HTTPStatus.NO_CONTENT, b"")
+    assert before.headers["access-control-allow-headers"] == "Content-Type"  # no X-Forwarded-Host, no cookie
+    told = [
+        before,
+        real.post("/analyze", json=QUESTION, headers=headers),
+        real.post("/analyze", json={**QUESTION, "text": "", "<i>": 1}, headers=headers),
+        real.get("/openapi.json", headers=headers),
+        real.get("/?embed=similarity", headers=headers),
+    ]
+    assert [one.status_code for one in told[1:]] == [200, 400, 200, 200]
+    assert "field: '<i>' was given" in told[2].json()["detail"]  # in JSON, and no markup
+    for answer in told:
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in answer.headers
+        assert "frame-ancestors" not in answer.headers["content-security-policy"]
+
+
+PLAIN = ("backbones", "find", "poolings", "compare")
+BASE: dict[str, Any] = {**QUESTION, "other": "bad", "vector": "[1, 2]", "scores": "[1, 2]"}
+BASE |= {"backbones": ["bert-sentiment"], "poolings": ["cls"]}
+PAST = {"maxLength": lambda most: "x" * (most + 1), "enum": lambda _: "nope", "items": lambda _: ["nope"]}
+
+
+def test_openapi_names_each_endpoint_and_no_bound_but_the_server_s(real: httpx.Client) -> None:
+    document = real.get("/openapi.json").json()
+    OpenAPI.model_validate(document)
+    assert {path[1:] for path in document["paths"]} == {*analyses(), *PLAIN}
+    bounded = set()
+    for path, methods in document["paths"].items():
+        schema = methods["post"]["requestBody"]["content"]["application/json"]["schema"]
+        if kind := analyses().get(path[1:]):
+            taken, absent = kind.signature.parameters, Parameter.empty
+            found = {name: one.get("default", absent) for name, one in schema["properties"].items()}
+            assert found == {name: one.default for name, one in taken.items()}
+        for field, said in schema["properties"].items():
+            for bound in PAST.keys() & said.keys() if said.get("items") != {"type": "string"} else ():
+                bounded.add((path, field))
+                asked = {name: BASE[name] for name in schema["required"]} | {field: PAST[bound](said[bound])}
+                answer = real.post(path, json=asked, headers={"X-Forwarded-For": f"10.9.0.{len(bounded)}"})
+                assert answer.status_code == HTTPStatus.BAD_REQUEST
+                named = answer.json()["detail"].partition(":")[0]
+                assert named in (field, field[:-1], "pooling"), (path, field)  # of several poolings, one
+    assert {field for _, field in bounded} > {"text", "text_pair", "head", "poolings", "label", "task"}
 
 
 @pytest.mark.parametrize(("headers", "said"), CASES["refusals"])

@@ -21,6 +21,7 @@ from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Choice, Control, OneOf, SomeOf, Switch, Whole, from_link, to_link
 from components.exhibits.grid import GRID
+from components.exhibits.report import DARK
 from components.texts import load_texts
 from components.types import Query
 from components.ui.classify import Classify
@@ -28,7 +29,8 @@ from components.ui.compare import Compare
 from components.ui.public.guard import CELLS, QUESTION, price
 from components.ui.shell import Links
 from components.ui.talk import LONG, LONGEST, encoded, qr_code
-from tests.ui.fake import FakeAnalyst
+from tests.exhibits.showing import Document
+from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import SAY, drawn, followed, function_of, links_of, place_of
 
 CASES = tomllib.loads(Path(__file__).with_name("cases.toml").read_text("utf-8"))
@@ -154,6 +156,48 @@ def test_a_citation_names_all_that_was_asked_of_all_checkpoints(links: Links) ->
     assert (SAY("cite.near") in links.cite("http://127.0.0.1:7860/")) != (SAY("cite.near") in cited)
     with pytest.raises(PoolscopeError, match="backbone"):
         links.cite("https://example.org/?backbone=gone")
+
+
+FRAMED = "text=so+good&pair=or+bad&backbone=pair&compare_text=not+good&version_text=good"
+ALONE = ("reads", "similarity", "head", "sees", "matters", "grid", "trace", "rho")
+
+
+def test_an_exhibit_stands_alone_in_a_frame_and_leads_to_where_it_stands_on_the_page(links: Links) -> None:
+    for name, show in {one: links.shows[one] for one in ALONE}.items():
+        html = links.embed(f"{FRAMED}&embed={name}", name, "./x.js")
+        found = Document(html)
+        (link,) = (one for one in found.links if one.endswith("&lang=en"))
+        state, faults = from_link(link, links.controls)
+        assert (faults, state["pair"], state["tab"]) == ([], "or bad", show.place["tab"])
+        assert state["panel"] == show.place.get("panel", "tokens")
+        assert list(found.figures) == [name] * show.exhibit.plotted
+        assert ('<script src="./x.js">' in html) == show.exhibit.plotted
+        assert "button" not in found.tags
+        assert html.count("<a ") == html.count('<a target="_blank" ')
+        assert links.extent("", name)[0] == show.panel.key
+
+
+def test_a_frame_is_dark_where_that_is_asked_for_or_its_reader_s(links: Links) -> None:
+    for theme, when in (("dark", "screen"), ("light", "not all"), ("", DARK)):
+        html = links.embed(f"__theme={theme}", "outputs", "")
+        assert re.findall(r"@media (.*) {\n  :root {\n    color-scheme: dark", html) == [when]
+
+
+@pytest.mark.parametrize(("query", "exhibit", "said"), CASES["frameless"])
+def test_what_cannot_stand_in_a_frame_is_a_message(links: Links, query: str, exhibit: str, said: str) -> None:
+    with pytest.raises(PoolscopeError, match=said):
+        links.embed(query, exhibit, "")
+
+
+def test_the_html_of_a_frame_is_of_what_is_in_sight_and_no_markup(links: Links) -> None:
+    cards = [["similarity", XSS, 300], ["head-lead", "b", 5_000], ["code", "c", 9]]
+    html = links.frames("https://x.example/?text=a", cards)
+    first, second = map(unescape, re.findall('value="([^"]*)"', html))
+    assert Document(first).links == ["https://x.example/?text=a&backbone=first&embed=similarity"]
+    assert ("embed=head" in second, 'height="900"' in second) == (True, True)
+    assert not {"img", "script"} & (Document(first).tags | Document(html).tags)
+    with pytest.raises(PoolscopeError, match="a list of values is expected"):
+        links.frames("https://x.example/", [["similarity"]])
 
 
 @pytest.mark.parametrize(("query", "said"), CASES["bad"])

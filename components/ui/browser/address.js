@@ -1,7 +1,8 @@
-const controls = JSON.parse(element.querySelector("[data-controls]").dataset.controls); // [[key, [text]]]
+const told = element.querySelector("[data-controls]").dataset;
+const controls = JSON.parse(told.controls); // [[key, [text]]]
 const ours = new Set(controls.map(([key]) => key));
 const arrived = new URLSearchParams(location.search); // what the API calls otherwise gets the page's name
-for (const [alias, key] of Object.entries(JSON.parse(element.querySelector("[data-aliases]").dataset.aliases))) {
+for (const [alias, key] of Object.entries(JSON.parse(told.aliases))) {
   if (!arrived.has(alias)) continue;
   if (!arrived.has(key)) arrived.set(key, arrived.get(alias));
   arrived.delete(alias);
@@ -15,17 +16,14 @@ const text = (value) => (typeof value === "boolean" ? String(Number(value)) : St
 const texts = (value) => (Array.isArray(value) && value.length ? value : [text(value)]);
 const tab = (tabs) => document.querySelector(`${tabs} > .tab-wrapper [aria-selected=true]`)?.dataset.tabId;
 const seen = { // what gradio hands to no event
-  tab: () => tab("#tabs"),
-  panel: () => tab("#views"),
+  tab: () => tab("#tabs"), panel: () => tab("#views"),
   question: () => document.querySelector("#asked [data-question]")?.dataset.question,
   answered: () => [...document.querySelectorAll("#question-cards [data-question]")]
     .filter((card) => card.checkVisibility()).map((card) => card.dataset.question)
     .filter((key) => key !== seen.question()),
 };
-const isLast = (layer) => { // after a refusal no layer is shown
-  const last = document.querySelector("#layer input[type=range]")?.max;
-  return !document.querySelector("#answer") || Number(layer) >= Number(last);
-};
+const lastLayer = () => Number(document.querySelector("#layer input[type=range]")?.max);
+const isLast = (layer) => !document.querySelector("#answer") || Number(layer) >= lastLayer(); // after a refusal none is shown
 
 let state = new URLSearchParams();
 const remember = (values) => {
@@ -40,7 +38,8 @@ const remember = (values) => {
 const others = (wanted) => [...new URLSearchParams(location.search)].filter(([key]) => wanted(key));
 const written = (...all) => (all.length ? `?${new URLSearchParams(all)}` : "");
 const address = () => written(...others((key) => !ours.has(key)), ...state) || location.pathname; // with the theme, for example
-const link = () => location.origin + location.pathname + written(...state, ...others((key) => key === "lang"));
+const query = () => written(...state, ...others((key) => key === "lang"));
+const link = () => location.origin + location.pathname + query();
 
 // Called by gradio: `changed` whenever a control changes; `set` and `followed` with the values of all, in order.
 let due = 0;
@@ -54,6 +53,7 @@ window.poolscope = {
       remember(values);
       const step = !arriving && state.get("tab") !== before; // the browser's Back leads to the tab before
       history[step ? "pushState" : "replaceState"](history.state, "", address());
+      if (told.hub && parent !== window) parent.postMessage({ queryString: query().slice(1), hash: "" }, told.hub); // whose address people copy
       arriving = false;
       document.dispatchEvent(new CustomEvent("poolscope:set", { detail: state }));
     });
@@ -81,6 +81,8 @@ document.addEventListener("click", ({ target }) => { // in the dialog
   const box = target.closest("[data-cited]")?.previousElementSibling.control;
   if (box) copy(box.value, box, document.querySelector("#code [role=status]"));
 });
+const cards = () => [...document.querySelectorAll("h2[id$=-heading]")].filter((one) => one.checkVisibility()) // in sight
+  .map((one) => [one.id.replace("-heading", ""), one.textContent, one.closest(".card")?.offsetHeight ?? 0]);
 // A report is some megabytes: the server makes it while it is sent, and keeps none.
 const bring = async (path, download) => {
   status.textContent = "";
@@ -102,6 +104,7 @@ const asked = {
   copy: () => copy(link(), field, status),
   code: () => trigger("expand", { of: "code", link: link() }),
   cite: () => trigger("expand", { of: "cite", link: link() }),
+  frame: () => trigger("expand", { of: "frame", link: link(), cards: cards() }),
   report: () => bring("report", "poolscope.html"),
   passport: () => bring("passport.html", "poolscope-passport.html"),
 };

@@ -23,9 +23,11 @@ from starlette.types import Receive, Scope, Send
 from components.admission import Admission, FullError
 from components.analyst import ADDRESS, CANCELLATION
 from components.errors import PoolscopeError
+from components.texts import Texts
 from components.ui.gradio_internals import lend_request
 from components.ui.public.monitor import outcome_of
 from components.ui.public.queue import ABSENT, Asker, QueueMiddleware, busy, disconnected
+from components.ui.public.requests import is_same_origin
 
 ENDED = object()  # what comes after the last step of a generator
 PIECE = 32_768  # characters of a document that are handed on at a time
@@ -39,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 def error_text(message: str, headers: Headers) -> str:
     """Write ``message`` as the one who asked shows it: gradio's page, which sends its origin, as HTML."""
-    return escape(message) if "origin" in headers else message
+    return escape(message) if "origin" in headers and is_same_origin(headers) else message
 
 
 def with_timeout(
@@ -205,8 +207,12 @@ class PlainHTTP:
         function: Callable[..., Awaitable[Any]],  # of an `Asker` and values by name
         admission: Admission,
         response: Callable[[Any], Response] = JSONResponse,
+        refused: Callable[[str, int, Texts], Response] = lambda said, status, _: JSONResponse(
+            {"detail": said}, status
+        ),
     ) -> None:
-        self._function, self._admission, self._response = function, admission, response
+        self.function, self._admission = function, admission
+        self._response, self._refused = response, refused
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask, as long as somebody waits for the answer, and send it."""
@@ -232,9 +238,9 @@ class PlainHTTP:
         lend_request(request)
         try:
             values = {name: value for name, value in asker.values.items() if name != "session_hash"}
-            return self._response(await self._function(asker, **values))
+            return self._response(await self.function(asker, **values))
         except gr.Error as error:
-            return JSONResponse({"detail": error.message}, STATUS[outcome_of(error)])
+            return self._refused(error.message, STATUS[outcome_of(error)], asker.say)
         finally:
             give_back()
 

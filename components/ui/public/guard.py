@@ -14,13 +14,12 @@ from ipaddress import ip_network
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 from cachetools import LRUCache
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.admission import MAX_CLIENTS, Ticket
@@ -33,7 +32,7 @@ from components.ui.public import requests
 from components.ui.public.answering import error_text
 from components.ui.public.heads import HEAD_BYTES
 from components.ui.public.queue import ABSENT, ASKER, Asker
-from components.ui.public.requests import Body, Endpoints
+from components.ui.public.requests import Body, Endpoints, embedded, is_same_origin
 
 PAGES: Mapping[str, str] = {  # path of a page in a language -> of the same in English
     requests.page_path(tag, first): first for first in ("/", requests.EXPLAIN) for tag in languages()
@@ -46,7 +45,10 @@ ARRIVING_BYTES = 128_000_000  # of bodies that are on their way: a quarter of it
 CONNECTION_BYTES = 32_768  # that each of these takes, however little has come
 TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
 
-Extent = Callable[[str], Iterable[object]]
+# Endpoints that pages of other sites may ask, which then know what a program knows: no cookie is read there.
+OPEN = frozenset((*analyses(), "backbones", "poolings", "find", "compare"))
+
+Extent = Callable[..., Iterable[object]]
 
 MINUTE = 60.0  # seconds
 QUESTION = 10  # what a question costs, in a client's rate
@@ -62,7 +64,7 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
     "fit_table": Cost(characters=50),
     "read_table": Cost(characters=100_000),
     "prepare": Cost(characters=2.5),  # every slide of a talk, of a text of one's own
-    "trace_versions": analyses()["trace"].cost,
+    **dict.fromkeys(("trace_versions", "tracing"), analyses()["trace"].cost),
     "ask_origin": Cost(40),  # of a text whose length is not sent: half of what the longest takes
     "follow_origin": Cost(3),  # with every answer, where it is quick: a third of what it takes
 }
@@ -70,7 +72,7 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
 PIECE = 32_768  # bytes of a body that are handed on at a time
 TAKEN = 20.0  # seconds in which a client takes one
 FIRST, PACE = 10.0, 10_000  # seconds until a body begins, and bytes that come in each second after
-SECURITY_HEADERS: Mapping[str, str] = tomllib.loads(
+HEADERS: Mapping[str, Mapping[str, str]] = tomllib.loads(
     Path(__file__).with_name("security_headers.toml").read_text("utf-8")
 )
 
@@ -149,7 +151,8 @@ def _extent(values: Iterable[object]) -> tuple[int, int, int]:
 class GuardMiddleware:
     """ASGI middleware around the whole app. ``extent`` lists what the report of a link asks.
 
-    A page in a browser is a visitor, programs are one for each address; each has a rate, and so has each
+    With the name of an exhibit, it lists what that alone asks, after the name by which that is priced. A page
+    in a browser is a visitor, programs are one for each address; each has a rate, and so has each
     address. In a room, addresses outside of the internet have none: they are those to whom the app is shown.
     ``tools``: whether there are those of the Model Context Protocol.
     """
@@ -159,8 +162,11 @@ class GuardMiddleware:
     ) -> None:
         self._app, self._endpoints, self._settings, self._extent = app, endpoints, settings, extent
         self._tools, self._arrivals = tools, Arrivals()
+        self._open = {requests.OPENAPI, *(f"/{name}" for name in OPEN.intersection(endpoints))}
         self._visitors = RateLimiter(QUESTION * settings.rate)
         self._addresses = RateLimiter(QUESTION * settings.address_rate)
+        # The dearest question may still be asked twice in a minute.
+        self._most = QUESTION * min(settings.rate, settings.address_rate) / 2
         self._text_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
         self._table_bytes = max(self._text_bytes, ROW_BYTES * settings.lab_rows)
 
@@ -168,36 +174,46 @@ class GuardMiddleware:
         """Pass a request on, or answer it with why it is refused."""
         is_page, app = scope["path"] in PAGES, self._app
         say = requests.page_texts(scope) if is_page else requests.request_texts(Headers(scope=scope))
-        receive, send = guarded(receive, send, varies=is_page)
+        exhibit = embedded(scope) if PAGES.get(scope["path"]) == "/" else ""
+        is_open = bool(exhibit) or scope["path"] in self._open
+        receive, send = guarded(receive, send, is_page, HEADERS["other_sites"] if is_open else {})
+        path = requests.page_path(say.language.tag, PAGES.get(scope["path"], "/"))
+        is_elsewhere = is_page and scope["method"] == "GET" and path != scope["path"]  # in another language
         try:
-            self._check_head(scope, say)
+            self._check_head(scope, say, is_open)
             address = requests.client_network(scope)
             asker = Asker(Headers(scope=scope), address, asyncio.get_running_loop().time())
             self._spend_address(KEPT if PATHS["same_for_all"].fullmatch(scope["path"]) else OTHER, asker)
             if scope["method"] == "POST":
                 receive = await self._with_checked_body(asker, scope, receive)
                 scope["state"] = {**scope.get("state", {}), ASKER: asker}
+            elif is_open and scope["method"] == "OPTIONS":
+                app = Response(status_code=204, headers=HEADERS["preflight"])
+            elif exhibit and not is_elsewhere:
+                self._pose(asker, scope, exhibit)
         except HTTPException as refusal:
             app = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
             headers = Headers(scope=scope)
             if "transfer-encoding" in headers or int(headers.get("content-length", "0")) > OTHER_BODY_BYTES:
                 app.headers["Connection"] = "close"  # what comes of the body is not wanted
         else:
-            path = requests.page_path(say.language.tag, PAGES.get(scope["path"], "/"))
-            if is_page and scope["method"] == "GET" and path != scope["path"]:  # a page in another language
+            if is_elsewhere:
                 query = scope["query_string"].decode("latin-1")
                 there = f"{'.' * min(2, scope['path'].count('/'))}{path}"
                 app = RedirectResponse(f"{there}?{query}" if query else there, 302)
         await app(scope, receive, send)
 
-    def _check_head(self, scope: Scope, say: Texts) -> None:
-        """Judge a request by its head; HTTPException says why it is refused."""
+    def _check_head(self, scope: Scope, say: Texts, is_open: bool) -> None:
+        """Judge a request by its head; HTTPException says why it is refused.
+
+        ``is_open``: what it asks for answers other sites, too.
+        """
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         if len(scope["query_string"]) + len(path) + sum(map(len, chain(*headers.raw))) > HEAD_BYTES:
             raise HTTPException(431, say("refusal.head_too_large", longest=f"{HEAD_BYTES:,}"))
-        if not is_same_origin(headers):
+        if not is_open and not is_same_origin(headers):
             raise HTTPException(403, say("refusal.foreign_origin"))
-        if path in PAGES and method in ("GET", "HEAD"):
+        if (method in ("GET", "HEAD") and path in PAGES) or (method == "OPTIONS" and is_open):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
         plain = method == "POST" and (path in requests.DOCUMENTS or path.strip("/") in self._endpoints)
@@ -229,9 +245,7 @@ class GuardMiddleware:
             raise HTTPException(400, error_text(error.said(say), headers)) from error
         if len(body) > self._text_bytes and valid.name not in TABLES:
             raise body_too_large(self._text_bytes, say)
-        # The dearest question may still be asked twice in a minute.
-        most = QUESTION * min(self._settings.rate, self._settings.address_rate) / 2
-        cost = min(self._price(scope["path"], valid), most)
+        cost = min(self._price(scope["path"], valid), self._most)
         _spend(self._visitors, f"{asker.address} {valid.session}", cost, asker, "refusal.visitor_rate")
         self._spend_address(cost - OTHER, asker)
         line = valid.endpoint.line if valid.endpoint is not None else requests.PLAIN
@@ -247,6 +261,18 @@ class GuardMiddleware:
             return unread.pop() if unread else await receive()
 
         return receiving
+
+    def _pose(self, asker: Asker, scope: Scope, exhibit: str) -> None:
+        """Have one exhibit of a link made, as any question; a frame is a page, so its address alone pays."""
+        query = scope["query_string"].decode("latin-1")
+        name, *values = self._extent(query, exhibit)
+        cost = max(price(str(name), values), price("anatomy", values))
+        self._spend_address(min(cost, self._most) - OTHER, asker)
+        asker.ticket = Ticket(asker.address, "", requests.PLAIN, ready=False, size=len(query))
+        asker.values = {"query": query, "exhibit": exhibit}
+        itself = {"referer": f"{scope['path']}?{query}"}  # it is asked in the language of its own page
+        asker.headers = Headers({**asker.headers, **itself})
+        scope["path"], scope["state"] = requests.EMBED, {**scope.get("state", {}), ASKER: asker}
 
     def _price(self, path: str, valid: Body) -> float:
         if path == requests.REPORT:
@@ -278,19 +304,6 @@ def _spend(limiter: RateLimiter, client: str, cost: float, asker: Asker, refusal
     """Count a request of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
     if wait := limiter.retry_after(client, cost, asker.arrived or 0.0):
         raise HTTPException(429, asker.say(refusal, seconds=wait), {"Retry-After": str(wait)})
-
-
-def is_same_origin(headers: Headers) -> bool:
-    """Tell whether a request comes from this app's own page, or from no page at all."""
-    origin = headers.get("origin")
-    if origin is None or headers.get("sec-fetch-site") == "same-origin":
-        return True
-    host = headers.get("x-forwarded-host", headers.get("host", "")).partition(",")[0].strip()
-    try:
-        asking = urlsplit(origin).netloc
-    except ValueError:  # no address, such as an unfinished IPv6 one
-        return False
-    return bool(host) and asking.lower() == host.lower()
 
 
 async def read_body(
@@ -325,8 +338,10 @@ def body_too_large(most: int, say: Texts) -> HTTPException:
     return HTTPException(413, say("refusal.body_too_large", longest=f"{most:,}"))
 
 
-def guarded(receive: Receive, send: Send, varies: bool, seconds: float = TAKEN) -> tuple[Receive, Send]:
-    """Give every response SECURITY_HEADERS, and send no more of it than its client takes.
+def guarded(
+    receive: Receive, send: Send, varies: bool, own: Mapping[str, str] = {}, seconds: float = TAKEN
+) -> tuple[Receive, Send]:
+    """Give every response its headers, and ``own`` ones, and send no more of it than its client takes.
 
     A server keeps whatever it is told to send until it is read. So a body goes in pieces, each when the one
     before is on its way; who takes none for so many ``seconds`` has gone, as far as the app can see. Caches
@@ -337,7 +352,7 @@ def guarded(receive: Receive, send: Send, varies: bool, seconds: float = TAKEN) 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            headers.update(SECURITY_HEADERS)
+            headers.update({**HEADERS["every"], **own})
             if varies:
                 headers.add_vary_header("Accept-Language")
         whole, more = message.get("body", b""), message.get("more_body", False)

@@ -22,6 +22,9 @@ MAX_DEPTH = 12  # levels of a body; what a page sends has four
 FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}  # headers of proxies
 PLAIN = "plain"  # the line of questions beside gradio's queue
 EXPLAIN = "/explain"  # the English page to read
+OPENAPI = "/openapi.json"
+EMBED = "/embed"  # where a page is asked for that shows one exhibit; no address that anybody asks
+WHOLE = ("", "true", "false")  # what the hub says of a whole page in a frame
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
 
 
@@ -56,6 +59,30 @@ def negotiate_locale(address: str, accept_language: str, supported: Sequence[str
     preferred = (one.partition(";")[0].partition("-")[0] for one in ranges if not one.endswith(";q=0"))
     named = (asked, parts.path.rpartition("/")[2], *preferred)
     return next((tag for tag in named if tag in supported), ENGLISH)
+
+
+def embedded(scope: Scope) -> str:
+    """Read which exhibit a page is to show alone, as ``embed=`` in its query says; "" for a whole page."""
+    query = parse_qs(scope["query_string"].decode("latin-1"), errors="replace")
+    asked = query.get("embed", [""])[-1]
+    return "" if asked in WHOLE else asked
+
+
+def is_same_origin(headers: Headers) -> bool:
+    """Tell whether a request comes from this app's own page, or from no page at all.
+
+    X-Forwarded-Host is believed of anybody: a browser lets no other page send it, since no preflight allows
+    it, and a program may write any Origin.
+    """
+    origin = headers.get("origin")
+    if origin is None or headers.get("sec-fetch-site") == "same-origin":
+        return True
+    host = headers.get("x-forwarded-host", headers.get("host", "")).partition(",")[0].strip()
+    try:
+        asking = urlsplit(origin).netloc
+    except ValueError:  # no address, such as an unfinished IPv6 one
+        return False
+    return bool(host) and asking.lower() == host.lower()
 
 
 def is_here(scope: Scope) -> bool:

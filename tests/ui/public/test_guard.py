@@ -240,6 +240,16 @@ async def test_what_is_only_read_has_a_rate(path: str, served: int) -> None:
     assert other.status_code == 200
 
 
+@pytest.mark.parametrize(("embed", "served"), [("similarity", 15), ("matters", 2), ("nothing", 15)])
+async def test_an_exhibit_in_a_frame_costs_its_address_what_it_asks(embed: str, served: int) -> None:
+    def extent(_query: str, exhibit: str) -> list[str]:
+        return [{"similarity": "tokens", "matters": "importance"}.get(exhibit, ""), "a"]
+
+    app = GuardMiddleware(echo, ENDPOINTS, Settings(rate=60, address_rate=60), extent)
+    told = await answers(app, *[{"url": f"/?text=a&embed={embed}"}] * (served + 1), client="8.8.8.8")
+    assert [one.status_code for one in told] == [200] * served + [429]
+
+
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(0, 30)), max_size=60))
 def test_nobody_gets_more_than_the_rate_allows_and_who_waits_as_told_is_let_in(
     asked: list[tuple[int, int]],

@@ -9,11 +9,11 @@ from starlette.datastructures import Headers
 
 from components.errors import PoolscopeError
 from components.texts import languages
-from components.ui.public.guard import is_same_origin
 from components.ui.public.requests import (
     Endpoint,
     client_network,
     endpoints_of,
+    is_same_origin,
     negotiate_locale,
     page_path,
     request_texts,
