@@ -57,6 +57,8 @@ class Settings(BaseSettings):
     waiting: int = Field(1000, gt=0)  # questions at most, before "busy" is said
     # Processes that measure; as many as cores, up to 8; with 0 the page's own does it.
     workers: int | None = Field(None, ge=0)
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"  # of checkpoints that are so large, in bytes
+    device_from: ByteSize = ByteSize(400_000_000)
     # Where a Ray cluster is asked, whose replicas measure instead: http://host:8000.
     cluster: str | None = Field(None, pattern="^https?://")
     # What may be asked: folders of the catalogue, its hub models too, or any id typed in.

@@ -45,6 +45,11 @@ class Job:
         return steps()[self.name]
 
     @property
+    def weights(self) -> int:
+        """Count the bytes of its checkpoint's weights on the disk; 0 for a step that loads none."""
+        return sum(size for name, _, size in self.version if self.step.loads and name.endswith("safetensors"))
+
+    @property
     def kept(self) -> bool:
         """Tell whether the answer may be kept for who asks the same: not that of a visitor's own head."""
         return not (self.step.last or self.step.times or any(each.query.mine for each in self.asked))

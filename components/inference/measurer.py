@@ -5,6 +5,7 @@ from typing import Any
 from components.analyses.registry import load
 from components.errors import PoolscopeError
 from components.inference.jobs import Job
+from components.model.device import begun
 from components.model.files import told
 from components.model.internals import quiet as quiet
 from components.model.internals import repeatable
@@ -17,11 +18,13 @@ load()  # before processes are copied from this one
 class Measurer:
     """Answers one job after the other: a head is run again by changing a shared model for a moment.
 
-    ``memory``: bytes for loaded checkpoints of all ``sharers`` together; None is half of what there is.
+    ``memory``: bytes for loaded checkpoints of all ``sharers`` together; None is half of what there is. A
+    ``device`` that has its own gives three quarters of what is free.
     """
 
-    def __init__(self, memory: int | None, sharers: int = 1) -> None:
-        self.checkpoints = Checkpoints((total() // 2 if memory is None else memory) // sharers)
+    def __init__(self, memory: int | None, sharers: int = 1, device: str = "cpu") -> None:
+        budget, free = (total() // 2 if memory is None else memory) // sharers, begun(device)
+        self.checkpoints = Checkpoints(budget if free is None else min(budget, free * 3 // 4), device)
 
     def run(self, job: Job) -> Any:
         """The answer of the job's step; afterwards every model is as it was."""

@@ -11,8 +11,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
@@ -40,6 +41,7 @@ BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what we
 ENDING = 1.0  # seconds from the end of its pipe to that of the process
 MEASURER = f"{__package__}.measurer"
 THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
+UNTOUCHED = "PYTORCH_NVML_BASED_CUDA_CHECK"  # whether there is a GPU is asked of its driver: see `large_of`
 LONGEST = 70  # bytes of the folder for temporary files, in which the fork server has a socket: of that, 107
 BEHIND = 10  # of 19 steps: a process that steps back has a tenth of a core that another one wants
 DATA = 5  # the column of /proc/self/statm
@@ -53,7 +55,7 @@ class Limits:
     """Limits of workers of one kind: ``size`` of them, and bytes for their kept ``answers``.
 
     Each has its part of ``memory``, as one of ``sharers``; None is half of what there is. ``working``: how
-    many bytes it may take besides, or None where nothing limits it.
+    many bytes it may take besides, or None where nothing limits it. ``device``: where their models are.
     """
 
     size: int
@@ -61,6 +63,7 @@ class Limits:
     memory: int | None
     sharers: int
     working: int | None = None
+    device: str = "cpu"
 
 
 def limits_of(settings: Settings) -> tuple[Limits, Limits]:
@@ -146,6 +149,7 @@ def _context() -> BaseContext:
     process loads its own.
     """
     os.environ.setdefault(THREADS, "1")  # before torch is loaded: it has no threads, which no copy would have
+    os.environ.setdefault(UNTOUCHED, "1")
     if sys.platform != "linux" or len(os.fsencode(gettempdir())) > LONGEST:
         return get_context("spawn")
     context = get_context("forkserver")
@@ -171,9 +175,9 @@ def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
 
     quiet()
     gc.freeze()  # to look for garbage in what copies share would make tens of megabytes each one's own
-    measurer = Measurer(limits.memory, limits.sharers)
+    measurer = Measurer(limits.memory, limits.sharers, limits.device)
     if limits.working is not None:
-        _limit(measurer.checkpoints.budget + limits.working)
+        limit(measurer.checkpoints.budget + limits.working)
     if first is not None:
         reply(measurer.run, pack(first))
     try:
@@ -184,7 +188,7 @@ def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
         return  # the page's process has ended
 
 
-def _limit(more: int) -> None:
+def limit(more: int) -> None:
     """Let this process take ``more`` bytes than it has by now, and be the first to go when there are none.
 
     It is a limit of data (RLIMIT_DATA), counted from what torch has taken: an allocation beyond it fails at
@@ -225,9 +229,7 @@ class Workers:
     worker that has begun cannot be interrupted.
     """
 
-    def __init__(
-        self, settings: Settings, limits: Limits, hire: Callable[[Limits, Job | None], Worker] = Worker
-    ) -> None:
+    def __init__(self, settings: Settings, limits: Limits, hire: Callable[..., Worker] = Worker) -> None:
         self._seconds, self._limits, self._hire = settings.seconds, limits, hire
         self._first: Job | None = None
         self._answers = Answers(limits.answers)
@@ -356,10 +358,13 @@ class Workers:
 
 
 class Apart:
-    """Has a runner for ``bundled`` checkpoints and one for ``guests``; each begins when needed."""
+    """Has a runner for ``bundled`` checkpoints and one for ``guests``; each begins when needed.
 
-    def __init__(self, bundled: Runner, guests: Runner) -> None:
-        self._bundled, self._guests = bundled, guests
+    ``large`` gives one for those of ``least`` bytes of weights, or None.
+    """
+
+    def __init__(self, bundled: Runner, guests: Runner, large: Any = None, least: int = sys.maxsize) -> None:
+        self._bundled, self._guests, self._large, self._least = bundled, guests, large, least
         self._lock = threading.Lock()
         self._begun: list[Runner] = []
 
@@ -378,21 +383,56 @@ class Apart:
     def close(self, seconds: float) -> None:
         """Let what is under way end, for so many ``seconds`` at most; nothing more can be asked."""
         until = time.monotonic() + seconds
-        for runner in (self._bundled, self._guests):
+        for runner in dict.fromkeys((self._bundled, self._guests, *self._begun)):
             runner.close(max(0.0, until - time.monotonic()))
 
     def _runner(self, job: Job | None, first: Job | None) -> Runner:
         """Choose who runs a job, and have them begin with ``first`` if they have not begun."""
         runner = self._guests if job is not None and job.spec.source != "bundled" else self._bundled
         with self._lock:
+            if job is not None and job.weights >= self._least:
+                runner = self._large() or runner
             if runner not in self._begun:
                 self._begun.append(runner)
                 runner.open(first)
         return runner
 
 
-def desk_of(settings: Settings) -> Desk:
-    """Choose who measures: a cluster, this process, or workers; what strangers made runs apart."""
+def large_of(settings: Settings, hire: Callable[..., Worker] | None) -> Callable[[], Runner | None]:
+    """Give who has large checkpoints measured on a GPU; PoolscopeError where one is named that is not here.
+
+    A process of its own asks torch: copies of one that has begun CUDA cannot use it.
+    """
+
+    @cache
+    def large() -> Runner | None:
+        limits = limits_of(settings)[1]
+        if hire is not None:
+            return Workers(settings, limits, hire)
+        with ProcessPoolExecutor(1, _context()) as other:
+            found = other.submit(_present).result()
+        if settings.device not in ("auto", found):
+            allowed = tuple(sorted({"auto", "cpu", found}))
+            raise PoolscopeError("POOLSCOPE_DEVICE", settings.device, "errors.no_device", allowed=allowed)
+        limits = replace(limits, size=1, sharers=1, device=found)
+        return None if found == "cpu" else Workers(settings, limits)
+
+    if settings.device in ("cuda", "mps"):
+        large()
+    return (lambda: None) if settings.device == "cpu" else large
+
+
+def _present() -> str:
+    from components.model.device import present
+
+    return present()
+
+
+def desk_of(settings: Settings, hire: Callable[..., Worker] | None = None) -> Desk:
+    """Choose who measures: a cluster, this process, or workers; what strangers made runs apart.
+
+    ``hire``: gives workers for large checkpoints, where a GPU is lent for each job.
+    """
     ours, theirs = limits_of(settings)
     bundled: Runner
     if settings.cluster is not None:
@@ -406,4 +446,5 @@ def desk_of(settings: Settings) -> Desk:
     else:
         load()  # on another core than gradio
         bundled = Workers(settings, ours)
-    return Desk(settings, Apart(bundled, Workers(settings, theirs)))
+    large = large_of(settings, hire)
+    return Desk(settings, Apart(bundled, Workers(settings, theirs), large, settings.device_from))

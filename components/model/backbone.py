@@ -15,6 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from components.errors import PoolscopeError
 from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run
 from components.model.declared import Declared, read_declared
+from components.model.device import carried
 from components.model.encoding import encode_batch, prompted
 from components.model.files import ENCODING, PROBLEMS, RefusalError, failing, read_object, reason_of
 from components.model.files import folder as here
@@ -171,6 +172,11 @@ class Backbone:
     def at_once(self, length: int, states: int = 8192) -> int:
         """Count the inputs of this ``length`` that run together: of no more than so many hidden states."""
         return 1 if self.alone else max(states // length, 1)
+
+    def normed(self, hidden: Tensor) -> Tensor:
+        """What the norm before the head makes of hidden states; without one, these."""
+        norm = self.final_norm
+        return hidden if norm is None else carried(norm(carried(hidden, self.model.device)))
 
     def run(self, inputs: Inputs) -> Pass:
         """A plain forward pass from which the head and the pooler can be run again."""

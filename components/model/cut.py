@@ -29,6 +29,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from components.model.device import carried
 from components.model.internals import repeatable
 
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
@@ -48,7 +49,7 @@ class Pass:
 
     ``hidden``: L + 1 tensors (B, T, D); the last is the very tensor that the head received, and T is the
     number of its states: layers of another length are ``left_out``, so many. ``logits``: (B, K).
-    ``handed``: all that each of the modules that were asked about handed out.
+    ``handed``: all that each of the modules that were asked about handed out, where the model is.
     """
 
     inputs: Inputs
@@ -72,7 +73,7 @@ def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Modu
 def with_slopes(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:
     """The same, from which torch can go back."""
     with noted((cut, *others)) as calls:
-        output = model(**inputs, output_hidden_states=True, return_dict=True)
+        output = called(model, inputs, output_hidden_states=True)
     handed = {module: given for module, _taken, given in calls}
     final = states_in(handed[cut])
     stacks = (output.get("hidden_states"), output.get("decoder_hidden_states"))  # of what the head stands on
@@ -80,27 +81,34 @@ def with_slopes(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others:
     until = next((index for index, layer in enumerate(layers) if layer is final), len(layers))
     layers = layers[: until + 1]  # the head does not stand on what comes above
     alike = [layer for layer in layers if layer.shape[:2] == final.shape[:2]]
-    return Pass(inputs, (*alike[:-1], final), output.logits, handed, len(layers) - len(alike))
+    hidden = tuple(map(carried, (*alike[:-1], final)))
+    return Pass(inputs, hidden, carried(output.logits), handed, len(layers) - len(alike))
+
+
+def called(model: PreTrainedModel, inputs: Inputs, **asked: bool) -> Any:
+    """What the model hands out of ``inputs``, which are carried to where its weights are."""
+    placed = {name: carried(value, model.device) for name, value in inputs.items()}
+    return model(**placed, return_dict=True, **asked)
 
 
 def logits(model: PreTrainedModel, inputs: Inputs) -> Tensor:
     """The logits (B, K)."""
-    found: Tensor = model(**inputs, return_dict=True).logits
-    return found
+    return carried(called(model, inputs).logits)
 
 
 def replay(
     model: PreTrainedModel, cut: nn.Module, kept: Pass, hidden: Tensor, answer: Answer = logits
 ) -> Tensor:
     """The logits (B, K), or another ``answer``, for final hidden states ``hidden`` (B, T, D)."""
-    return with_exchanged(model, cut, kept, (kept.hidden[-1], hidden), answer)
+    return with_exchanged(model, cut, kept, (states_in(kept.handed[cut]), hidden), answer)
 
 
 def with_exchanged(
     model: PreTrainedModel, module: nn.Module, kept: Pass, tensors: tuple[Tensor, Tensor], answer: Answer
 ) -> Tensor:
     """The ``answer`` if ``module`` hands out the second of two ``tensors`` wherever the first stood."""
-    with answering(module, _exchange(kept.handed[module], *tensors)):
+    old, new = tensors
+    with answering(module, _exchange(kept.handed[module], old, carried(new, old.device))):
         return answer(model, kept.inputs)
 
 
@@ -281,9 +289,9 @@ def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Poole
 def _pooled(model: PreTrainedModel, inputs: Inputs) -> Any:
     """The body's ``pooler_output`` (B, D') when the classifier is called, or None."""
     with noted([model.base_model]) as calls:
-        model(**inputs, return_dict=True)
+        called(model, inputs)
     given = getattr(calls[-1][2], "pooler_output", None) if calls else None
-    return given if isinstance(given, Tensor) and given.dim() == 2 else None
+    return carried(given) if isinstance(given, Tensor) and given.dim() == 2 else None
 
 
 def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> nn.Module | None:
@@ -335,8 +343,9 @@ def started(entry: Entry, handed: Mapping[nn.Module, Any], rows: int, change: Ch
         if next(calls) != entry.call:
             return None
         places: dict[Any, Any] = {**dict(enumerate(args)), **named}
-        given = places[entry.place]
-        places[entry.place] = change(given.transpose(0, 1)).transpose(0, 1) if entry.turned else change(given)
+        given, device = carried(places[entry.place]), places[entry.place].device
+        made = change(given.transpose(0, 1)).transpose(0, 1) if entry.turned else change(given)
+        places[entry.place] = carried(made, device)
         return tuple(map(places.get, range(len(args)))), {name: places[name] for name in named}
 
     with ExitStack() as stack:
@@ -412,7 +421,7 @@ def _watched(
             places: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
             for place, value in places:
                 if isinstance(value, Tensor) and value.dim() == 3:
-                    given.append((len(calls), Entry(module, begun[module], place), value.clone()))
+                    given.append((len(calls), Entry(module, begun[module], place), carried(value.clone())))
             begun[module] += 1
 
         for module in model.modules():
@@ -429,7 +438,9 @@ def _below(calls: list[Noted], ended: int, layers: tuple[Tensor, ...]) -> tuple[
         states = states_in(output)
         if times[module] > 1 or states is None or module in inside:
             continue
-        if any(torch.equal(states, each) for layer in layers for each in (layer, layer.transpose(0, 1))):
+        if any(
+            torch.equal(carried(states), each) for layer in layers for each in (layer, layer.transpose(0, 1))
+        ):
             found.append(module)
             inside |= set(module.modules())
     return tuple(found)

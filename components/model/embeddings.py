@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from components.errors import PoolscopeError
 from components.model.cut import Inputs, noted
+from components.model.device import carried
 from components.model.examine import Examined
 from components.model.internals import repeatable
 
@@ -43,8 +44,7 @@ def unembedded(examined: Examined) -> PoolscopeError:
 @torch.no_grad()
 def embedded(table: nn.Module, ids: Tensor) -> Tensor:
     """The embeddings of ids (B, T): (B, T, D)."""
-    found: Tensor = table(ids)
-    return found.clone()
+    return carried(table(carried(ids, next(table.parameters()).device)).clone())
 
 
 @contextmanager
@@ -59,8 +59,8 @@ def exchanged(table: nn.Module, inputs: Inputs, points: Tensor) -> Iterator[dict
     def exchange(_module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
         for turned in (False, True):  # some have them as (T, B, D), and some lengthen their inputs
             given = output.transpose(0, 1) if turned else output
-            if torch.equal(given[:, :total], plain):
-                new = torch.cat([points, given[:, total:]], dim=1)
+            if torch.equal(carried(given[:, :total]), plain):
+                new = torch.cat([carried(points, given.device), given[:, total:]], dim=1)
                 return new.transpose(0, 1) if turned else new
         return None  # of something else than the text
 

@@ -328,9 +328,8 @@ def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
     if layer < last:
         if states.hidden.shape != kept.hidden[-1].shape:
             raise PoolscopeError("pool_layer", layer, "errors.widths")
-        if backbone.final_norm is not None:  # which stands before the head
-            with torch.no_grad():
-                states = states.ending(backbone.final_norm(states.hidden))
+        with torch.no_grad():
+            states = states.ending(backbone.normed(states.hidden))
     return Examined(passed, query, states, None, own_outputs(backbone, kept, states, query), watch)
 
 
@@ -370,8 +369,8 @@ def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
     if not (examined.probe or examined.lower or swaps(backbone, examined.query.pooling)):
         return kept.logits
     layers = hidden[: len(examined.states.layers)]
-    if examined.probe is None and examined.lower and backbone.final_norm is not None:
-        layers = (*layers[:-1], backbone.final_norm(layers[-1]))  # as the last has gone through it
+    if examined.probe is None and examined.lower:
+        layers = (*layers[:-1], backbone.normed(layers[-1]))  # as the last has gone through it
     rows, own = len(layers[-1]), own_head(backbone, kept)
     special, cls = examined.states.special.expand(rows, -1), examined.states.cls.expand(rows)
     states = replace(

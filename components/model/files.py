@@ -58,6 +58,7 @@ JsonObject = dict[str, Any]
 Version = tuple[tuple[str, int, int], ...]
 MB = 1_000_000
 SHOWN = 200  # characters of somebody else's message
+LACKING = ("allocate memory", "bad_alloc", "out of memory")  # in what torch says where an allocation failed
 FOLDERS = re.compile(r"(?<!\w)/(?:[^\s/'\"`]+/)+")
 FORBIDDEN_KEYS = {  # keys of a config that make transformers use more than this config and these weights
     "quantization_config": "refusals.quantised",
@@ -316,8 +317,8 @@ def foreign(key: str, /, **values: object) -> Iterator[None]:
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Tell whether an allocation failed: Python's own, C++'s or torch's, which has no exception for it."""
-    return isinstance(error, MemoryError) or "allocate memory" in str(error) or "bad_alloc" in str(error)
+    """Tell whether an allocation failed: Python's own, C++'s, or torch's, on the CPU or on a GPU."""
+    return isinstance(error, MemoryError) or any(one in str(error) for one in LACKING)
 
 
 def forget(error: BaseException) -> None:

@@ -24,6 +24,8 @@ from transformers.core_model_loading import (
 from transformers.initialization import meta_device_safe_creation_ops, no_init_weights
 from transformers.utils.logging import disable_progress_bar
 
+from components.model.device import seed
+
 HOOKS = "_hooks"  # stands in the name of each of a module's tables of hooks
 ACTING = ("_forward_pre_hooks", "_forward_hooks")  # those that may change what a forward pass gives
 MAKING = "torch.nn.utils."  # where hooks are from that make weights before each pass: pruning, weight norm
@@ -74,7 +76,8 @@ def repeatable(model: nn.Module) -> Iterator[None]:
     """
     before = [(table, table.copy()) for table in tables(model)]
     try:
-        with seeded():  # models run on the CPU alone
+        with seeded():
+            seed(next(model.parameters(), torch.empty(0)).device)
             yield
     finally:
         for table, entries in before:

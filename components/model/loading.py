@@ -251,10 +251,10 @@ def check_finite(model: PreTrainedModel) -> None:
 
 
 class Checkpoints:
-    """Loaded checkpoints, ``budget`` bytes of weights at most; the least recently used leaves first."""
+    """Checkpoints on a ``device``, of ``budget`` bytes at most; the least recently used leaves first."""
 
-    def __init__(self, budget: int) -> None:
-        self.budget = budget
+    def __init__(self, budget: int, device: str = "cpu") -> None:
+        self.budget, self._device = budget, device
         self._loaded: LRUCache[tuple[str, str | None, Version], Backbone]
         self._loaded = LRUCache(budget, lambda backbone: min(size(backbone.model), budget))
 
@@ -263,7 +263,9 @@ class Checkpoints:
         place = (spec.key, spec.revision, version)  # it may come again at another commit, or be written anew
         backbone = self._loaded.get(place)
         if backbone is None:
-            backbone = self._loaded[place] = load(spec, self._make_room)
+            backbone = load(spec, self._make_room)
+            nn.Module.to(backbone.model, self._device)  # its parts are known by now
+            self._loaded[place] = backbone
         return backbone
 
     def _make_room(self, needed: int) -> None:
@@ -280,6 +282,7 @@ class Checkpoints:
 def give_back() -> None:
     """Free what only reference cycles hold, and hand freed memory back to the system where it can be."""
     gc.collect()
+    torch.cuda.empty_cache()  # which wakes no GPU
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)  # glibc keeps what lies between two blocks still in use
 

@@ -20,6 +20,7 @@ import transformers
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from components.model.device import carried
 from components.model.internals import flatten, tensors
 from components.model.reads import Head
 
@@ -65,19 +66,21 @@ class Call:
 
         It is given the numbers of the places; what it then gives says from which place each number came.
         """
-        taken, given = self.taken[0], self.given[0]
+        taken, given = carried(self.taken[0]), carried(self.given[0])
         if self.weights or len(self.taken) != 1 or len(self.given) != 1:
             return False
         places = torch.arange(taken.numel(), dtype=taken.dtype).reshape(taken.shape)
-        (origins,) = self.again({id(taken): places})
+        (origins,) = self.again({id(self.taken[0]): places})
         known = origins.shape == given.shape and bool(((origins >= 0) & (origins < taken.numel())).all())
         return known and torch.equal(taken.flatten()[origins.long().flatten()], given.flatten())
 
     def again(self, values: Mapping[int, Tensor]) -> tuple[Tensor, ...]:
         """Runs the function on ``values``, by the ids of the tensors whose place they take."""
-        arguments = [values.get(id(one), one) if isinstance(one, Tensor) else one for one in self.arguments]
+        arguments = [
+            carried(values[id(one)], one.device) if id(one) in values else one for one in self.arguments
+        ]
         args, kwargs = self.rebuild(arguments)
-        return tensors(self.function(*args, **kwargs))
+        return tuple(map(carried, tensors(self.function(*args, **kwargs))))
 
 
 def trace(model: nn.Module, head: Head, hidden: Tensor) -> tuple[Call, ...]:
@@ -97,7 +100,7 @@ def trace(model: nn.Module, head: Head, hidden: Tensor) -> tuple[Call, ...]:
     for call in reversed(recorder.calls):
         if any(id(one) in needed for one in call.given):
             needed.update(id(one) for one in call.taken)
-            found.append(call)
+            found += [call] if call.taken[0].device == call.given[0].device else []  # else `carried`
     return tuple(reversed(found))
 
 

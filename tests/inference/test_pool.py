@@ -11,6 +11,7 @@ from unittest.mock import Mock
 import pytest
 
 from components.admission import Ticket
+from components.errors import PoolscopeError
 from components.inference import workers
 from components.inference.engine import Desk
 from components.inference.workers import Apart, Limits, Turn, WorkerError, Workers, limits_of
@@ -199,6 +200,28 @@ def test_each_kind_runs_in_its_place_and_begins_when_it_is_needed() -> None:
     assert all(0 <= runner.close.call_args.args[0] <= 4 for runner in (bundled, guests))
     Apart(unused := Mock(), guests).open(replace(first, spec=replace(first.spec, source="local")))
     assert (unused.mock_calls, guests.open.call_count) == ([], 2)
+
+
+def test_what_is_large_and_loads_runs_where_a_gpu_is() -> None:
+    bundled, gpu, first = Mock(), Mock(), Desk(Settings(), Mock()).first()
+    assert first is not None
+    apart = Apart(bundled, Mock(), lambda: gpu, first.weights)
+    for runner, job in ((gpu, first), (bundled, replace(first, name="classifies"))):
+        apart.run(job)
+        runner.run.assert_called_once_with(job)
+    for large, least in ((lambda: gpu, first.weights + 1), (lambda: None, 1)):
+        Apart(bundled, Mock(), large, least).run(first)
+    assert (bundled.run.call_count, gpu.run.call_count) == (3, 1)
+
+
+@pytest.mark.parametrize(("found", "allowed"), [("cpu", "auto, cpu"), ("mps", "auto, cpu, mps")])
+def test_a_gpu_that_is_not_here_is_refused(monkeypatch: pytest.MonkeyPatch, found: str, allowed: str) -> None:
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkeypatch.setattr(workers, "_present", lambda: found)
+    with pytest.raises(PoolscopeError, match=f"^POOLSCOPE_DEVICE: 'cuda' was given; .* are {allowed}"):
+        workers.large_of(Settings(device="cuda"), None)
+    chosen = [workers.large_of(Settings(device=device), None)() for device in ("cpu", "auto")]  # type: ignore[arg-type]  # names
+    assert [one is not None for one in chosen] == [False, found != "cpu"]
 
 
 @pytest.mark.parametrize(("size", "guests"), [(0, 1), (1, 1), (2, 1), (5, 2), (8, 4)])

@@ -29,6 +29,7 @@ from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
 from components.model.cut import Pass, replay
+from components.model.device import carried
 from components.model.examine import DECLARED, POOLER, Examined, behind_pooling, linear, probabilities, swaps
 from components.model.pooling import POOLINGS
 from components.model.reads import Head
@@ -146,8 +147,8 @@ def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step
         idle=call.idle,
         moves=call.moves,
         picks=_picks(call, examined.states.hidden.shape[1]),
-        taken=taken.float().numpy(),
-        given=given.float().numpy(),
+        taken=carried(taken).float().numpy(),
+        given=carried(given).float().numpy(),
     )
 
 
@@ -224,7 +225,7 @@ def look(examined: Examined) -> Lens:
 
     PoolscopeError where no hidden state can stand for the head's vector: that is wider, or a layer narrower.
     """
-    states, kept, norm = examined.states, examined.kept, examined.backbone.final_norm
+    states, kept = examined.states, examined.kept
     pooling, width, given = examined.query.pooling, states.hidden.shape[2], examined.outputs.vector.shape[1]
     if examined.lower:
         raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.lens_layer")
@@ -232,8 +233,8 @@ def look(examined: Examined) -> Lens:
         raise PoolscopeError("pooling", pooling, "errors.widths")
     if given != width:
         raise PoolscopeError("pooling", pooling, "errors.lens_width", given=given, width=width)
-    below = kept.hidden[:-1] if norm is None else map(norm, kept.hidden[:-1])
-    layers = (*below, kept.hidden[-1])  # which went through it already
+    # the last went through the norm already
+    layers = (*map(examined.backbone.normed, kept.hidden[:-1]), kept.hidden[-1])
     said = _on_vectors(examined)(torch.cat([layer[0] for layer in layers]))
     logits = said.reshape(len(layers), -1, said.shape[1])
     kind, asked = examined.outputs.problem_type, (examined.backbone, pooling, examined.probe)

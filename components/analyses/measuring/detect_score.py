@@ -27,6 +27,7 @@ from components.analyses.measuring.printed import Doubles, Printed, roundings
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
 from components.model.cut import Inputs, Pass, replay
+from components.model.device import carried
 from components.model.encoding import encode
 from components.model.examine import run
 from components.model.internals import repeatable
@@ -147,7 +148,7 @@ def head_of(backbone: Backbone, calls: Sequence[Call]) -> Head:
     linear = [place for place, call in enumerate(calls) if call.kind == "linear" and call.weights]
     if not linear:
         return Head()
-    weights = map(backbone.model.get_parameter, calls[linear[-1]].weights)
+    weights = (carried(backbone.model.get_parameter(name)) for name in calls[linear[-1]].weights)
     bias, dense = next((one for one in weights if one.dim() == 1), None), linear[max(len(linear) - 2, 0)]
     behind = [place for place in range(dense + 1, linear[-1]) if not calls[place].idle]
     is_square = calls[dense].taken[0].shape == calls[dense].given[0].shape

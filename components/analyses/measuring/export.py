@@ -27,7 +27,7 @@ from torch import nn
 
 from components.fitting import MINE
 from components.model.backbone import own_head
-from components.model.cut import logits
+from components.model.cut import logits, states_in
 from components.model.examine import DECLARED, NATIVE, POOLER, Examined, examine, swaps
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS
@@ -166,7 +166,7 @@ def _cut(examined: Examined) -> dict[str, str | None]:
     path = next(name for name, part in model.named_modules() if part is examined.backbone.cut)
     handed: str | None = None if isinstance(given, torch.Tensor) else ""
     if isinstance(given, Mapping):
-        handed = next(name for name, value in given.items() if value is kept.hidden[-1])
+        handed = next(name for name, value in given.items() if value is states_in(given))
     parts = path.split(".") if path else []
     cut = "model" + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts)
     return {"cut": cut, "handed": handed}

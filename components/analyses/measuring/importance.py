@@ -15,7 +15,8 @@ from components.analyses.importance import SIMILARITY, STEPS, Importance, Integr
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
-from components.model.cut import Pass, noted, states_in, with_slopes
+from components.model.cut import Pass, called, noted, states_in, with_slopes
+from components.model.device import carried
 from components.model.embeddings import embedded, embeddings, exchanged, unembedded
 from components.model.examine import Examined, probabilities, run, said
 from components.model.internals import repeatable, text_config
@@ -139,16 +140,16 @@ def attention(examined: Examined) -> tuple[Floats | None, Floats | None, tuple[S
         except ValueError:  # it has only another way
             return nothing
         with noted([examined.backbone.cut]) as calls:
-            output = model(**kept.inputs, output_attentions=True, return_dict=True)
+            output = called(model, kept.inputs, output_attentions=True)
     square = (kept.hidden[-1].shape[1],) * 2
     given = output.get("attentions") or output.get("decoder_attentions") or ()
-    layers = [layer[0] for layer in given if isinstance(layer, Tensor) and layer.shape[2:] == square]
+    layers = [carried(layer[0]) for layer in given if isinstance(layer, Tensor) and layer.shape[2:] == square]
     whole = all((layer.sum(dim=-1) - 1).abs().max() < WHOLE for layer in layers)
     if not (layers and whole and len(layers) == len(given)):
         return nothing
     final = kept.hidden[-1]
-    if (states_in(calls[-1][2]) - final).abs().max() > ALIKE * final.abs().max():
-        moved = float((output.logits - kept.logits).abs().max())
+    if (carried(states_in(calls[-1][2])) - final).abs().max() > ALIKE * final.abs().max():
+        moved = float((carried(output.logits) - kept.logits).abs().max())
         return None, None, (Sentence("warnings.eager", largest=f"{moved:.1g}"),)
     rolled = rollout(torch.stack([layer.mean(dim=0) for layer in layers]))[cls].numpy()
     return np.stack([layer[:, cls].numpy() for layer in layers]), rolled, ()

@@ -1,0 +1,67 @@
+"""Every analysis with the model on a GPU, or on a stand-in where there is none, is what it is on the CPU."""
+
+import re
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch.utils._pytree import tree_leaves
+
+from components.analyses.registry import analyses
+from components.errors import PoolscopeError
+from components.inference.engine import Desk
+from components.inference.measurer import Measurer
+from components.settings import Settings
+from components.types import Query
+from tests.gpu.elsewhere import ELSEWHERE, Elsewhere
+from tests.tiny import catalogue, checkpoint
+
+DEVICE = "cuda" if torch.cuda.is_available() else ELSEWHERE.type
+TEXT, OTHER = "the film is not good", {"other": "the film is not bad"}
+MOST = 1e-4  # by which numbers may differ
+HEADS: tuple[dict[str, Any], ...] = ({"pooling": "pooler"}, {"pool_layer": 1})
+NAMES = tuple(name for name, kind in analyses().items() if not kind.times)
+ASKED = {"bert": NAMES, "gpt2": NAMES[:-3], "bart": ("analyze", "anatomy", "lens", "importance", "sees")}
+
+
+def desk(device: str, settings: Settings) -> Desk:
+    measurer = Measurer(None, device=device)
+
+    def run(job: Any) -> Any:
+        with Elsewhere() if device == ELSEWHERE.type else nullcontext():
+            return measurer.run(job)
+
+    return Desk(settings, SimpleNamespace(run=run))  # type: ignore[arg-type]  # what is asked of it here
+
+
+def said(asked: Callable[..., Any], name: str, query: Query) -> tuple[list[str], list[float]]:
+    """Words in the answer's JSON, without their numbers, and its numbers; of ways the best."""
+    given: dict[str, Any] = {"detect_score": {"scores": [0.5]}, "trace": OTHER}
+    if name == "detect":
+        given[name] = {"vector": asked("analyze", replace(query, pooling="mean")).pooled.tolist()}
+    try:
+        found = asked(name, query, **given.get(name, {})).to_json()
+    except PoolscopeError as error:
+        found = {"refused": str(error)}
+    leaves = tree_leaves({**found, "candidates": found.get("candidates", [])[:1], "milliseconds": ""})
+    words = [re.sub(r"[-\d.e]+", "#", str(leaf)) for leaf in leaves if "rounding" not in str(leaf)]
+    return words, [leaf for leaf in leaves if isinstance(leaf, float)]
+
+
+@pytest.mark.parametrize("key", ASKED)
+def test_it_is_what_it_is_on_the_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setattr(
+        torch.__future__, "_swap_module_params_on_conversion", True
+    )  # they change their class
+    checkpoint(tmp_path / key, key, key)
+    settings = Settings(catalogue=catalogue(tmp_path, {key: tmp_path / key}))
+    desks = [desk(device, settings).ask for device in ("cpu", DEVICE)]
+    for name, more in [*((name, {}) for name in ASKED[key]), *(("anatomy", more) for more in HEADS)]:
+        (words, here), (others, there) = (said(one, name, Query(key, TEXT, **more)) for one in desks)
+        assert words == others
+        assert here == pytest.approx(there, abs=MOST, rel=MOST)
