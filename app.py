@@ -28,15 +28,15 @@ def main() -> None:
     # gradio takes the JSON of each figure for a script that would not run.
     warnings.filterwarnings("ignore", "A `<script>` tag was found", UserWarning)
     settings = Settings()
-    analyst = desk_of(settings)
+    from components.zero_gpu import lent
+
+    analyst = desk_of(settings, lent())
     from components.reach import reach_of
     from components.ui.serving import serve
     from components.ui.shell import build
-    from components.zero_gpu import add_gpu
 
     reach = reach_of(settings)
     site = build(analyst, talk=settings.talk, room=settings.room, lab_rows=settings.lab_rows, reach=reach)
-    add_gpu(site.page)
     stop = serve(site, settings, analyst.ready)
     gc.freeze()
     gc.enable()

@@ -1,33 +1,41 @@
 """ZeroGPU: a Space of this kind lends its GPU for as long as a function runs, and starts only where one asks.
 
-Poolscope measures on CPUs, in its workers, which costs no visitor anything. The one function that is lent the
-GPU says which one it is.
+What large checkpoints are asked runs there, and costs the quota of whoever asks; all others run in workers.
 """
 
 from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any
 
-import gradio as gr
-from gradio.events import api
+from components.errors import PoolscopeError
+from components.inference.jobs import Job, answer_of, reply
+from components.inference.payload import pack
+from components.inference.workers import MEASURER, Worker, limit, limits_of
+from components.settings import Settings
 
-SECONDS = 5  # of the visitor's quota, at most, for one call
+SECONDS, RATE = 15, 100_000_000  # of quota for one job, at most, and one more for each so many bytes to load
+DEVICE = "cuda"
 
 
-def add_gpu(page: gr.Blocks) -> None:
-    """On ZeroGPU, declare the endpoint /gpu on a page that is not served yet, and have ``spaces`` report it.
+def lent() -> Callable[..., Worker] | None:
+    """On ZeroGPU, have ``spaces`` report the one function that is lent the GPU; gives workers who call it.
 
-    It does so where any page is launched: this one is mounted, so another one is, for a moment, at a port of
-    its own. Importing ``spaces`` loads torch and changes it, in this process alone: workers begin anew.
+    It reports where any page is launched: ours is mounted, so another one is, for a moment, at a port of its
+    own. Importing ``spaces`` loads torch and changes it, in this process alone: workers begin anew. What
+    measures is loaded here, too, so that no visitor's seconds pay for it.
     """
     if os.environ.get("SPACES_ZERO_GPU", "").lower() not in ("1", "t", "true"):  # as ``spaces`` reads it
-        return
+        return None
+    import gradio as gr
     import spaces
 
-    with page:
-        api(spaces.GPU(gpu, duration=SECONDS), api_name="gpu")
+    import_module(MEASURER)
+    lend = spaces.GPU(_measured, duration=lambda _asked, weights: SECONDS + weights // RATE)
     with gr.Blocks(analytics_enabled=False) as nothing:
         pass
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -36,11 +44,36 @@ def add_gpu(page: gr.Blocks) -> None:
         prevent_thread_lock=True, server_name="127.0.0.1", server_port=port, ssr_mode=False, quiet=True
     )
     nothing.close(verbose=False)
+    return lambda *_: Lent(lend)
 
 
-def gpu() -> dict[str, Any]:
-    """The GPU that this Space lends: its name, and its memory in bytes. Costs seconds of your quota."""
-    import torch
+class Lent(Worker):
+    """A worker without a process: ``lend`` runs a packed job, of so many bytes to load, and replies."""
 
-    properties = torch.cuda.get_device_properties(0)
-    return {"name": properties.name, "memory": properties.total_memory}
+    alive = True
+    prepare = dismiss = kill = end = staticmethod(lambda seconds=0: None)  # noqa: ARG005 - `end` is told them
+
+    def __init__(self, lend: Callable[[bytes, int], bytes]) -> None:
+        self._lend = lend
+
+    def ask(self, job: Job, _seconds: float) -> bytes:
+        """The answer, packed; PoolscopeError is its refusal, or says why no GPU is lent."""
+        import gradio as gr
+
+        try:
+            return answer_of(self._lend(pack(job), job.weights))
+        except gr.Error as why:  # such as of a visitor's quota
+            raise PoolscopeError("backbone", job.spec.key, "errors.unlent", reason=str(why.message)) from why
+
+
+def _measured(asked: bytes, _weights: int) -> bytes:
+    """Run a packed job in the process that is lent the GPU, within the limits of a worker."""
+    return reply(_measurer().run, asked)
+
+
+@cache
+def _measurer() -> Any:
+    limits = limits_of(Settings())[1]
+    measurer = import_module(MEASURER).Measurer(limits.memory, device=DEVICE)
+    limit(measurer.checkpoints.budget + (limits.working or 0))
+    return measurer

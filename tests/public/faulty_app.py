@@ -1,29 +1,31 @@
-"""app.py on an analyst with faults, and on a torch that has a GPU, as far as ``spaces`` and the app ask it.
+"""app.py on an analyst with faults, and on a torch that has a GPU, as far as ``spaces`` asks it.
 
 ``python -m tests.public.faulty_app GATE``: a text with "slow" in it is not answered before there is a file
-GATE; one with "broken" never is. The GPU is not this machine's: a build of torch for CPUs lacks even what
-``spaces`` takes hold of when it is imported. It stands its own GPU in; this one is what it finds again in the
-process that is lent one.
+GATE; one with "broken" never is. One with "lent" is measured where the GPU is lent. That is not this
+machine's: a build of torch for CPUs lacks even what ``spaces`` takes hold of when it is imported.
 """
 
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
+from components.settings import Settings
 from components.types import Analysis, Query
 from tests.ui.fake import FakeAnalyst
 
 SECRET = "/srv/secret/weights.py"
-GPU = {"name": "a GPU for tests", "memory": 1_234_567}
 
 
 @dataclass(eq=False)
 class FaultyAnalyst(FakeAnalyst):
     slow: Path = Path()  # GATE
+    lent: Any = None  # the desk of the GPU
 
     def analyze(self, query: Query) -> Analysis:
+        if "lent" in query.text:
+            return self.lent.ask("analyze", query)  # type: ignore[no-any-return]  # the desk's
         while "slow" in query.text and not self.slow.exists():
             time.sleep(0.1)
         if "broken" in query.text:
@@ -42,6 +44,7 @@ if __name__ == "__main__":
     import torch
 
     import app
+    from components import zero_gpu
     from components.inference import workers
 
     torch.version.cuda = "13.0"
@@ -49,7 +52,7 @@ if __name__ == "__main__":
     torch.cuda._is_in_bad_fork = bool  # which says False, and can be sent to another process
     torch.Tensor.cuda = lambda tensor, **_: tensor
     torch.cuda.synchronize = lambda *_: None
-    properties = SimpleNamespace(name=GPU["name"], total_memory=GPU["memory"])
-    torch.cuda.get_device_properties = lambda *_: properties
-    workers.desk_of = lambda _settings: FaultyAnalyst(slow=Path(sys.argv[1]))  # type: ignore[assignment, return-value]
+    zero_gpu.DEVICE, desk_of = "cpu", workers.desk_of
+    gpu = Settings(workers=0, device_from=1)
+    workers.desk_of = lambda _settings, hire: FaultyAnalyst(slow=Path(sys.argv[1]), lent=desk_of(gpu, hire))  # type: ignore[assignment, return-value]
     app.main()
