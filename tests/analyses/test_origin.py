@@ -1,16 +1,15 @@
 """The word that matters most, and where its difference is, are what transformers says by hand."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from components.analyses.origin import Origin, words_of
+from components.analyses.origin import words_of
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.types import Analysis, Progress, Query, Tokens
+from components.types import Progress, Query, Tokens
 from tests.analyses.test_importance import eraser_of
 from tests.analyses.test_lens import by_hand as replayed
 from tests.analyses.test_trace import by_hand
@@ -18,20 +17,6 @@ from tests.plain import SPECS, load_plain
 
 PLOT = "The plot is not bad, but the acting is not good at all."
 CASES = [("bert-sentiment", PLOT, 0), ("xlnet-sentiment", PLOT, 16), ("gpt2-sentiment", PLOT, 14)]
-
-
-def made_up(analysis: Analysis) -> Origin:
-    """The last token of the text matters most, at first there and at last in what is read."""
-    own = np.flatnonzero(~analysis.tokens.special).tolist()
-    sure, layers = float(analysis.probabilities.max()), analysis.layers + 1
-    falls = np.linspace(0, 0.8 * sure, len(own), dtype=np.float32)
-    shares = np.zeros((layers, len(analysis.tokens.text)), dtype=np.float32)
-    shares[:-1, own[-1]], shares[-1, analysis.reads.positions] = 0.9, 1
-    label = int(np.argmax(analysis.probabilities))
-    read, words = shares[:, analysis.reads.positions].sum(axis=1), tuple((place,) for place in own)
-    found = Origin(analysis, label, words, falls, "[MASK]", shares, shares[:, own[-1]], read)
-    none = {name: getattr(found, name)[:0] for name in ("shares", "in_word", "in_read")}
-    return found if found.matters else replace(found, **none)
 
 
 def masked(key: str, text: str, word: tuple[int, ...]) -> Any:

@@ -16,21 +16,13 @@ from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
-from components.types import Analysis, BackboneSpec, Query
+from components.types import BackboneSpec, Query
 from tests.families.cases import FACTS, ByHand
 from tests.plain import SPECS, load_plain
 from tests.tiny import checkpoint
 
 TEXT, PAIR = "not good", "the film is"
 WORDS = "the film is not good at all , not good !"  # of the tiny tokenizer: 13 tokens with both ends
-
-
-def made_up(analysis: Analysis, both_ways: bool = False) -> Sees:
-    """Square of a made-up model: all, or only what comes before where it has no brackets."""
-    total = len(analysis.tokens.text)
-    square = np.ones((total, total), dtype=bool)
-    causal = analysis.tokens.cls == total - 1 and not both_ways
-    return Sees(analysis.tokens, np.tril(square) if causal else square, (), both_ways)
 
 
 def square(*rows: str) -> Any:

@@ -16,8 +16,10 @@ from components.analyses.anatomy import Anatomy, Declared, Excerpt, Step, Weight
 from components.analyses.detect import BAR, Candidate, Detected, Way
 from components.analyses.importance import Importance, Integral
 from components.analyses.lens import Lens, Looked
+from components.analyses.origin import Origin
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import Passport, Sample, Unread
+from components.analyses.sees import Sees
 from components.analyses.trace import Patched
 from components.analyses.vectors import to_vectors
 from components.errors import PoolscopeError
@@ -154,6 +156,28 @@ def fake_trace(first: Analysis, second: Analysis) -> Patched:
         whole=np.broadcast_to(second.logits, (first.layers + 1, len(way))),
         shares=shares,
     )
+
+
+def fake_origin(analysis: Analysis) -> Origin:
+    """The last token of the text matters most, at first there and at last in what is read."""
+    own = np.flatnonzero(~analysis.tokens.special).tolist()
+    sure, layers = float(analysis.probabilities.max()), analysis.layers + 1
+    falls = np.linspace(0, 0.8 * sure, len(own), dtype=np.float32)
+    shares = np.zeros((layers, len(analysis.tokens.text)), dtype=np.float32)
+    shares[:-1, own[-1]], shares[-1, analysis.reads.positions] = 0.9, 1
+    label = int(np.argmax(analysis.probabilities))
+    read, words = shares[:, analysis.reads.positions].sum(axis=1), tuple((place,) for place in own)
+    found = Origin(analysis, label, words, falls, "[MASK]", shares, shares[:, own[-1]], read)
+    none = {name: getattr(found, name)[:0] for name in ("shares", "in_word", "in_read")}
+    return found if found.matters else replace(found, **none)
+
+
+def fake_sees(analysis: Analysis, both_ways: bool = False) -> Sees:
+    """Square of a made-up model: all, or only what comes before where it has no brackets."""
+    total = len(analysis.tokens.text)
+    square = np.ones((total, total), dtype=bool)
+    causal = analysis.tokens.cls == total - 1 and not both_ways
+    return Sees(analysis.tokens, np.tril(square) if causal else square, (), both_ways)
 
 
 def fake_padding(analysis: Analysis) -> Padding:

@@ -6,9 +6,9 @@ import numpy as np
 
 from components.exhibits.origin import WHENCE
 from components.types import Analysis
-from tests.analyses.test_origin import made_up
 from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.exhibits.showing import analysis, reading
+from tests.ui.fake_answers import fake_origin
 
 NOT = analysis(text="not bad not good")  # of [CLS] not bad not good [SEP], [CLS] is read
 ALL, CLS, NONE, BOTH = [0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], [0.1] * 6, [0, 0.6, 0, 0, 0.7, 0]
@@ -18,7 +18,7 @@ def masked(fall: float, *rows: list[float], of: Analysis = NOT) -> Told:
     """Words on 90 % that falls so far without the first word, with these shares, layer by layer."""
     sure = np.full_like(of.probabilities, 0.05)
     sure[0] = 0.9
-    found = made_up(replace(of, probabilities=sure))
+    found = fake_origin(replace(of, probabilities=sure))
     shares = np.array(rows, dtype=np.float32).reshape(-1, len(of.tokens.text))
     together = shares[:, 1], shares[:, of.reads.positions].sum(axis=1)
     falls = np.float32([fall, *[0] * (len(found.words) - 1)])
