@@ -5,7 +5,6 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
 
 
@@ -14,9 +13,7 @@ def told(page: Page, keys: str) -> None:
     page.wait_for_function("keys => location.search.includes(keys)", arg=keys, timeout=PATIENCE)
 
 
-def test_back_leads_to_the_tab_before_and_a_question_has_a_link(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_back_leads_to_the_tab_before_and_a_question_has_a_link(visitor: Visitor) -> None:
     page = visitor.page
     first = page.url
     page.get_by_role("tab", name="Questions", exact=True).click()
