@@ -31,7 +31,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
     "families": ("families", *(f"model/test_{name}.py" for name in ("families", "live"))),
 }
 # files that ask the page on made-up answers
-MADE_UP = re.compile("tests/(ui/test_api|browser/test_(evidence|frames|hostile|internals|kinds|speaker))")
+MADE_UP = re.compile("tests/browser/test_(evidence|frames|hostile|internals|kinds|speaker)")
 BY_FAMILY = tuple(f"tests/model/test_{name}.py::" for name in ("families", "ordinary"))
 
 settings.register_profile("unhurried", parent=settings.default, deadline=None)  # the machine may be busy
