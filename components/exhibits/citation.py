@@ -12,7 +12,6 @@ from components.texts import Texts, load_texts
 from components.types import BackboneSpec
 
 AUTHOR = "The Poolscope developers"  # as CITATION.cff says, too
-IN_LINK = "%/:?#[]@!$&'()*+,;=~"  # stay as they are, besides letters and digits
 COMMANDS = {"\\": "backslash", "{": "braceleft", "}": "braceright", "~": "asciitilde", "^": "asciicircum"}
 LATEX = {ord(one): rf"\text{name}{{}}" for one, name in COMMANDS.items()}  # BibTeX would count \{ as a brace
 LATEX |= {ord(one): rf"\{one}" for one in "&%$#_"}
@@ -22,7 +21,7 @@ def citation(
     texts: Sequence[str], specs: Sequence[BackboneSpec], link: str, when: datetime, say: Texts
 ) -> tuple[str, str]:
     """Cite what ``link`` shows of ``texts``, measured of ``specs``: in words of a language, and in BibTeX."""
-    link, day = quote(link, safe=IN_LINK, errors="replace"), f"{when:%Y-%m-%d}"
+    link, day = quote(link, safe="%/:?#[]@!$&'()*+,;=~", errors="replace"), f"{when:%Y-%m-%d}"
     title = f": {', '.join(f'“{shorten(visible(text), 80)}”' for text in texts)}" if texts else ""
     what = say("cite.what", author=AUTHOR, year=when.year, version=VERSION, title=title)
     plain = filter(None, (what, _measured(specs, say), say("cite.where", link=link, day=day)))

@@ -5,6 +5,7 @@ The page, the report and the talk walk the same panels of exhibits, and know non
 
 import csv
 import io
+import re
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,6 +100,7 @@ A = TypeVar("A")  # the answer of a tab, which may hold several such
 Where = Literal["page", "talk", "report"]
 # Draw plots, choose frames, and make the buttons that save images work, on the page and in documents.
 SCRIPTS = tuple(map(Path(__file__).with_name, ("plots.js", "frames.js", "export.js")))
+MEMBER, PIECES = re.compile(r'(?<=[\]}],)(?=")'), 12  # of a figure's JSON: many are the same at all layers
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,16 +224,16 @@ def exhibit_html(
         shown=shown,
         figure=shown.figure and Markup(shown.figure.to_json()),
         codes=list(zip(exhibit.codes, shown.codes, strict=False)),
-        follows=exhibit.follows,
+        pieces=PIECES * exhibit.follows,
     )
 
 
 def exhibit_parts(exhibit: Exhibit[S], subject: S, say: Texts, state: State) -> tuple[str, ...]:
-    """What follows the layer in such HTML: what is above a figure, its JSON in three pieces, and the rest."""
+    """What follows the layer in such HTML: what is above a figure, its JSON in pieces, and the rest."""
     shown = exhibit.show(subject, state, say)
-    figure = shown.figure.to_json().partition(',"layout":') if shown.figure else ()
+    cut = MEMBER.split(shown.figure.to_json(), PIECES - 1) if shown.figure else []
     above = str(heading_html(shown, exhibit.element or exhibit.name, say, live=False))
-    return *((above, *figure) if figure else ()), f"{shown.html}{shown.legend}"
+    return *((above, *cut, *[""] * (PIECES - len(cut))) if cut else ()), f"{shown.html}{shown.legend}"
 
 
 def scale_html(

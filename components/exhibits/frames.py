@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any
 
-from components.exhibits.control import Control, State, Value
+from components.exhibits.control import Control, State
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER
 from components.types import Analysis
 
@@ -14,15 +14,12 @@ def frames(
     draw: Callable[[State], Sequence[Any]], controls: Iterable[Control[Any]], analysis: Analysis, state: State
 ) -> list[dict[str, Any]]:
     """Draw once for each value of ``controls``, else in ``state``; each part has ``values``, and ``at``."""
-    drawn: dict[tuple[Value, ...], Sequence[Any]] = {}
-    each: list[Sequence[Any]] = []
-    for centring, layer in product(CENTRINGS, range(analysis.layers + 1)):
-        seen = {**state, LAYER.key: layer, CENTRED.key: centring}
-        key = tuple(control.of(seen) for control in controls)
-        if key not in drawn:
-            drawn[key] = draw(seen)
-        each.append(drawn[key])
-    columns = ((column, list(dict.fromkeys(column))) for column in zip(*each, strict=True))
+    looks = product(CENTRINGS, range(analysis.layers + 1))
+    states = [{**state, LAYER.key: layer, CENTRED.key: centring} for centring, layer in looks]
+    keys = [tuple(control.of(seen) for control in controls) for seen in states]
+    drawn = {key: draw(seen) for key, seen in dict(zip(keys, states, strict=True)).items()}
+    each = zip(*(drawn[key] for key in keys), strict=True)
+    columns = ((column, list(dict.fromkeys(column))) for column in each)
     return [{"values": values, "at": [values.index(one) for one in column]} for column, values in columns]
 
 

@@ -62,7 +62,7 @@ def test_its_reader_sees_in_each_frame_what_a_report_of_that_state_holds() -> No
     html = reported(classify(), answer, {}, LINK)
     packed = html.split('id="frames">')[1].partition("<")[0]
     parts = json.loads(gzip.decompress(b64decode(packed)))["parts"]
-    assert len(parts) == sum(map(int, re.findall(r'data-parts="(\d)"', html)))
+    assert len(parts) == sum(map(int, re.findall(r'data-parts="(\d+)"', html)))
     assert len(packed) < len(html) / 5
     for place, layer in ((0, 0), (2 * last + 1, last), (2 * last + 3, 1)):
         state = {"layer": layer, "centred": CENTRINGS[place // (last + 1)]}
