@@ -157,7 +157,7 @@ def attacks(page: Mapping[str, Any], backbones: list[str]) -> dict[str, Attack]:
         "heads of many headers": Attack("/", method="GET", head="a:\r\n" * 16_000, refused=True),
         "half bodies": Attack(EVENTS, lambda _: {"x": "x" * 1_000_000}, lacks=1_000_000, refused=True),
         "bodies for nothing": Attack("/gradio_api/mcp/", lambda _: {"x": "x" * 1_000_000}, refused=True),
-        "QR codes of long links": run("draw_code", {"link": link[:2331]}),
+        "QR codes of long links": run("draw_dialog", {"of": "code", "link": link[:2331]}),
         "a session for each request": run("go_to", {}),
         "checkpoints that freeze": call(
             "anatomy", lambda n: [ALONE[n % len(ALONE)], f"so {n} good !", *frozen]

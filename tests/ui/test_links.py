@@ -173,6 +173,7 @@ def test_an_exhibit_stands_alone_in_a_frame_and_leads_to_where_it_stands_on_the_
         assert list(found.figures) == [name] * show.exhibit.plotted
         assert ('<script src="./x.js">' in html) == show.exhibit.plotted
         assert "button" not in found.tags
+        assert html.count('agreement">') == (show.place["tab"] == "compare")  # once
         assert html.count("<a ") == html.count('<a target="_blank" ')
         assert links.extent("", name)[0] == show.panel.key
 
