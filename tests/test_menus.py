@@ -68,8 +68,7 @@ def test_a_full_size_model_is_named_where_it_can_be_had_and_is_asked_the_same() 
     asked = (
         "?lang=en&amp;text=so+%3Cgood%3E&amp;pair=%26+bad&amp;backbone=key&amp;pooling=native&amp;head=own"
     )
-    absent = replace(SPEC, size=268_064_743)
-    here = replace(absent, available=True)
+    absent, here = replace(SPEC, size=268_064_743), replace(SPEC, available=True)
     for spec, online, told in ((here, False, "Title"), (absent, True, "Title · 268 MB to download")):
         assert full_size(query, spec, online, SAY) == f' Full size: <a href="{asked}">{told}</a>'
     assert full_size(query, absent, False, SAY) == ""
