@@ -33,7 +33,8 @@ const remember = (values) => {
     if (key === "layer" && isLast(value)) value = -1; // whichever is last
     const now = texts(value);
     if (String(now) !== String(arrival)) for (const text of now) state.append(key, text);
-  }
+  } // elsewhere the page may begin with another backbone
+  if (state.size && !state.has("backbone")) state.append(...controls.find(([key]) => key === "backbone").flat());
 };
 const others = (wanted) => [...new URLSearchParams(location.search)].filter(([key]) => wanted(key));
 const written = (...all) => (all.length ? `?${new URLSearchParams(all)}` : "");
@@ -119,8 +120,7 @@ document.addEventListener("click", (event) => {
   link.search = there;
   if (!link.closest("#verdict") || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault(); // what is answered stays until the next answer
-  history.pushState(history.state, "", link.search);
-  follow();
+  follow(history.pushState(history.state, "", link.search));
 });
 
 const follow = () => { followed = false; trigger("apply", { query: location.search, whole: true }); };
