@@ -90,7 +90,8 @@ def read_declaration(folder: Path) -> Declaration | None:
         return None
     (first, path), *rest = _modules(folder)
     if first != "Transformer" and first not in LEGACY:
-        raise RefusalError("refusals.declared_first", file=MODULES, name=first)
+        key = f"refusals.declared_{first.lower() if first in FIRST else 'first'}"
+        raise RefusalError(key, file=MODULES, name=first)
     body, encoding = folder / path, _read(folder, ENCODING, needed=False)
     settings = _read(body, _settings(body), needed=False)
     task = str(settings.says.get("transformer_task", LEGACY.get(first, "feature-extraction")))

@@ -90,12 +90,13 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     named = (files.CONFIG, files.ADAPTER)
     inside = sorted({file.parent.name for name in named for file in folder.glob(f"*/{name}")})
     lacking = not (folder / files.CONFIG).exists() and not files.adapts(folder)
-    if lacking and (inside or not (place / files.MODULES).exists()):
-        key = "errors.config_inside" if inside else "errors.no_config"
-        raise PoolscopeError("backbone", spec.key, key, file=files.CONFIG, folders=tuple(inside))
+    unknown = files.read_object(folder / files.CONFIG).get("model_type") not in classifying_types()
     try:
-        if lacking:
+        if unknown and (place / files.MODULES).exists() and not files.adapts(folder):
             read_declaration(place)  # which says with what other model it begins
+        if lacking and (inside or not (place / files.MODULES).exists()):
+            key = "errors.config_inside" if inside else "errors.no_config"
+            raise PoolscopeError("backbone", spec.key, key, file=files.CONFIG, folders=tuple(inside))
         return _loaded(spec, place, make_room)
     except RefusalError as refusal:
         files.forget(refusal)

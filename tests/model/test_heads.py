@@ -216,12 +216,21 @@ def test_a_router_that_leads_elsewhere_is_refused(folder: Path, tmp_path: Path, 
         read_declaration(tmp_path / "routed")
 
 
-def test_a_model_that_is_no_transformer_is_named(tmp_path: Path) -> None:
+def test_a_model_that_is_no_transformer_is_named_as_what_it_is(folder: Path, tmp_path: Path) -> None:
     static = StaticEmbedding(tokenizer(), embedding_dim=8)
-    SentenceTransformer(modules=[static], device="cpu").save(str(tmp_path / "static"))
-    engine = Engine(Settings(catalogue=catalogue(tmp_path, {"static": tmp_path / "static"})))
-    with pytest.raises(PoolscopeError, match="begins with StaticEmbedding and not with a transformer"):
-        told(engine, "static")
+    routes: Any = {"query": [static], "document": [Transformer(str(folder / "bert")), Pooling(32)]}
+    table, router = "one row for each token, whose mean", "begins with a Router, which leads queries"
+    made = {"static": (static, table), "model2vec": (static, table), "routed": (Router(routes), router)}
+    for key, (module, _) in made.items():
+        SentenceTransformer(modules=[module], device="cpu").save(str(tmp_path / key))
+    (tmp_path / "model2vec" / "config.json").write_text('{"model_type": "model2vec"}', "utf-8")
+    engine = Engine(Settings(catalogue=catalogue(tmp_path, {key: tmp_path / key for key in made})))
+    for key, (_, says) in made.items():
+        with pytest.raises(PoolscopeError, match=says):
+            told(engine, key)
+    model = next((tmp_path / "routed").glob("document_0_*"))  # which can be asked by itself
+    alone = Engine(Settings(catalogue=catalogue(tmp_path, {"one": model})))
+    assert told(alone, "one")[0].backbone.key == "one"
 
 
 @pytest.mark.parametrize(("key", "size"), [("splade", 0), ("colbert", 128)])
