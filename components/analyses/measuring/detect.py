@@ -125,8 +125,7 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
     first, *rest = (one for each in prefixes for one in every_try(backbone, query, each, lengths))
     made = _made(backbone, first, declared)
     runs, refusals = _all_made(backbone, rest, declared)
-    place = folder(backbone.spec)
-    prompts = () if place is None else read_prompts(place)
+    prompts = () if (place := folder(backbone.spec)) is None else read_prompts(place)
     warnings = (*first[1].warnings, *unread, *refusals)
     return Tried(backbone, query, prefix, prompts, declared, ((first, made), *runs), warnings)
 
@@ -171,9 +170,8 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
     with suppress(PoolscopeError):  # there may be no others
         without = _encode(backbone, query, prefix, backbone.limit, False)
     adds = without is None or not torch.equal(without.inputs["input_ids"], with_them.inputs["input_ids"])
-    for special, whole in ((True, with_them), (False, without if adds else None)):
-        if whole is None:
-            continue
+    both = [(True, with_them)] if without is None or not adds else [(True, with_them), (False, without)]
+    for special, whole in both:
         longer = any(one.key == "warnings.long" for one in whole.warnings)
         own: Kept = "end" if longer and backbone.tokenizer.truncation_side == "left" else "start"
         limit = (backbone.limit,) if longer else ()
@@ -288,7 +286,7 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbon
     step = size - len(before) - len(after)
     rows = [[*before, *own[start : start + step], *after] for start in range(0, len(own), step)]
     parts = [_pooled_layers(backbone, (way, _part(whole, row)), declared, half) for row in rows]
-    found: dict[Way, Floats] = {}
+    found = dict[Way, Floats]()
     for each in (each for each in parts[0] if each.layer == -1 and all(each in part for part in parts)):
         vectors = np.stack([part[each] for part in parts])
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
