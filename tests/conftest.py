@@ -34,7 +34,8 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
 MADE_UP = re.compile("tests/browser/test_(evidence|frames|hostile|internals|kinds|speaker)")
 BY_FAMILY = tuple(f"tests/model/test_{name}.py::" for name in ("families", "ordinary"))
 
-settings.register_profile("unhurried", parent=settings.default, deadline=None)  # the machine may be busy
+# the machine may be busy, and each run tries other examples
+settings.register_profile("unhurried", parent=settings.default, deadline=None, max_examples=50)
 settings.load_profile("unhurried")
 
 

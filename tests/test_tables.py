@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from components.errors import PoolscopeError
@@ -48,7 +48,6 @@ def read(text: str) -> pd.DataFrame:
     return read_sheet(text).cells.reset_index(drop=True)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     frame=FRAMES,
     sep=st.sampled_from(",\t;|"),
@@ -91,7 +90,6 @@ def filled(frame: pd.DataFrame) -> list[list[str]]:
     return whole.loc[:, whole.ne("").any().to_numpy()].to_numpy().tolist()
 
 
-@settings(max_examples=50, deadline=None)
 @given(frame=FRAMES)
 def test_json_of_any_orientation_is_the_same_table(frame: pd.DataFrame) -> None:
     given = frame[["review", "label"]].fillna("")
@@ -278,7 +276,6 @@ def test_more_lines_than_the_wanted_rows_can_have_are_not_read() -> None:
         read_sheet("a,b\n" * 101, rows=2)
 
 
-@settings(max_examples=200, deadline=None)
 @given(given=ODD)
 def test_whatever_is_pasted_is_a_table_or_gets_a_sentence(given: str) -> None:
     with suppress(PoolscopeError):

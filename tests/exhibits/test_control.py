@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from components.exhibits.control import Control, OneOf, SomeOf, Switch, Text, Whole, from_link, to_link
@@ -57,7 +57,6 @@ def test_a_name_of_nothing_is_said_with_those_that_look_most_like_it(key: str) -
     assert (many["layer"], [fault.field for fault in faults]) == (-1, ["link"])
 
 
-@settings(max_examples=50)
 @given(st.text(max_size=100))
 def test_whatever_comes_every_control_has_a_value(query: str) -> None:
     state, _ = from_link(query, CONTROLS)
