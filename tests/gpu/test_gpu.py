@@ -21,12 +21,13 @@ from components.types import Query
 from tests.gpu.elsewhere import ELSEWHERE, Elsewhere
 from tests.tiny import catalogue, checkpoint
 
-DEVICE = "cuda" if torch.cuda.is_available() else ELSEWHERE.type
+CUDA = torch.cuda.is_available()
+DEVICE = "cuda" if CUDA else ELSEWHERE.type
 TEXT, OTHER = "the film is not good", {"other": "the film is not bad"}
-MORE: tuple[tuple[str, dict[str, Any]], ...]
-MORE = ("anatomy", {"pooling": "pooler"}), ("analyze", {"pool_layer": 1})
-NAMES = tuple(name for name, kind in analyses().items() if not kind.times)
-ASKED = {"bert": NAMES, "gpt2": NAMES[:-3], "bart": ("analyze", "anatomy", "lens", "importance", "sees")}
+MORE: list[tuple[str, dict[str, Any]]] = [("anatomy", {"pooling": "pooler"}), ("analyze", {"pool_layer": 1})]
+# on the stand-in, which is slow: no passport, made of others; of other models what runs otherwise
+NAMES = [name for name, kind in analyses().items() if not kind.times and (CUDA or name != "passport")]
+ASKED = {"bert": NAMES, "gpt2": NAMES if CUDA else ["trace", "lens"], "bart": NAMES if CUDA else ["sees"]}
 
 
 def desk(device: str, settings: Settings) -> Desk:
