@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from math import nan
 
 import pandas as pd
@@ -157,16 +156,15 @@ def maxsim(found: MaxSim | Sentence | None, _: State, say: Texts) -> Shown:
     others = token_labels(found.tokens_pair, (found.query.text_pair,))
     best, highest = [others[place] for place in found.best], found.highest
     order = sorted(indices(found.matched), key=lambda one: float(found.ordinary[one] - highest[one]))
-    named = ({"token": shorten(word(names[one])), "other": shorten(word(best[one]))} for one in order)
-    pairs = say.listed(say("maxsim.pair", **one) for one in islice(named, PAIRS))
+    named = ({"token": shorten(word(names[one])), "other": shorten(word(best[one]))} for one in order[:PAIRS])
+    pairs = say.listed(say("maxsim.pair", **one) for one in named)
     total, some = int((~found.tokens.special).sum()), found.beyond_chance
     counts = {"count": int(found.matched.sum()), "total": total, "others": found.others}
-    sums = {"score": number(highest.sum()), "mean": number(highest.mean()), "count": len(best)}
     lines = [
         Sentence("maxsim.some" if some else "maxsim.chance", **counts),
         *([Sentence("maxsim.matched", pairs=pairs)] if some else []),
         Sentence("maxsim.counted", expected=number(total * found.rate, 1), **counts),
-        Sentence("maxsim.score", **sums),
+        Sentence("maxsim.score", score=number(highest.sum()), mean=number(highest.mean()), count=len(best)),
         *(one for one in found.warnings if one.key.startswith("maxsim.")),
     ]
     columns: dict[str, Column] = {"table.token": names, "maxsim.best": best, "maxsim.cosine": highest}

@@ -138,8 +138,7 @@ class Ordinary:
         """Final hidden states (M, D) of the tokens of our sentences but those that are among ``texts``."""
         last, left = self.layers[-1], [self.ids.index(ids) for ids in texts if ids in self.ids]
         kept = ~np.isin(self.sentence, left)
-        found: Numbers = last.mean + last.states[kept] * last.deviation
-        return found
+        return np.asarray(last.mean + last.states[kept] * last.deviation)
 
     def typical(self) -> Floats:
         """Bands (L + 1, 3) of [CLS] where no text is asked: each end the median over the S sentences' own."""

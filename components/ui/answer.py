@@ -68,12 +68,11 @@ class AskedView:
         shown: gr.State,
         say: Texts,
         beside: Callable[[], object] | None = None,
-        below: Callable[[], Iterable[on_page.Places]] = tuple,
+        below: Callable[[], Iterable[on_page.Places]] = tuple,  # of other panels, filled with it
     ) -> None:
         """Lay the view out, within its tab: gradio counts what stands between tabs as tabs.
 
-        What ``beside`` builds stands in the last column of the first row, what ``below`` builds under all:
-        places of other panels, which are filled with it.
+        What ``beside`` builds stands in the last column of the first row; what ``below`` does, under all.
         """
         self.analyst, self.shown, self.say = analyst, shown, say
         with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view") as self.tab:

@@ -2,7 +2,6 @@
 
 import tomllib
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ def test_it_takes_two_texts_and_a_state_for_each_token(engine: Engine) -> None:
         match(states, Query("bert-sentiment", TEXT, PAIR))
 
 
-@pytest.mark.parametrize(("matched", "total"), [*product(range(3), (3, 12)), (9, 12)])
+@pytest.mark.parametrize(("matched", "total"), [(0, 3), (1, 3), (2, 3), (0, 12), (2, 12), (9, 12)])
 def test_chance_is_binomial(matched: int, total: int) -> None:
     tokens: Any = type("Tokens", (), {"special": np.zeros(total, dtype=bool)})
     ordinary = np.where(np.arange(total) < matched, 0.25, 1)
