@@ -12,8 +12,8 @@ def test_the_guard_does_refuse(tmp_path: Path) -> None:
     attempts = tmp_path / "attempts"
     script = tmp_path / "outside.py"
     guarded = (ROOT / "tests" / "guarded_app.py").read_text(encoding="utf-8").split("if IS_PAGE:")[0]
-    outside = "import socket\nsys.path.clear()\n"  # where nothing heavy is found, it is noted all the same
-    outside += "try:\n    import transformers\nexcept ImportError:\n    "
+    outside = "import socket\nplaces, sys.path = sys.path, []\n"  # where nothing heavy is found
+    outside += "try:\n    import transformers\nexcept ImportError:\n    sys.path = places\n"
     outside += "socket.create_connection(('192.0.2.1', 80), timeout=1)\n"
     script.write_text(guarded + outside)
     environment = os.environ | {"ATTEMPTS": str(attempts)}
