@@ -30,9 +30,7 @@ COLUMNS = 200
 LONG = ("::", "///", "->", "=>", "§")  # separators of another kind
 LINES = 50  # of a row that are read: a letter's
 CELLS = 4_000_000  # at most, in all
-LABEL = (
-    100  # characters of a label in which spellings are told apart: Unicode takes long to put marks in order
-)
+LABEL = 100  # characters in which spellings are told apart: Unicode takes long to put marks in order
 PART = "\x1f"
 SEPARATORS = f"\t;|,^~\1{PART}"  # of two that fit, the one that is rarer in prose comes first
 FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of them separates
@@ -106,8 +104,9 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
         raise PoolscopeError("table", text, "errors.table_binary")
     if (lines := text.count("\n") + text.count("\r")) > LINES * rows:
         raise PoolscopeError("table", Sentence("errors.count", count=lines), "errors.lab_rows", most=rows)
-    if name := next((name for name, begins in _foreign().items() if begins.match(text[:READ])), ""):
-        raise PoolscopeError("table", text, "errors.table_foreign", name=name)
+    for name, begins in _stated("formats.toml").items():
+        if re.match(begins, text[:READ], re.IGNORECASE):
+            raise PoolscopeError("table", text, "errors.table_foreign", name=name)
     text = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
     is_json = text.lstrip().startswith(("{", "["))
     sheet = Sheet(_from_json(text)) if is_json else _from_separated(text, headed)
@@ -124,9 +123,7 @@ def _check_width(columns: Collection[str], rows: int = 0) -> None:
 def _readable(sheet: Sheet, text: str) -> Sheet:
     """Leave out the rows that hold what could not be decoded; PoolscopeError where it is a label, or much."""
     cells = sheet.cells
-    named = [
-        name for name in cells if re.search(ODD, "".join(cells[name]))
-    ]  # at once: cell by cell takes long
+    named = [name for name in cells if re.search(ODD, "".join(cells[name]))]  # cell by cell takes long
     found = cells[named].where(cells[named].map(lambda cell: re.search(ODD, cell) is not None))
     odd = found.notna().any(axis=1)
     repeats = any(found[name].dropna().duplicated().any() for name in named)
@@ -168,28 +165,25 @@ def _rank(name: str, cells: pd.Series[str]) -> int | None:
 
     None where its values hardly repeat: they are no labels, unless the name says so.
     """
-    known, words = _known(), set(WORD.findall(name.casefold()))
+    words = set(WORD.findall(name.casefold()))
     given = cells[cells != ""].str.casefold()
-    if words & known["label"]:
+    if words & _known("label"):
         return 0
     if given.nunique() > len(given) / 2:
         return None
-    aside = given.str.fullmatch(DATE).all() or set(given) <= known["parts"] or words & known["aside"]
+    aside = given.str.fullmatch(DATE).all() or set(given) <= _known("parts") or words & _known("aside")
     return 2 if aside else 1
 
 
 @cache  # a file of the app, the same for every table
-def _known() -> Mapping[str, frozenset[str]]:
-    """The words of assets/columns.toml, by what they say."""
-    lists = tomllib.loads((ASSETS / "columns.toml").read_text(encoding="utf-8"))
-    return {name: frozenset(words) for name, words in lists.items()}
+def _stated(file: str) -> Mapping[str, Any]:
+    """Read what assets/columns.toml says of names and cells, or assets/formats.toml of other formats."""
+    return tomllib.loads((ASSETS / file).read_text(encoding="utf-8"))
 
 
-@cache  # a file of the app, the same for every table
-def _foreign() -> Mapping[str, re.Pattern[str]]:
-    """Read how other formats begin, by their names, in assets/formats.toml."""
-    said = tomllib.loads((ASSETS / "formats.toml").read_text(encoding="utf-8"))
-    return {name: re.compile(begins, re.IGNORECASE) for name, begins in said.items()}
+def _known(name: str) -> frozenset[str]:
+    """The words of assets/columns.toml that say this."""
+    return frozenset(_stated("columns.toml")[name])
 
 
 def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Table, tuple[Sentence, ...]]:
@@ -228,16 +222,15 @@ def _plain(label: str) -> str:
     try:
         return f"{float(shown):g}"
     except ValueError:
-        return (
-            " ".join(re.sub(r"(?<=[^\W_])[_-]+(?=\w)", " ", shown.casefold()).strip(LOOSE).split()) or shown
-        )
+        words = re.sub(r"(?<=[^\W_])[_-]+(?=\w)", " ", shown.casefold()).strip(LOOSE).split()
+        return " ".join(words) or shown
 
 
 def _notes(table: Table, missing: int) -> Iterator[Sentence]:
     """Note what is odd about the rows."""
     if missing:
         yield Sentence("lab.missing", count=missing)
-    spelled = _known()["spelled"]
+    spelled = _known("spelled")
     stripped = (cell.strip() for cell in (*table.texts, *table.labels))
     for cell, count in Counter(cell for cell in stripped if cell.casefold() in spelled).items():
         yield Sentence("lab.spelled", spelled=cell, count=count)
@@ -294,7 +287,7 @@ def _records(found: Any) -> list[Any]:
             return list(pd.DataFrame(found, dtype=object).to_dict("records"))
     if _are(found, list):
         names = list(map(str, found[0]))
-        said = _known()["label"] & {name.casefold() for name in names}
+        said = _known("label") & {name.casefold() for name in names}
         width = max(map(len, found))
         names = names if said else [f"column {number}" for number in range(1, width + 1)]
         return [dict(zip(names, row, strict=False)) for row in found[bool(said) :]]
@@ -376,7 +369,7 @@ def _from_separated(text: str, headed: bool) -> Sheet:
         notes.append(Sentence("lab.repeated_header", count=int(repeated.sum())))
     words = {word for name in cells for word in WORD.findall(name.casefold())}
     prose = [name for name in cells if len(name.split()) > TITLES]
-    if prose and not words & _known()["label"]:
+    if prose and not words & _known("label"):
         notes.append(Sentence("lab.named", name=prose[0]))
     return Sheet(cells[~repeated], tuple(notes))
 
@@ -385,9 +378,7 @@ def _unruled(text: str) -> str:
     """A printed table without the lines that are drawn about its rows, and the spaces beside its bars."""
     lines = text.split("\n")
     drawn = [RULE.issuperset(line.strip()) and "--" in line for line in lines]
-    if not any(
-        rule and not {"+", "|"}.isdisjoint(line) for rule, line in zip(drawn[:2], lines, strict=False)
-    ):
+    if not any(rule and not {*"+|"}.isdisjoint(line) for rule, line in zip(drawn[:2], lines, strict=False)):
         return text
     cells = (line.strip() for line in lines if not RULE.issuperset(line.strip()))
     return "\n".join("|".join(cell.strip(" ") for cell in line.split("|")) for line in cells)
@@ -460,17 +451,14 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
 
 def _check_lines(text: str, sep: str, **how: Any) -> None:
     """Check that no line has too many cells, before pandas makes a column of each."""
-    known = {
-        name: how[name] for name in ("quotechar", "escapechar", "skipinitialspace", "quoting") if name in how
-    }
+    known = {name: how[name] for name in how.keys() - {"dtype", "keep_default_na", "header"}}
     try:
         most = max(map(len, csv.reader(StringIO(text, newline=""), delimiter=sep, **known)))
     except csv.Error as error:  # a cell that is longer than any text
         raise PoolscopeError("table", text, "errors.table_csv", line=1) from error
     if most > COLUMNS:
-        raise PoolscopeError(
-            "table", Sentence("errors.count", count=most), "errors.table_columns", most=COLUMNS
-        )
+        given = Sentence("errors.count", count=most)
+        raise PoolscopeError("table", given, "errors.table_columns", most=COLUMNS)
 
 
 def _beside_names(cells: pd.DataFrame, text: str) -> pd.DataFrame:
