@@ -139,7 +139,7 @@ def test_the_largest_is_asked_first_and_a_checkpoint_without_a_head_with_its_pro
     question, verdict = page.tab.question, page.tab.answer.verdict
     assert (question.backbone.value, question.place.value) == ("last", "here")
     assert "A miniature" not in page.set()[verdict]
-    assert "A miniature: 2 layers, trained for this page. Full" in page.set(backbone="first")[verdict]
+    assert "A miniature: 2 layers, trained for Poolscope. Full" in page.set(backbone="first")[verdict]
     page.set(backbone="new")
     assert (analyst.asked[-1].head, page.values[question.head]) == ("probe", "probe")
     analyst.kinds += (Kind(replace(mini, key="larger", weights=299_000_000)),)  # downloaded since
