@@ -7,6 +7,7 @@ from components.fitting import Plan, Stage
 from components.texts import ENGLISH, Sentence, languages
 from components.ui.gradio_internals import block_functions
 from components.ui.lab import progress
+from components.ui.public.guard import COSTS
 from tests.ui.page import SAY, functions_of
 
 
@@ -19,6 +20,7 @@ def test_model_events_share_one_queue_and_only_the_api_is_public(whole: gr.Block
     asking = [fn for fn in functions if fn.name in names]
     assert len(asking) == len(names)
     assert {fn.concurrency_id for fn in asking} == {"model"}
+    assert {*COSTS} - {fn.name for fn in functions} == {"tracing"}  # which is asked in a frame
 
 
 def test_what_asks_the_hub_keeps_no_question_waiting(whole: gr.Blocks) -> None:

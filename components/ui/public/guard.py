@@ -65,8 +65,8 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
     "read_table": Cost(characters=100_000),
     "prepare": Cost(characters=2.5),  # every slide of a talk, of a text of one's own
     **dict.fromkeys(("trace_versions", "tracing"), analyses()["trace"].cost),
-    "ask_origin": Cost(40),  # of a text whose length is not sent: half of what the longest takes
-    "follow_origin": Cost(3),  # with every answer, where it is quick: a third of what it takes
+    "ask_card": Cost(40),  # of a text whose length is not sent: half of what the longest takes
+    "follow_card": Cost(2),  # twice with every answer, where that is quick: a third of what both take
 }
 
 PIECE = 32_768  # bytes of a body that are handed on at a time
