@@ -51,22 +51,28 @@ PASSES = 1.6  # of a text, about, for each of its tokens, until it is known wher
 HALF = 0.5  # and until it is known who sees whom
 KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
 WAYS = "end", "chat"  # what may be typed around a text
+Around = tuple[Analyst, gr.State, Texts]  # who answers, what holds the last View, and the page's language
 PANEL = "panel"  # the key of the control that says which view of the answer is open
+
+
+class Seen(NamedTuple):
+    """Answer that came, or why none did, with what was ``asked``: the question, or that and its options."""
+
+    asked: Any
+    found: Any
 
 
 class AskedView:
     """A view of an answer that is filled when it is opened, and after each answer while it is open.
 
-    ``shown`` holds the last answer; ``stored`` what stands in the view, or why there is none, None for
-    nothing; ``watch`` fires after an answer if the view is in sight.
+    ``shown`` holds the last answer; ``stored`` what is `Seen` in the view, None for nothing, as ``emptied``
+    leaves it; ``watch`` fires after an answer if the view is in sight.
     """
 
     def __init__(
         self,
         panel: Panel[Any, Any],
-        analyst: Analyst,
-        shown: gr.State,
-        say: Texts,
+        around: Around,
         beside: Callable[[], object] | None = None,
         below: Callable[[], Iterable[on_page.Places]] = tuple,  # of other panels, filled with it
     ) -> None:
@@ -74,15 +80,16 @@ class AskedView:
 
         What ``beside`` builds stands in the last column of the first row; what ``below`` does, under all.
         """
-        self.analyst, self.shown, self.say = analyst, shown, say
-        with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view") as self.tab:
-            self.places = on_page.build_places(panel, say, beside)
+        self.analyst, self.shown, self.say = around
+        with gr.Tab(self.say(panel.title), id=panel.key, elem_id=f"{panel.key}-view") as self.tab:
+            self.places = on_page.build_places(panel, self.say, beside)
             self.below = tuple(below())
             self.stored = gr.State(None)
             self.watch = on_page.watched_html()
         self.first = self.places.places[0].above
         parts = (part for places in (self.places, *self.below) for part in places.parts)
         self.parts: list[Any] = [self.stored, *parts]
+        self.emptied: Updates = {**dict.fromkeys(self.parts, ""), self.stored: None}
 
     def connect(
         self, fill: Callable[[Given], Any], outputs: list[Any], inputs: Iterable[Any] = (), events: Any = ()
@@ -93,8 +100,9 @@ class AskedView:
 
     def asked(self, given: Given) -> Query | None:
         """Give the query of the last answer; None where there was no answer, or the view shows it."""
-        shown = given[self.shown]
-        return None if shown is None or given[self.stored] == shown.analysis.query else shown.analysis.query
+        shown, seen = given[self.shown], given[self.stored]
+        known = shown is None or (seen and seen.asked == shown.analysis.query)
+        return None if known else shown.analysis.query
 
     def fill(self, given: Given) -> Updates:
         """Ask about the last answer what the panel shows, unless it stands there."""
@@ -102,20 +110,30 @@ class AskedView:
             return NOTHING
         answered = panels.Answered(self.analyst, given[self.shown].analysis, {})
         subject = self.places.panel.subject(answered)
-        updates = self.show(subject, subject if isinstance(subject, Sentence) else query, {})
+        updates = self.put(subject, Seen(None if isinstance(subject, Sentence) else query, None), {})
         for places in self.below:
             updates |= places.show(places.panel.subject(answered), {})
         return updates
 
-    def show(self, subject: Any, stored: object, state: State) -> Updates:
+    def put(self, subject: Any, seen: Seen, state: State) -> Updates:
         """Show what came."""
-        return {self.stored: stored, **self.places.show(subject, state)}
+        return {self.stored: seen, **self.places.show(subject, state)}
+
+    def redraw(self, control: Control[Any], part: Any, event: Any, how: Mapping[str, Any]) -> None:
+        """Have what depends on a ``control``, which is ``part``, drawn anew at an ``event``; asks nothing."""
+        drawn = [one for place in self.places.following(control) for one in place.parts]
+        on([event], partial(self.look, control, part), {self.stored, part}, drawn, how)
+
+    def look(self, control: Control[Any], part: Any, given: Given) -> Updates:
+        """Draw what depends on a control of what is seen, if that is anything."""
+        seen, state = given[self.stored], {control.key: given[part]}
+        if seen is None or seen.found is None:
+            return NOTHING
+        return self.places.show(seen.found, state, self.places.following(control))
 
     def empty(self, before: Given) -> Updates:
         """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
-        if before.get(self.stored, "unknown") is None:
-            return {}
-        return {**dict.fromkeys(self.parts, ""), self.stored: None}
+        return {} if before.get(self.stored, "unknown") is None else self.emptied
 
 
 # The label to explain is one control with two menus: one at the lens, which is drawn anew of what came, and
@@ -131,13 +149,6 @@ def offered_labels(analysis: Analysis, state: State, say: Texts, possible: bool 
         value=chosen if chosen in analysis.labels else "",
         visible=possible and len(analysis.labels) > 1,
     )
-
-
-class Seen(NamedTuple):
-    """Answer that came, or why none did, with what was ``asked``: the question, and its label or options."""
-
-    asked: tuple[Query, Any]
-    found: Any
 
 
 class AskedCard:
@@ -156,7 +167,7 @@ class AskedCard:
         passes: float,
         asked: Callable[[Query], Query],
         subject: Callable[[Analysis, Any], Any],
-        around: tuple[Analyst, gr.State, Texts],
+        around: Around,
         offers: Callable[[Any], bool] = lambda _: True,
     ) -> None:
         self.exhibit, self.passes, self.asked, self.subject = exhibit, passes, asked, subject
@@ -235,57 +246,43 @@ class AskedCard:
         return {self.button: gr.update(visible=False), **offered, **self.place.show(drawn, self.say)}
 
 
-class HeadView:
-    """The head taken apart.
+class HeadView(AskedView):
+    """The head taken apart. It stores what is seen through its lens, None where nothing is.
 
-    The view stores the query whose head is shown. ``pointed``: what is seen through its lens, None where
-    nothing is. ``label``: the menu of the label to explain.
+    ``label``: the menu of the label to explain.
     """
 
-    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
-        self.say, self.view = say, AskedView(panels.HEAD, analyst, shown, say)
-        with self.view.tab:
-            self.pointed = gr.State(None)
-        self.label: Any = self.view.places.controls[LABEL]
-        self.at_label = self.view.places.following(LABEL)  # what is drawn anew for another label
-        self.parts: list[Any] = [self.pointed, self.label, *self.view.parts]
+    def __init__(self, around: Around) -> None:
+        super().__init__(panels.HEAD, around)
+        self.label: Any = self.places.controls[LABEL]
+        self.parts = [self.label, *self.parts]
 
-    def connect(self, twin: Any) -> None:
+    def follow(self, twin: Any) -> None:
         """Keep its menu and the ``twin`` the same, and draw the lens of the label that is chosen."""
-        self.view.connect(self.dissect, self.parts, {self.label})
-        drawn = [part for place in self.at_label for part in place.parts]
-        on([self.label.change], self.look, {self.pointed, self.label}, drawn, LAST_AT_ONCE)
+        self.connect(self.dissect, self.parts, {self.label})
+        self.redraw(LABEL, self.label, self.label.change, LAST_AT_ONCE)
         for one, other in ((self.label, twin), (twin, self.label)):
             on([one.change], None, one, other, on_page.PRIVATE, js="label => label")
 
     def show(self, anatomy: Anatomy, state: State) -> Updates:
         """Show a head, pointed at the label of ``state``."""
-        seen = Looked(anatomy.analysis, anatomy.lens) if isinstance(anatomy.lens, Lens) else None
-        labels = offered_labels(anatomy.analysis, state, self.say, seen is not None)
-        shown = self.view.show(anatomy, anatomy.analysis.query, state)
-        return {self.pointed: seen, self.label: labels, **shown}
+        pointed = Looked(anatomy.analysis, anatomy.lens) if isinstance(anatomy.lens, Lens) else None
+        labels = offered_labels(anatomy.analysis, state, self.say, pointed is not None)
+        return {self.label: labels, **self.put(anatomy, Seen(anatomy.analysis.query, pointed), state)}
 
-    def empty(self, analysis: Analysis, state: State, before: Given) -> Updates:
+    def prepare(self, analysis: Analysis, state: State, before: Given) -> Updates:
         """Prepare for a new answer whose head nobody looks at."""
-        emptied = self.view.empty(before)
-        labels = offered_labels(analysis, state, self.say)
-        return {self.pointed: None, self.label: labels, **emptied} if emptied else {}
-
-    def look(self, given: Given) -> Updates:
-        """Draw the lens of the label that is chosen."""
-        pointed: Looked | None = given[self.pointed]
-        state = {LABEL.key: given[self.label]}
-        return NOTHING if pointed is None else self.view.places.show(pointed, state, self.at_label)
+        emptied = self.empty(before)
+        return {self.label: offered_labels(analysis, state, self.say), **emptied} if emptied else {}
 
     def dissect(self, given: Given) -> Updates:
         """Take the head of the last answer apart, unless that is shown by now."""
-        if (query := self.view.asked(given)) is None:
+        if (query := self.asked(given)) is None:
             return NOTHING
         try:
-            return self.show(self.view.analyst.ask("anatomy", query), {LABEL.key: given[self.label]})
+            return self.show(self.analyst.ask("anatomy", query), {LABEL.key: given[self.label]})
         except PoolscopeError as error:
-            refused = {self.view.first: str(mistake(error, self.say)), self.pointed: None}
-            return {**self.view.empty({}), **refused}
+            return {**self.emptied, self.first: str(mistake(error, self.say))}
 
 
 class Detective:
@@ -295,16 +292,8 @@ class Detective:
     ``found`` shows what made it.
     """
 
-    def __init__(
-        self,
-        name: str,
-        panel: Panel[Any, Any],
-        boxes: Sequence[str],
-        analyst: Analyst,
-        shown: gr.State,
-        say: Texts,
-    ) -> None:
-        self.name, self.analyst, self.shown = name, analyst, shown
+    def __init__(self, name: str, panel: Panel[Any, Any], boxes: Sequence[str], around: Around) -> None:
+        self.name, (self.analyst, self.shown, say) = name, around
         hint, card = say(f"detective.{name}_hint"), f"{panel.key}-card"
         with gr.Column(elem_id=card, elem_classes=["card", "numbers"]):
             heading = heading_html(Shown(say(panel.title), hint), card, say)
@@ -318,7 +307,7 @@ class Detective:
             self.found = on_page.build_places(panel, say)
         asked = [self.button.click, *(box.submit for box in self.boxes.values())]
         how = {**LAST_OF_MODEL, "show_progress_on": [self.found.places[0].above]}
-        on(asked, self.detect_made, {shown, *self.boxes.values()}, self.found.parts, how)
+        on(asked, self.detect_made, {self.shown, *self.boxes.values()}, self.found.parts, how)
 
     def detect_made(self, given: Given) -> Updates:
         """Find what made it of the last answer's text."""
@@ -329,25 +318,24 @@ class Detective:
         return self.found.show(or_why(lambda: self.analyst.ask(self.name, query, **options)), {})
 
 
-DETECTIVES = (
+DETECTIVES: tuple[tuple[str, Panel[Any, Any], Sequence[str]], ...] = (
     ("detect", panels.DETECTIVE, ("vector", "prefix")),
     ("detect_score", panels.SCORES, ("scores",)),
 )
 
 
-class ImportanceView:
-    """The view of importance; the view stores what is Seen. Labels and heads come with answers."""
+class ImportanceView(AskedView):
+    """The view of importance. Labels and heads come with answers."""
 
-    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
-        self.say = say
-        self.view = AskedView(panels.IMPORTANCE, analyst, shown, say, self._beside)
-        self.parts: list[Any] = [*self.bar.parts, *self.controls.values(), *self.view.parts]
+    def __init__(self, around: Around) -> None:
+        super().__init__(panels.IMPORTANCE, around, self._beside)
+        self.parts = [*self.bar.parts, *self.controls.values(), *self.parts]
+        self.emptied |= self.bar.idle()
         events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
-        coming = self.view.connect(self.ask_importance, self.parts, self.controls.values(), events)
+        coming = self.connect(self.ask_importance, self.parts, self.controls.values(), events)
         self.bar.connect(coming, self.stopped, self.parts)
-        head, self.at_head = self.controls[ATTENTION_HEAD], self.view.places.following(ATTENTION_HEAD)
-        drawn = [part for place in self.at_head for part in place.parts]  # of what came
-        on([head.input], self.look, {self.view.stored, head}, drawn, AT_ONCE)
+        head = self.controls[ATTENTION_HEAD]
+        self.redraw(ATTENTION_HEAD, head, head.input, AT_ONCE)
 
     def _beside(self) -> None:
         with gr.Column(elem_id="importance-look", elem_classes="card"):
@@ -358,11 +346,6 @@ class ImportanceView:
             every = (LABEL, label), (INTEGRATED, integrated), (ATTENTION_HEAD, head)
             self.controls: dict[Control[Any], Any] = dict(every)
             self.bar = on_page.ProgressBar("importance", self.say)
-
-    def empty(self, before: Given) -> Updates:
-        """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
-        emptied = self.view.empty(before)
-        return {**emptied, **self.bar.idle()} if emptied else {}
 
     def await_next(self, state: State) -> Updates:
         """Prepare for what is asked as ``state`` says."""
@@ -378,7 +361,7 @@ class ImportanceView:
         info = self.say("matters.head_info", count=heads)
         head = gr.update(maximum=max(heads, 1), value=head_of(found, state), info=info, visible=heads > 1)
         seen = Seen((found.analysis.query, LABEL.of(state)), found)
-        drawn = self.view.show(found, seen, state)
+        drawn = self.put(found, seen, state)
         return {self.controls[ATTENTION_HEAD]: head, **drawn, **self.bar.idle()}
 
     def stopped(self) -> Updates:
@@ -387,20 +370,20 @@ class ImportanceView:
 
     def ask_importance(self, given: Given) -> Iterator[Updates]:
         """Ask about the last answer what is not shown by now: what is quick, then integrated gradients."""
-        shown, seen = given[self.view.shown], given[self.view.stored]
+        shown, seen = given[self.shown], given[self.stored]
         state = on_page.state_of(self.controls, given)
         label, asked, integrated = LABEL.of(state), None, False
         if shown is not None:
             asked, integrated = panels.asked_of(shown.analysis.query), integrates(shown.analysis, state)
-        known = seen.found if isinstance(seen, Seen) and seen.asked == (asked, label) else None
+        known = seen.found if seen and seen.asked == (asked, label) else None
         if asked is None or (known is not None and (known.integrated is not None) == integrated):
             yield NOTHING
             return
         try:
             if not integrated:
-                yield self.show(panels.importance_of(self.view.analyst, shown.analysis, state), state)
+                yield self.show(panels.importance_of(self.analyst, shown.analysis, state), state)
                 return
-            with closing(self.view.analyst.ask_in_parts("importance", asked, label=label)) as steps:
+            with closing(self.analyst.ask_in_parts("importance", asked, label=label)) as steps:
                 for step in steps:
                     if isinstance(step, Progress):
                         line = self.say("matters.integrating", done=step.done, total=step.total)
@@ -408,14 +391,7 @@ class ImportanceView:
                     elif step.integrated is not None or known is None:
                         yield self.show(step, state)
         except PoolscopeError as error:
-            yield {**self.view.show(error.sentence, error.sentence, {}), **self.bar.idle()}
-
-    def look(self, given: Given) -> Updates:
-        """Draw attention of another head."""
-        seen, head = given[self.view.stored], self.controls[ATTENTION_HEAD]
-        if not isinstance(seen, Seen):
-            return NOTHING
-        return self.view.places.show(seen.found, {ATTENTION_HEAD.key: given[head]}, self.at_head)
+            yield {**self.put(error.sentence, Seen(None, None), {}), **self.bar.idle()}
 
 
 def key_of(analysis: Analysis) -> str:
@@ -448,6 +424,7 @@ class Answer:
 
     def __init__(self, analyst: Analyst, say: Texts) -> None:
         self.say, self.shown, self.opened = say, gr.State(None), gr.State(panels.TOKENS.key)
+        around = analyst, self.shown, say
         listed = [spec for spec in analyst.backbones() if spec.source == "hub"]
         self.analyst, self.full = analyst, {spec.task: spec.key for spec in reversed(listed)}
         self.kept: LRUCache[Any, str] = LRUCache(KEPT, getsizeof=len)
@@ -456,19 +433,17 @@ class Answer:
         self.verdict = summary.places[0].above
         self.verdict.value = str(render("waiting", said=say("verdict.waiting")))
         with gr.Row(elem_id="ways"):
-            self.ways = {
-                name: gr.Button("", visible=False, size="sm", elem_id=f"way-{name}") for name in WAYS
-            }
+            hidden: dict[str, Any] = {"visible": False, "size": "sm"}
+            self.ways = {name: gr.Button("", elem_id=f"way-{name}", **hidden) for name in WAYS}
         with gr.Column(visible=False, elem_id="answer") as self.area, gr.Tabs(elem_id="views") as self.views:
             name = token_view.key
             with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
-                cards = (partial(build, (analyst, self.shown, say)) for build in (self._beside, self._seeing))
+                cards = partial(self._beside, around), partial(self._seeing, around)
                 self.panels = summary, on_page.build_places(token_view, say, *cards)
-            self.head = HeadView(analyst, self.shown, say)
-            self.importance = ImportanceView(analyst, self.shown, say)
-            self.plain = [self._plain_view(panel, analyst) for panel in panels.views()]
+            self.head, self.importance = HeadView(around), ImportanceView(around)
+            self.plain = [self._plain_view(panel, around) for panel in panels.views()]
         self.answered, self.frames = on_page.hidden_text("answered"), on_page.hidden_text("frames")
-        self.asked = self.head.view, self.importance.view, *self.plain
+        self.asked = self.head, self.importance, *self.plain
         self.tabs = [tokens, *(view.tab for view in self.asked)]
         own = {control: part for panel in self.panels for control, part in panel.controls.items()}
         self.looks: Mapping[Control[Any], Any] = {CENTRED: self.centred, **self.sees.controls, **own}
@@ -476,20 +451,14 @@ class Answer:
         self.set: Mapping[Control[Any], Any] = {**self.looks, **self.importance.controls}
         self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
         self.filled = {self.opened, *(view.stored for view in self.asked)}
-        fixed = [self.shown, self.opened, self.answered, self.area, self.layer, self.reference]
-        fixed += self.ways.values()
-        filled = [part for panel in self.panels for part in panel.parts]
-        views = [
-            *self.head.parts,
-            *self.importance.parts,
-            *(part for one in self.detectives for part in one.found.parts),
-        ]
-        views += [part for view in self.plain for part in view.parts]
-        self.all: list[Any] = [*fixed, *filled, *(view.watch for view in self.asked), *views]
         self.cards = self.origin, self.sees
+        fixed = [self.shown, self.opened, self.answered, self.area, self.layer, self.reference]
+        self.all: list[Any] = [*fixed, *self.ways.values()]
+        self.all += [part for panel in (*self.panels, *self.pasted) for part in panel.parts]
+        self.all += [part for view in self.asked for part in (view.watch, *view.parts)]
         self.all += [part for card in self.cards for part in (card.watch, *card.parts)]
 
-    def _beside(self, around: tuple[Analyst, gr.State, Texts]) -> None:
+    def _beside(self, around: Around) -> None:
         with gr.Column(elem_id="origin", elem_classes="card"):
             self.origin = AskedCard(WHENCE, PASSES, panels.asked_of, lambda _, found: found, around)
         # The layers and tokens to choose from come with each answer.
@@ -499,27 +468,25 @@ class Answer:
             self.centred = on_page.build_control(CENTRED, self.say)
         self.origin.build_watch()
 
-    def _seeing(self, around: tuple[Analyst, gr.State, Texts]) -> None:
+    def _seeing(self, around: Around) -> None:
         with gr.Column(elem_id="sees", elem_classes="card", scale=SEES.width, min_width=300):
             self.sees = AskedCard(SEES, HALF, panels.own_of, Sight, around, turns)
             self.sees.build_watch()
 
-    def _plain_view(self, panel: Panel[Any, Any], analyst: Analyst) -> AskedView:
+    def _plain_view(self, panel: Panel[Any, Any], around: Around) -> AskedView:
         def below() -> Iterator[on_page.Places]:
             if panel is panels.PADDING:
                 yield on_page.build_places(panels.MATCHES, self.say)
-                self.detectives = [
-                    Detective(name, panel, boxes, analyst, self.shown, self.say)
-                    for name, panel, boxes in DETECTIVES
-                ]
+                self.detectives = [Detective(*one, around) for one in DETECTIVES]
+                self.pasted = [one.found for one in self.detectives]
 
-        return AskedView(panel, analyst, self.shown, self.say, below=below)
+        return AskedView(panel, around, below=below)
 
     def connect(self) -> None:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
         on([tab.select for tab in self.tabs], self.note_opened, None, self.opened, AT_ONCE)
         clicked = [card.connect(self.tabs[0]) for card in self.cards]  # given up with the next answer
-        self.head.connect(self.importance.controls[LABEL])
+        self.head.follow(self.importance.controls[LABEL])
         for view in self.plain:
             view.connect(view.fill, view.parts)
         looks = {self.shown, *self.looks.values()}
@@ -549,17 +516,14 @@ class Answer:
         for panel in self.panels:
             updates |= panel.show(panel.panel.subject(answered), {**state, **beside})
         updates |= {view.watch: key for view in self.asked if view.tab.id == opened}
-        for one in self.plain:
+        for one in (self.importance, *self.plain):
             updates |= one.empty(before)
-        updates |= {
-            **self.importance.empty(before),
-            **dict.fromkeys((part for one in self.detectives for part in one.found.parts), ""),
-        }
+        updates |= dict.fromkeys((part for places in self.pasted for part in places.parts), "")
         for card in self.cards:
             updates |= card.offer(key, view.analysis, old)
         if opened == panels.HEAD.key:
             return updates | self.head.show(answered.anatomy, state)
-        return updates | self.head.empty(view.analysis, state, before)
+        return updates | self.head.prepare(view.analysis, state, before)
 
     def _full_size(self, analysis: Analysis) -> Markup:
         """Link from a miniature to the first full-size model that is listed for its task, if there is any."""

@@ -131,7 +131,7 @@ def opened(page: Page, **controls: object) -> list[Updates]:
 def chosen(page: Page, label: str) -> Updates:
     head = page.tab.answer.head
     page.values |= {head.label: label, page.tab.answer.importance.controls[LABEL]: label}  # by the browser
-    return page.take(head.look(page.values))
+    return page.take(head.look(LABEL, head.label, page.values))
 
 
 def plot_of(page: Page, name: str) -> Any:
@@ -144,7 +144,7 @@ def test_nothing_is_asked_with_the_question_and_nothing_stays_of_the_answer_befo
     audited(page), opened(page, integrated="off")
     assert len(looked) == 2
     updates = page.set(text="another")
-    for view in (page.tab.answer.plain[0], page.tab.answer.importance.view):
+    for view in (page.tab.answer.plain[0], page.tab.answer.importance):
         assert {updates[part] for part in view.places.parts} == {""}
         assert page.values[view.stored] is None
     assert len(looked) == 2
@@ -161,7 +161,7 @@ def test_a_refusal_is_said_and_nothing_is_drawn(page: Page) -> None:
     page.set(text="refused")
     assert SAY("errors.died") in audited(page)
     (updates,) = opened(page)
-    assert SAY("errors.died") in plain(updates[page.tab.answer.importance.view.first])
+    assert SAY("errors.died") in plain(updates[page.tab.answer.importance.first])
     assert updates[plot_of(page, "matters")] == ("", "", "")
 
 
@@ -219,12 +219,13 @@ def test_what_is_quick_comes_before_integrated_gradients_and_each_is_asked_once(
 def test_another_head_of_attention_is_drawn_of_what_came(page: Page, looked: list[Any]) -> None:
     (updates,) = opened(page, attention_head=HEADS + 3, integrated="off")
     matters = page.tab.answer.importance
-    slider = updates[matters.controls[ATTENTION_HEAD]]
-    assert (slider["maximum"], slider["value"], slider["visible"]) == (HEADS, 0, True)
-    page.values[matters.controls[ATTENTION_HEAD]] = 2
-    shown, place = matters.look(page.values), place_of([matters.view.places], "attention")
+    slider = matters.controls[ATTENTION_HEAD]
+    told = updates[slider]
+    assert (told["maximum"], told["value"], told["visible"]) == (HEADS, 0, True)
+    page.values[slider] = 2
+    shown, place = matters.look(ATTENTION_HEAD, slider, page.values), place_of([matters.places], "attention")
     assert set(shown) == set(place.parts)
-    attention = page.values[matters.view.stored].found.attention
+    attention = page.values[matters.stored].found.attention
     cells = [cell for row in drawn(shown[place.plot]).data[0].z for cell in row]
     assert cells == pytest.approx(attention[:, 1].ravel(), abs=1e-4)
     assert len(looked) == 1

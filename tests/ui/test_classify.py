@@ -41,12 +41,12 @@ def test_a_head_that_is_looked_at_is_taken_apart_in_the_same_pass(page: Page, an
     updates = page.set(backbone="untrained")
     assert len(analyst.asked) == 1
     assert set(head.parts) <= set(updates) <= set(page.tab.outputs)
-    assert "drawn at random" in updates[place_of([head.view.places], "head").above]
-    assert updates[place_of([head.view.places], "takehome").codes[0]].startswith("import torch")
+    assert "drawn at random" in updates[place_of([head.places], "head").above]
+    assert updates[place_of([head.places], "takehome").codes[0]].startswith("import torch")
     page.values[page.tab.answer.opened] = "tokens"  # nobody looks at it any longer
     updates = page.set(text="so good")
-    assert {updates[part] for part in head.view.places.parts} == {""}
-    assert not set(head.view.places.parts) & set(page.set(text="too good"))  # nothing stands there
+    assert {updates[part] for part in head.places.parts} == {""}
+    assert not set(head.places.parts) & set(page.set(text="too good"))  # nothing stands there
 
 
 def test_a_head_is_taken_apart_when_its_view_is_opened_or_it_is_said_why_not(
@@ -56,15 +56,15 @@ def test_a_head_is_taken_apart_when_its_view_is_opened_or_it_is_said_why_not(
         raise PoolscopeError("backbone", "first", "errors.died")
 
     head = page.tab.answer.head
-    assert not set(head.view.places.parts) & set(page.set(backbone="untrained"))
+    assert not set(head.places.parts) & set(page.set(backbone="untrained"))
     with monkeypatch.context() as patched:
         patched.setattr(Counting, "ask", refuse)
         updates = page.take(head.dissect(page.values))
-    assert 'class="mistake"' in updates[head.view.first]
-    assert page.values[head.view.stored] is None  # opening it once more asks again
+    assert 'class="mistake"' in updates[head.first]
+    assert page.values[head.stored] is None  # opening it once more asks again
     updates = page.take(head.dissect(page.values))
     assert set(updates) == set(head.parts)
-    assert "drawn at random" in updates[place_of([head.view.places], "head").above]
+    assert "drawn at random" in updates[place_of([head.places], "head").above]
     assert [query.backbone for query in analyst.asked] == ["untrained", "untrained"]
     assert head.dissect(page.values) is NOTHING  # it stands there
     assert len(analyst.asked) == 2

@@ -96,7 +96,7 @@ def test_a_click_shows_the_state_that_was_measured(
     assert updates[classify.question.backbone]["value"] == backbone
     for control, part in classify.answer.looks.items():  # as on arrival, whatever was chosen before
         assert updates[part] == control.default
-    program, _ = place_of([classify.answer.head.view.places], "takehome").codes
+    program, _ = place_of([classify.answer.head.places], "takehome").codes
     assert updates[program] == (shipped().ask("anatomy", query).program if question.view == "head" else "")
 
 
