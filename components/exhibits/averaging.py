@@ -11,16 +11,8 @@ from markupsafe import Markup
 from components.exhibits import draw
 from components.exhibits import evidence as tables
 from components.exhibits.control import State
-from components.exhibits.evidence import (
-    LEVEL,
-    Evidence,
-    accuracy_text,
-    against_base,
-    corrected,
-    gains,
-    vectors,
-)
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, legend_html
+from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, gains, vectors
+from components.exhibits.exhibit import Exhibit, Shown, grouped, hint_html, legend_html
 from components.exhibits.view import number, visible
 from components.results import Row, beside
 from components.texts import Texts
@@ -60,10 +52,8 @@ class Averages:
         """
         chosen = self.evidence.backbones if len(self.evidence.backbones) > 1 else ()
         heads = {(row.backbone, row.task) for row in self.evidence.every["head"]}
-        probes: dict[tuple[str, str], list[Row]] = {}
-        for row in self.evidence.every["probe"]:
-            if not chosen or row.backbone in chosen:
-                probes.setdefault((row.backbone, row.task), []).append(row)
+        rows = (row for row in self.evidence.every["probe"] if not chosen or row.backbone in chosen)
+        probes = grouped(((row.backbone, row.task), row) for row in rows)
         tested = {cell: against_base(vectors(found)) for cell, found in probes.items()}
         return [
             beside(row, **_difference(row), tuned=cell in heads, rivals=rivals)
@@ -119,8 +109,7 @@ def _difference(row: Row) -> dict[str, object]:
 
 
 def _points(value: float) -> str:
-    shown = number(value, 1)
-    return shown if shown.startswith("−") else f"+{shown}"
+    return f"+{number(value, 1)}".replace("+−", "−")
 
 
 def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -132,7 +121,7 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
     if found := averages.example():
         average, learned = found
         reached = (average.accuracy - average.value / 100, average.accuracy, learned.value)
-        values = dict(zip(("base", "average", "learned"), map(accuracy_text, reached), strict=True))
+        values = dict(zip(("base", "average", "learned"), map(tables.accuracy_text, reached), strict=True))
         values |= {"backbone": evidence.title(average.backbone), "task": visible(say.name(average.task))}
         told += [say("evidence.averaging_example", pooling=LEARNED, **values)]
     item = Markup('<li><span style="color: {}" aria-hidden="true">{}</span> {}</li>')

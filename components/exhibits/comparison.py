@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from markupsafe import Markup
@@ -16,13 +16,12 @@ from components.analyses.sees import Sees
 from components.analyses.trace import Patched
 from components.exhibits.control import State
 from components.exhibits.draw import LABELS, label_colour
+from components.exhibits.exhibit import Group, Item, grouped
 from components.exhibits.view import visible
 from components.markup import render
 from components.texts import Sentence, Texts
 from components.types import Analysis, BackboneSpec
 
-Group = TypeVar("Group")
-Item = TypeVar("Item")
 Key = tuple[str, str]  # of a combination: the keys of its backbone and of its pooling
 Labels = tuple[str, ...]  # what a combination predicts; several or none if multi-label
 
@@ -151,9 +150,13 @@ class Comparison:
     @cached_property
     def same(self) -> Mapping[Key, tuple[Combination, ...]]:
         """For each answered combination those that are its vector in every version, itself among them."""
-        rows = grouped((one.key[0], one) for one in self.combinations if one.answers)
-        vectors = (vector for row in rows.values() for vector in _vectors(row))
-        return {one.key: tuple(vector) for vector in vectors for one in vector}
+        firsts: dict[Key, Combination] = {}
+        for one in self.combinations:
+            if one.answers:
+                alike = (first for first in firsts.values() if same_vector(first, one))
+                firsts[one.key] = next(alike, one)
+        vectors = grouped((firsts[one.key].key, one) for one in self.combinations if one.answers)
+        return {one.key: tuple(vector) for vector in vectors.values() for one in vector}
 
     @cached_property
     def distinct(self) -> tuple[Combination, ...]:
@@ -206,27 +209,13 @@ def majority(votes: Votes) -> Labels | None:
     return labels if 2 * len(found) > sum(map(len, votes.values())) else None
 
 
-def same_vector(one: Analysis, other: Analysis) -> bool:
-    """Tell whether two answers of a backbone come from one and the same vector (D',), and say the same."""
-    return (
-        one.pooled.shape == other.pooled.shape
-        and one.logits.shape == other.logits.shape
-        and np.allclose(one.pooled, other.pooled, atol=SAME)
-        and np.allclose(one.logits, other.logits, atol=SAME)
-    )
-
-
-def _vectors(row: Iterable[Combination]) -> list[list[Combination]]:
-    """The answered combinations of one backbone, those together that are the same vector."""
-    found: list[list[Combination]] = []
-    for one in row:
-        alike = (vector for vector in found if all(map(same_vector, vector[0].answers, one.answers)))
-        vector = next(alike, None)
-        if vector is None:
-            found.append([one])
-        else:
-            vector.append(one)
-    return found
+def same_vector(one: Combination, other: Combination) -> bool:
+    """Tell whether answers of a backbone come from one and the same vector (D',), and say the same."""
+    if one.key[0] != other.key[0]:
+        return False
+    pairs = zip(one.answers, other.answers, strict=True)
+    told = ((a, b) for old, new in pairs for a, b in ((old.pooled, new.pooled), (old.logits, new.logits)))
+    return all(a.shape == b.shape and np.allclose(a, b, atol=SAME) for a, b in told)
 
 
 def predicts(analysis: Analysis) -> bool:
@@ -249,14 +238,6 @@ def answered(cells: Iterable[Cell]) -> list[tuple[Cell, Analysis]]:
 def refusals(cells: Iterable[Cell]) -> Counter[Sentence]:
     """Every reason why there is no answer, and how many cells it holds for."""
     return Counter(cell.refusal for cell in cells if cell.refusal is not None)
-
-
-def grouped(pairs: Iterable[tuple[Group, Item]]) -> dict[Group, list[Item]]:
-    """Group what comes with each key, in the order of coming."""
-    found: dict[Group, list[Item]] = {}
-    for key, item in pairs:
-        found.setdefault(key, []).append(item)
-    return found
 
 
 def most_frequent(pairs: Iterable[tuple[Group, Item]]) -> dict[Group, list[Item]]:

@@ -9,7 +9,7 @@ from operator import attrgetter
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, grouped, hint_html
 from components.exhibits.view import number, one_vector, visible
 from components.markup import render
 from components.results import KINDS, Row, Table, beside, each, holm, of
@@ -93,9 +93,7 @@ def vectors(rows: Iterable[Row]) -> list[Row]:
 
     With ``poolings``, all that give this vector, and what that is ``called``: "native = cls".
     """
-    alike: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        alike.setdefault((row.backbone, row.vector), []).append(row)
+    alike = grouped(((row.backbone, row.vector), row) for row in rows)
     return [named(same[0], [row.pooling for row in same]) for same in alike.values()]
 
 
@@ -112,9 +110,8 @@ def shared(found: Sequence[Row], order: Iterable[str]) -> list[tuple[str, ...]]:
     """
     called = {(row.backbone, pooling): row.called for row in found for pooling in row.poolings}
     backbones = dict.fromkeys(row.backbone for row in found)
-    rows: dict[tuple[str | None, ...], list[str]] = {}
-    for pooling in dict.fromkeys(order):
-        rows.setdefault(tuple(called.get((key, pooling)) for key in backbones), []).append(pooling)
+    poolings = dict.fromkeys(order)
+    rows = grouped((tuple(called.get((key, one)) for key in backbones), one) for one in poolings)
     return list(map(tuple, rows.values()))
 
 

@@ -25,6 +25,8 @@ from components.markup import render
 from components.texts import Sentence, Texts
 
 Column = Sequence[object] | NDArray[Any]
+Group = TypeVar("Group")
+Item = TypeVar("Item")
 # What a spreadsheet takes for the beginning of a formula; Excel takes the full-width ones, too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
@@ -47,6 +49,14 @@ def titled_frame(
 ) -> pd.DataFrame:
     """Columns side by side by the keys of their titles, and behind them others by their titles."""
     return data_frame((*((say(key), cells) for key, cells in columns.items()), *(layers or {}).items()))
+
+
+def grouped(pairs: Iterable[tuple[Group, Item]]) -> dict[Group, list[Item]]:
+    """Group what comes with each key, in the order of coming."""
+    found: dict[Group, list[Item]] = {}
+    for key, item in pairs:
+        found.setdefault(key, []).append(item)
+    return found
 
 
 def to_csv(data: pd.DataFrame) -> str:
@@ -258,19 +268,11 @@ def line_html(text: str, sample: str = "") -> Markup:
     return Markup("<li>{}{}</li>").format(Markup("<b>{}</b> ").format(sample) if sample else "", text)
 
 
-def key_html(name: str, text: str) -> Markup:
-    """An entry of a legend: the mark that the style sheet calls ``name``, and what it means."""
-    return Markup('<li><span class="key {}" aria-hidden="true"></span>{}</li>').format(name, text)
-
-
-def hint_html(text: str) -> Markup:
-    """A quiet line under a heading."""
-    return Markup('<p class="hint">{}</p>').format(text)
-
-
-def strong_html(text: str) -> Markup:
-    """A text that stands out in a sentence."""
-    return Markup("<strong>{}</strong>").format(text)
+# An entry of a legend: the mark that the style sheet calls so, and what it means.
+key_html = Markup('<li><span class="key {}" aria-hidden="true"></span>{}</li>').format
+hint_html = Markup('<p class="hint">{}</p>').format  # a quiet line under a heading
+rest_html = Markup('<p class="rest">{}</p>').format  # a sentence below a figure
+strong_html = Markup("<strong>{}</strong>").format  # a text that stands out in a sentence
 
 
 def token_html(label: str, read: bool) -> Markup:

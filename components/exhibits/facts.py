@@ -11,25 +11,24 @@ from itertools import groupby
 from components.analyses.anatomy import Anatomy, Step, Weight
 from components.analyses.importance import Importance
 from components.analyses.lens import Lens
-from components.analyses.padding import Padding, PaddingCase
+from components.analyses.padding import Padding
 from components.exhibits import evidence as tables
 from components.exhibits import importance as matters
 from components.exhibits.averaging import Averages
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, ends, vectors
-from components.exhibits.head import UNTRAINED, counted, parameters_of
+from components.exhibits.exhibit import grouped
+from components.exhibits.head import UNTRAINED, WORDED, counted, parameters_of
 from components.exhibits.hidden_states import aim_at
 from components.exhibits.verdict import output_text, ranked
 from components.exhibits.view import indices, labels_of, listed, number, shorten, visible, word
 from components.results import Row
 from components.texts import ASSETS, Sentence, Texts
-from components.types import Analysis
 
 NAMED = 4  # tokens or labels that are named; the others are only counted
 TENSORS = 8  # tensors of the head that are named
 UNUSED = 3  # tensors without use that are named: there may be hundreds
 ARROW = " → "
 CONFIDENCE = "95 %"  # of the intervals in the results
-WORDED = {"getitem": "questions.getitem", "pooling": "questions.pooling", "swap": "questions.swap"}
 
 
 @cache  # a file of the app
@@ -45,7 +44,10 @@ def cases(measures: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
 def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     """Facts of one head."""
     analysis = anatomy.analysis
-    outputs = [_output(analysis, index, say) for index in ranked(analysis)]
+    outputs = [
+        f"{shorten(visible(say.label(analysis.labels[index])), 40)} ({output_text(analysis, index)})"
+        for index in ranked(analysis)
+    ]
     return {
         "backbone": visible(analysis.backbone.said(say)),  # its title in the menu
         "architecture": visible(analysis.backbone.architecture),  # its class
@@ -64,21 +66,16 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
     places = list(map(_only, anatomies))
     told = {place for place in places if place != "either"}
     alike = "no" if "" in told or len(told) > 1 else "short" if "either" in places else "yes"
-    firsts, lasts = (
-        [title for title, place in zip(titles, places, strict=True) if place == at]
-        for at in ("first", "last")
-    )
-    cores: dict[tuple[str, ...], list[str]] = {}
-    for title, anatomy in zip(titles, anatomies, strict=True):
-        cores.setdefault(_core(anatomy), []).append(title)
+    by_place = grouped(zip(places, titles, strict=True))
+    firsts, lasts = by_place.get("first", []), by_place.get("last", [])
+    titled = list(zip(titles, anatomies, strict=True))
+    cores = grouped((_core(anatomy), title) for title, anatomy in titled)
     named = (
         say("questions.of_heads", core=ARROW.join(core) or say("questions.none"), heads=say.listed(heads))
         for core, heads in cores.items()
     )
     inheriting = [
-        title
-        for title, one in zip(titles, anatomies, strict=True)
-        if any(weight.origin == "checkpoint" for weight in one.weights)
+        title for title, one in titled if any(weight.origin == "checkpoint" for weight in one.weights)
     ]
     several = "all" if len(inheriting) == asked else "some" if inheriting else "none"
     return {
@@ -142,10 +139,6 @@ def _reading(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     }
 
 
-def _output(analysis: Analysis, index: int, say: Texts) -> str:
-    return f"{shorten(visible(say.label(analysis.labels[index])), 40)} ({output_text(analysis, index)})"
-
-
 def _order(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     steps, core, none = anatomy.steps, _core(anatomy), say("questions.none")
     own = ("", anatomy.analysis.backbone.architecture)
@@ -176,7 +169,7 @@ def _step(step: Step, say: Texts) -> str:
     if step.weights and step.path:
         return _last(step.path)
     worded = step.kind in WORDED and (step.picks or step.kind != "getitem")
-    return say(WORDED[step.kind]) if worded else visible(step.kind)
+    return say(f"questions.{step.kind}") if worded else visible(step.kind)
 
 
 def _core(anatomy: Anatomy) -> tuple[str, ...]:
@@ -261,28 +254,19 @@ def padding_facts(given: Padding | Sentence, say: Texts) -> dict[str, str]:
         return {"batched": "refused" if isinstance(given, Sentence) else "alone", "elsewhere": "none"}
     batch, *rest = given.cases
     others = [one for one in rest if one.name != given.side]
+    moves = {one.name: (f"{one.largest:.2g}", one.cause) for one in others if one.verdict != "safe"}
     unsafe = [
-        say(
-            "padding.moved",
-            way=say(f"padding.{one.name}"),
-            largest=f"{one.largest:.2g}",
-            cause=_cause(one, say),
-        )
-        for one in others
-        if one.verdict != "safe"
+        say("padding.moved", way=say(f"padding.{name}"), largest=far, cause=say(f"padding.cause_{cause}"))
+        for name, (far, cause) in moves.items()
     ]
     return {
         "side": say(f"padding.{given.side}"),  # where its tokenizer pads
         "largest": f"{batch.largest:.2g}",  # by how much a logit moves then, at most
-        "why": _cause(batch, say) if batch.cause else "",  # the cause, as measured
+        "why": say(f"padding.cause_{batch.cause}") if batch.cause else "",  # the cause, as measured
         "unsafe": say.listed(unsafe),  # other ways to pad that move a logit
         "batched": given.verdict,
         "elsewhere": "none" if not others else "some" if unsafe else "safe",
     }
-
-
-def _cause(case: PaddingCase, say: Texts) -> str:
-    return say(f"padding.cause_{case.cause}")
 
 
 def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Texts) -> dict[str, str]:

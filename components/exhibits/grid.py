@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from components.exhibits import comparison as compared
 from components.exhibits import view as naming
-from components.exhibits.comparison import Combination, Comparison, Key, answered, grouped, predicts
+from components.exhibits.comparison import Combination, Comparison, Key, answered, predicts
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, saved_table, titled_frame
+from components.exhibits.exhibit import Exhibit, Shown, grouped, saved_table, titled_frame
 from components.exhibits.sees import icon
 from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import classify_link, listed, number, shorten, visible, yes_or_no
@@ -123,25 +124,13 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         for warning in analysis.warnings
         if warning.key not in SWAPS
     )
-    marks = {
-        ("", "compare.key_strength"): comparison.after is None and comparison.colours,
-        ("≠", "compare.key_odd"): False in comparison.agrees.values(),
-        ("⇄", "edit.key_flips"): any(one.flips for one in whole),
-        ("", "edit.key_points"): comparison.after is not None and any(one.predicted for one in whole),
-        ("", "compare.key_square"): comparison.sees,
-        ("", "compare.key_like"): len(comparison.distinct) < len(comparison.same),
-    }
-    kinds = {
-        "swap": any(analysis.swapped for analysis in found),
-        "untrained": any(analysis.random for analysis in found),
-        "absent": compared.refusals(cells),
-    }
     legend = render(
         "grid_legend",
         say,
+        comparison=comparison,
+        whole=whole,
+        found=found,
         colours=[(shorten(visible(label), NAME), colour) for label, colour in comparison.colours.items()],
-        marks=[mark for mark, occurs in marks.items() if occurs],
-        kinds=[(kind, say(f"compare.key_{kind}")) for kind, occurs in kinds.items() if occurs],
         linked=any(classify_link(analysis.query, say) for analysis in found),
         warnings={of: listed(list(dict.fromkeys(names)), NAMED, say) for of, names in warned.items()},
         reasons=compared.refusals(cells),
@@ -150,6 +139,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
     return Shown(html=html, legend=legend)
 
 
+COME = attrgetter("cells")  # of a comparison
 GRID = Exhibit(
     "grid", grid, element="compare-grid", style="compare-grid", title="page.compare", with_summary=True
 )
@@ -171,17 +161,22 @@ def _cell(one: Combination, comparison: Comparison, say: Texts) -> dict[str, Any
         ("untrained", "compare.random"): one.random,
         ("swap", "compare.swap"): one.swapped,
     }
-    notes = [say(key) for (_, key), holds in marks.items() if holds]
+    kinds, notes = ["told"] if told else [] if one.random else ["value"], []
+    for kind, key in (mark for mark, holds in marks.items() if holds):
+        kinds.append(kind)
+        notes.append(say(key))
     notes += [visible(one.said(say)) for one in (answer.unreadable,) if one]
+    moved = "" if one.random else moved_text(one, say)
+    if (
+        moved and one.output is not None and answer.problem_type == "multi_label"
+    ):  # which is not that said first
+        moved = f"{shorten(visible(answer.labels[one.output]), LABEL)} {moved}"
     return {
         "why": "",
-        "kinds": [
-            *(["told"] if told else [] if one.random else ["value"]),
-            *(kind for (kind, _), holds in marks.items() if holds),
-        ],
+        "kinds": kinds,
         "style": style,
         "said": [{**_said(one, say), "address": classify_link(one.query, say)} for one in one.answers],
-        "by": "" if one.random else _followed(one, say),
+        "by": moved,
         "like": "" if first is one else visible(first.key[1]),
         "notes": notes,
         "hint": [key_name(one.key, comparison, say), *notes],
@@ -195,14 +190,6 @@ def _said(analysis: Analysis, say: Texts) -> dict[str, str]:
         return {"text": output_text(analysis, 0), "number": ""}
     probabilities = " + ".join(output_text(analysis, index) for index in chosen_labels(analysis))
     return {"text": labels_text(analysis.predicted, say, LABEL), "number": probabilities}
-
-
-def _followed(one: Combination, say: Texts) -> str:
-    """The move, after the label's name where it is not the one that stands first."""
-    moved = moved_text(one, say)
-    if one.output is None or one.answers[0].problem_type != "multi_label":
-        return moved
-    return f"{shorten(visible(one.answers[0].labels[one.output]), LABEL)} {moved}"
 
 
 def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
@@ -228,12 +215,7 @@ def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
 
 
 COMPARISON_TABLE = Exhibit(
-    "compare-numbers",
-    numbers,
-    style="numbers",
-    frame="folded",
-    title="compare.numbers",
-    applies=lambda comparison: bool(comparison.cells),
+    "compare-numbers", numbers, style="numbers", frame="folded", title="compare.numbers", applies=COME
 )
 
 
@@ -303,13 +285,7 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
     return Shown(html=html)
 
 
-AGREEMENT = Exhibit(
-    "agreement",
-    agreement,
-    element="compare-agreement",
-    frame="bare",
-    applies=lambda comparison: bool(comparison.cells),
-)
+AGREEMENT = Exhibit("agreement", agreement, element="compare-agreement", frame="bare", applies=COME)
 
 
 def _values(comparison: Comparison, say: Texts) -> str:

@@ -15,15 +15,7 @@ from components.exhibits import draw, exhibit
 from components.exhibits import view as naming
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
-from components.exhibits.exhibit import (
-    Exhibit,
-    Shown,
-    hint_html,
-    scale_html,
-    strong_html,
-    titled_frame,
-    unanswered,
-)
+from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, strong_html, titled_frame
 from components.exhibits.origin import MOST, Holder, shades, share_map, share_text, stays, story, token_name
 from components.exhibits.verdict import ranked
 from components.exhibits.view import LABEL, View, labels_of, number, percent, shorten, visible, word
@@ -98,7 +90,7 @@ def aim_at(analysis: Analysis, lens: Lens, chosen: str = "") -> Aim:
 def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     """The probability of one label, if the head's vector were the hidden state of each token."""
     if not isinstance(anatomy.lens, Lens):
-        return unanswered("lens.none", anatomy.lens, say)
+        return exhibit.unanswered("lens.none", anatomy.lens, say)
     analysis, aim = anatomy.analysis, aim_at(anatomy.analysis, anatomy.lens, LABEL.of(state))
     view, norm, last = View(analysis, analysis.layers), anatomy.lens.norm, aim.tokens[-1]
     hints = [say("lens.hint"), say("lens.alone")]
@@ -141,13 +133,14 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
 
 HEIGHT = 320  # pixels
 WRITTEN = 7  # points that all have their values beside them; of more, only the first and the last
+BELOW = "bottom right"  # where a value is written: beside the line, not on it
 ROOM = 0.12  # above and below the values, as a part of their range
 
 
 def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     """The probability of one label, where the pooling is applied to each layer."""
     if not isinstance(anatomy.lens, Lens):
-        return unanswered("depth.none", anatomy.lens, say)
+        return exhibit.unanswered("depth.none", anatomy.lens, say)
     aim = aim_at(anatomy.analysis, anatomy.lens, LABEL.of(state))
     told = (say("depth.value", layer=layer, value=aim.text(one)) for layer, one in enumerate(aim.pooled))
     labels = map(visible, aim.analysis.labels)
@@ -177,14 +170,14 @@ def _depth_figure(aim: Aim, say: Texts) -> draw.Figure:
     values, last = aim.pooled, len(aim.pooled) - 1
     colour = draw.OTHER if aim.analysis.random else draw.label_colour(aim.index)
     texts, label = list(map(aim.text, values)), escape(aim.label)
-    few = last < WRITTEN
+    few, sides = last < WRITTEN, [BELOW if rises else "top right" for rises in np.diff(values) > 0]
     line = draw.Trace(
         type="scatter",
         mode="lines+markers+text",
         x=list(range(last + 1)),
         y=np.round(values.astype(np.float64), 6).tolist(),
         text=[text if few or layer in (0, last) else "" for layer, text in enumerate(texts)],
-        textposition=_sides(values),
+        textposition=[*sides, "top center" if not sides or sides[-1] == BELOW else "bottom center"],
         cliponaxis=False,
         line={"color": colour, "width": 2.5},
         marker={"color": colour, "size": [8] * last + [13], "opacity": 1},
@@ -217,13 +210,6 @@ def _depth_figure(aim: Aim, say: Texts) -> draw.Figure:
 PERCENT = {"tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"]}
 
 
-def _sides(values: Floats) -> list[str]:
-    """Sides on which the values are written: beside the line, not on it."""
-    rises = np.diff(values) > 0
-    sides = ["bottom right" if rising else "top right" for rising in rises]
-    return [*sides, "top center" if not len(rises) or rises[-1] else "bottom center"]
-
-
 TRACED = Control("traced", Text(), "", "trace.backbone")  # a backbone's key; the first of a comparison for ""
 
 Traced = Patched | Sentence | None  # the trace, why there is none, or that nobody can ask for one
@@ -243,7 +229,7 @@ def traced(comparison: Comparison) -> Traced:
 def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
     """The share of the change of the logits that each state of the second version brings to the first."""
     if isinstance(given, Sentence):
-        return unanswered("trace.heading", given, say)
+        return exhibit.unanswered("trace.heading", given, say)
     first, second = given.first, given.second.query
     view = View(first, first.layers, names=named(given))
     hints = [say("trace.hint")]

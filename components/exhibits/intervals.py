@@ -16,7 +16,7 @@ from components.exhibits import draw
 from components.exhibits import evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import BASE, LEVEL, PS, Evidence, corrected, gains, named, vectors
-from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, saved_table
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, grouped, hint_html, saved_table
 from components.exhibits.view import number, one_vector, shorten, visible
 from components.markup import render
 from components.results import GAIN, TEST, Baseline, Row, beside
@@ -112,7 +112,10 @@ def _figure(
         for row in placed if total == 1 else ():
             values.append({**BESIDE, "y": row.place, "text": shown(row.value)})
             shapes += [draw.guide(row.value, "dot", GUIDE)] if BASE in row.poolings else []
-    labels = list(map(_label_lines, rows))
+    labels = [  # as few lines as fit
+        textwrap.wrap(one_vector(map(shorten, map(visible, names))), WIDEST, break_on_hyphens=False)
+        for names in rows
+    ]
     ticks = ["<br>".join(map(escape, lines)) for lines in labels]
     bold = [f"<b>{tick}</b>" if BASE in names else tick for names, tick in zip(rows, ticks, strict=True)]
     left, room = draw.tick_width(chain(*labels)), LINE * max(map(len, labels), default=1)
@@ -125,11 +128,6 @@ def _figure(
         annotations=values,
     )
     return draw.Figure(data=traces, layout=frame)
-
-
-def _label_lines(poolings: Iterable[str]) -> list[str]:
-    """The label of a row, not escaped: the names of one vector, on as few lines as fit."""
-    return textwrap.wrap(one_vector(map(shorten, map(visible, poolings))), WIDEST, break_on_hyphens=False)
 
 
 def _said(evidence: Evidence, row: Row, shown: tables.Format, say: Texts) -> str:
@@ -146,15 +144,14 @@ def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:
     against it: their p is ``corrected`` by Holm's method over all of them, and that of the last layer is
     None.
     """
-    lower: dict[str, list[Row]] = {}
-    for row in evidence.of("depth", backbone):
-        lower.setdefault(row.pooling, []).append(row)
+    lower = grouped((row.pooling, row) for row in evidence.of("depth", backbone))
     untested = dict.fromkeys((*TEST, "corrected"))
-    alike: dict[tuple[str, ...], list[list[Row]]] = {}
-    for row in evidence.of("probe", backbone):
-        if below := lower.get(row.pooling):
-            profile = [*below, beside(row, layer=len(below), **untested)]
-            alike.setdefault(tuple(one.vector for one in profile), []).append(profile)
+    whole = (
+        [*below, beside(row, layer=len(below), **untested)]
+        for row in evidence.of("probe", backbone)
+        if (below := lower.get(row.pooling))
+    )
+    alike = grouped((tuple(one.vector for one in profile), profile) for profile in whole)
     tested = iter(corrected([row for first, *_ in alike.values() for row in first[:-1]]))
     return [
         [
@@ -185,14 +182,7 @@ def _mark(row: Row) -> str:
     return " ▲" * above + " ▼" * below
 
 
-def _table(
-    cells: Cells,
-    saved: pd.DataFrame,
-    name: str,
-    told: Iterable[str],
-    hint: str,
-    say: Texts,
-) -> Shown:
+def _table(cells: Cells, saved: pd.DataFrame, name: str, told: Iterable[str], hint: str, say: Texts) -> Shown:
     """Texts by row and column, both in the order of their first, and ``saved``, which the file holds.
 
     ``name``: of its texts. ``told`` stands above; the names of a row are those of a backbone and a pooling.

@@ -11,8 +11,6 @@ from pkgutil import iter_modules
 from typing import Any
 
 from components.analyses.anatomy import Anatomy
-from components.analyses.detect import Detected
-from components.analyses.detect_score import DetectedScore
 from components.analyses.importance import Importance
 from components.analyses.origin import Origin
 from components.analyses.padding import Padding
@@ -77,10 +75,8 @@ class Answered:
     def sees(self) -> Sight:
         """Measure who sees whom in the text, as the checkpoint is or let see both ways."""
         options = {BOTH_WAYS.key: BOTH_WAYS.of(self.state)}
-        return Sight(
-            self.analysis,
-            or_why(partial(self.analyst.ask, "sees", own_of(self.analysis.query), **options)),
-        )
+        ask = partial(self.analyst.ask, "sees", own_of(self.analysis.query), **options)
+        return Sight(self.analysis, or_why(ask))
 
 
 def importance_of(analyst: Analyst, analysis: Analysis, state: State) -> Importance:
@@ -119,21 +115,15 @@ HEAD: Panel[Answered, Anatomy] = Panel(
     summary=SENTENCE,
     rows=((FLOW, STRIPS), (LENS, DEPTH), (PRINTED,), (WEIGHTS,), (SOURCES,), (PROGRAMS,)),
 )
-PADDING: Panel[Answered, Padding | Sentence] = Panel(
-    "padding", "view.padding", attrgetter("padding"), rows=((PADDED,),)
-)
+PADDING: Panel[Answered, Any] = Panel("padding", "view.padding", attrgetter("padding"), rows=((PADDED,),))
 MATCHES: Panel[Answered, Any] = Panel(
     "matches",
     "maxsim.title",
     lambda given: asked("maxsim")(given) if given.analysis.query.text_pair else None,
     rows=((MAXSIM,),),
 )
-DETECTIVE: Panel[Detected | Sentence, Detected | Sentence] = Panel(
-    "detective", "detective.heading", rows=((VECTOR,),)
-)
-SCORES: Panel[DetectedScore | Sentence, DetectedScore | Sentence] = Panel(
-    "score", "score.heading", rows=((SCORE,),)
-)
+DETECTIVE: Panel[Any, Any] = Panel("detective", "detective.heading", rows=((VECTOR,),))
+SCORES: Panel[Any, Any] = Panel("score", "score.heading", rows=((SCORE,),))
 IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
     "importance",
     "view.importance",

@@ -12,19 +12,10 @@ from components.analyses.detect_score import DetectedScore
 from components.analyses.maxsim import MaxSim
 from components.analyses.padding import Padding
 from components.exhibits import exhibit
+from components.exhibits import view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, saved_table, titled_frame, unanswered
-from components.exhibits.view import (
-    asked_line,
-    indices,
-    labels_of,
-    number,
-    shorten,
-    token_labels,
-    visible,
-    word,
-    yes_or_no,
-)
+from components.exhibits.view import asked_line, labels_of, number, shorten, token_labels, visible, word
 from components.texts import Sentence, Texts
 
 NAMED = 4  # tokens that a cell names; more are only counted
@@ -155,7 +146,7 @@ def maxsim(found: MaxSim | Sentence | None, _: State, say: Texts) -> Shown:
     names = token_labels(found.tokens, (found.query.text,))
     others = token_labels(found.tokens_pair, (found.query.text_pair,))
     best, highest = [others[place] for place in found.best], found.highest
-    order = sorted(indices(found.matched), key=lambda one: float(found.ordinary[one] - highest[one]))
+    order = sorted(naming.indices(found.matched), key=lambda one: float(found.ordinary[one] - highest[one]))
     named = ({"token": shorten(word(names[one])), "other": shorten(word(best[one]))} for one in order[:PAIRS])
     pairs = say.listed(say("maxsim.pair", **one) for one in named)
     total, some = int((~found.tokens.special).sum()), found.beyond_chance
@@ -169,7 +160,7 @@ def maxsim(found: MaxSim | Sentence | None, _: State, say: Texts) -> Shown:
     ]
     columns: dict[str, Column] = {"table.token": names, "maxsim.best": best, "maxsim.cosine": highest}
     rows = zip(found.matched, found.tokens.special, strict=True)
-    matched = ["" if special else yes_or_no(bool(one), say) for one, special in rows]
+    matched = ["" if special else naming.yes_or_no(bool(one), say) for one, special in rows]
     data = titled_frame({**columns, "maxsim.ordinary": found.ordinary, "maxsim.match": matched}, say)
     read = data.astype(object).map(lambda cell: cell if isinstance(cell, str) else number(cell, 3))
     table = saved_table(data, read, (2, 3), say("maxsim.caption"), "poolscope-maxsim.csv", say)

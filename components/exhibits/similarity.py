@@ -12,7 +12,7 @@ from markupsafe import Markup
 from components.exhibits import alone, draw, exhibit
 from components.exhibits import view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, key_html, line_html, titled_frame
+from components.exhibits.exhibit import Column, Exhibit, Shown, key_html, line_html, rest_html, titled_frame
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER, View, number, percent, shorten, visible
 from components.texts import Texts
 from components.types import Analysis, Floats, Reads
@@ -125,7 +125,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
         words=_words(view, say),
         data=titled_frame(own, say),
         figure=_figure(view, say),
-        legend=_legend(view, say) + _told(alone.words(view, say), area),
+        legend=_legend(view, say) + "".join(map(rest_html, filter(None, (alone.words(view, say), area)))),
         about=naming.asked_line(analysis, say),
     )
 
@@ -226,12 +226,6 @@ def _legend(view: View, say: Texts) -> str:
     )
 
 
-def _told(*sentences: str) -> Markup:
-    """Sentences below a figure, each on a line of its own."""
-    line = Markup('<p class="rest">{}</p>')
-    return Markup().join(line.format(one) for one in sentences if one)
-
-
 def _details(view: View, index: int, say: Texts) -> list[str]:
     """Label, place in the text, share of what is read and vocabulary string of one token, escaped."""
     tokens = view.analysis.tokens
@@ -245,8 +239,28 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
 
 
 def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
-    """Show the cosines at every layer; on the page a click on a row studies that layer."""
+    """Show the cosines at every layer; on the page a click on a row studies that layer.
+
+    L + 1 rows, layer 0 at the bottom, by T columns, coloured by how far from ordinary they are; the layer
+    under study is framed. In words its size, and how many cells are beyond what is ordinary at their layer.
+    """
     view = View.of(analysis, state)
+    far = departures(view.by_layer, view.bands)  # (L + 1, T)
+    words = say("heatmap.description", layers=len(far), total=far.shape[1])
+    if view.others:
+        held = far[:, view.others]
+        counts = {"more": int((held > 0).sum()), "less": int((held < 0).sum()), "total": held.size}
+        words = say.together((words, say("ordinary.cells", **counts, **beside_band(view, held.size, say))))
+    figure = draw.heat_map(
+        view,
+        far,
+        say("heatmap.hover", token="%{x}", layer="%{y}", value="%{customdata:.3f}"),
+        say,
+        draw.cells_frame(view.layer, 0, len(view.labels) - 1),
+        customdata=np.round(view.by_layer.astype(np.float64), 4).tolist(),
+        colorscale=SCALE,
+        colorbar={"tickvals": [-1, 0, 1], "ticktext": list(map(say, KEYS))},  # of an image
+    )
     scale = say("ordinary.colour", cosine=say(f"heatmap.colour_{view.centring}"))
     rows = np.hstack([view.by_layer, view.bands])  # below the tokens those of what is ordinary at each layer
     places = [*map(str, range(len(view.labels))), *[""] * len(ENDS)]
@@ -254,9 +268,9 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     layers = {say("away.layer", layer=layer): row for layer, row in enumerate(rows)}
     return Shown(
         heading=say("heatmap.heading", reference=shorten(naming.reference_name(view, say), 40)),
-        words=_heatmap_words(view, say),
+        words=words,
         data=titled_frame({"table.index": places, "table.token": labels}, say, layers),
-        figure=_heatmap_figure(view, say),
+        figure=figure,
         action=exhibit.hint_html(say("heatmap.hint")),
         above=ordinary_scale(scale, say),
         about=naming.asked_line(analysis, say),
@@ -266,30 +280,6 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
 
 
 HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED), width=3)
-
-
-def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
-    """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
-    rows = departures(view.by_layer, view.bands)  # coloured by how far from ordinary they are
-    more = {
-        "customdata": np.round(view.by_layer.astype(np.float64), 4).tolist(),
-        "colorscale": SCALE,
-        "colorbar": {"tickvals": [-1, 0, 1], "ticktext": list(map(say, KEYS))},  # of an image
-    }
-    hover = say("heatmap.hover", token="%{x}", layer="%{y}", value="%{customdata:.3f}")
-    frame = draw.cells_frame(view.layer, 0, len(view.labels) - 1)
-    return draw.heat_map(view, rows, hover, say, frame, **more)
-
-
-def _heatmap_words(view: View, say: Texts) -> str:
-    """Its size, and how many cells are beyond what is ordinary at their layer."""
-    layers, total = view.by_layer.shape
-    parts = [say("heatmap.description", layers=layers, total=total)]
-    if view.others:
-        far = departures(view.by_layer, view.bands)[:, view.others]
-        counts = {"more": int((far > 0).sum()), "less": int((far < 0).sum()), "total": far.size}
-        parts.append(say("ordinary.cells", **counts, **beside_band(view, far.size, say)))
-    return say.together(parts)
 
 
 def table(analysis: Analysis, state: State, say: Texts) -> Shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 
 import numpy as np
@@ -12,7 +12,7 @@ from components.errors import PoolscopeError
 from components.exhibits import draw
 from components.exhibits import view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html, token_html
+from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html, rest_html, token_html
 from components.exhibits.similarity import flat_tokens, largest_share
 from components.exhibits.view import View, indices, number, percent, shorten, visible, word
 from components.markup import render
@@ -43,12 +43,17 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
     heading = say(f"outputs.{random if analysis.random else 'heading'}")
     if analysis.query.head != "own":
         heading = say("outputs.heading_probe", task=say.name(analysis.query.task))
+    more, rest = (
+        "outputs.rest" if analysis.problem_type == "single_label" else "outputs.rest_raw",
+        order[SHOWN:],
+    )
+    share = percent(float(analysis.probabilities[rest].sum()))
     return Shown(
         heading=heading,
         words=say("outputs.description", outputs=say.listed(told)),
         data=data_frame(columns.items()),
         figure=outputs_figure(analysis, say),
-        legend=_rest(analysis, order[SHOWN:], say),
+        legend=rest_html(say(more, count=len(rest), share=share)) if rest else "",
         above="".join(hint_html(visible(one)) for one in swap),
         about=naming.asked_line(analysis, say),
     )
@@ -128,14 +133,6 @@ def output_text(analysis: Analysis, index: int) -> str:
     """An output as it stands beside its bar: percent, or the raw value for regression."""
     value = float(analysis.probabilities[index])
     return number(value) if analysis.problem_type == "regression" else percent(value)
-
-
-def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
-    if not rest:
-        return ""
-    words = "outputs.rest" if analysis.problem_type == "single_label" else "outputs.rest_raw"
-    share = percent(float(analysis.probabilities[rest].sum()))
-    return Markup('<p class="rest">{}</p>').format(say(words, count=len(rest), share=share))
 
 
 BESIDE = "beside"  # under this key of the state, HTML of what the page says beside of a miniature
