@@ -1,11 +1,10 @@
 """Menus of the page: examples, backbones by place, heads, tasks and poolings."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import Self
 
 from markupsafe import Markup
 
@@ -62,7 +61,7 @@ class BackboneMenu:
     say: Texts
 
     @classmethod
-    def of(cls, analyst: Analyst, found: Sequence[BackboneSpec], say: Texts) -> BackboneMenu:
+    def of(cls, analyst: Analyst, found: Sequence[BackboneSpec], say: Texts) -> Self:
         """Those of the catalogue, then those that the visitor ``found`` by their ids."""
         listed = analyst.backbones()
         keys = {spec.key for spec in listed}
@@ -131,7 +130,7 @@ class Choices:
     asked: tuple[TaskSpec, ...]
 
     @classmethod
-    def of(cls, analyst: Analyst) -> Choices:
+    def of(cls, analyst: Analyst) -> Self:
         """The choices that ``analyst`` gives."""
         probed = {spec.key: spec.probed for spec in analyst.backbones()}
         return cls(probed, analyst.poolings(), analyst.tasks())

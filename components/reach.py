@@ -1,7 +1,5 @@
 """Reach: the address at which phones, and others who open a hand-out, find this app."""
 
-from __future__ import annotations
-
 import os
 import socket
 from dataclasses import dataclass

@@ -68,8 +68,9 @@ def write_results(results: Table, path: Path) -> None:
 def holm(ps: Sequence[float]) -> list[float]:
     """The p values corrected for their number: the smallest times n, the next times n - 1 ... (Holm 1979)."""
     in_order = pd.Series(ps, dtype="float64").sort_values(kind="stable")
-    times = range(len(in_order), 0, -1)
-    return (in_order * pd.Series(times, in_order.index)).clip(upper=1).cummax().sort_index().tolist()
+    times = in_order * [*range(len(ps), 0, -1)]
+    corrected: list[float] = times.clip(upper=1).cummax().sort_index().tolist()
+    return corrected
 
 
 def exact(better: int, worse: int) -> float:

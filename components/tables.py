@@ -1,7 +1,5 @@
 """Tables of labelled texts that somebody brings: CSV, TSV or JSON, read by pandas -> columns -> a Table."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math
@@ -160,7 +158,7 @@ def guess(sheet: Sheet) -> Columns:
     return Columns(in_order[0], label, in_order[1], tuple(others))
 
 
-def _rank(name: str, cells: pd.Series[str]) -> int | None:
+def _rank(name: str, cells: "pd.Series[str]") -> int | None:
     """Rate a column as a label: 0 by its name, 1 by what it holds, 2 where it rather tells something else.
 
     None where its values hardly repeat: they are no labels, unless the name says so.

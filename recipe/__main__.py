@@ -1,7 +1,5 @@
 """Makes the bundled checkpoints: ``python -m recipe --data ../shared/data``."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Single texts are respelled, joined and cut; pairs are swapped, or made of a text
 pre-training texts are runs of consecutive sentences, alone or in two parts.
 """
 
-from __future__ import annotations
-
 import csv
 import random
 import re

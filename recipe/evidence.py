@@ -1,7 +1,5 @@
 """Probes of the vectors that every pooling makes of texts, and the rows of `components.results`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The recipes: recipes.toml as frozen models, of which a misspelt key is an error."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path

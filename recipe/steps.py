@@ -1,7 +1,5 @@
 """The recipe as a graph of steps; a step is done when its folder is in the workspace."""
 
-from __future__ import annotations
-
 import multiprocessing
 import random
 import re

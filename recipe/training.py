@@ -5,8 +5,6 @@ output embedding is by far the widest matrix. The trainers of the `tokenizers` l
 whose order changes from run to run: what depends on it is sorted here, so that texts give one vocabulary.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

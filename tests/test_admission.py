@@ -42,9 +42,7 @@ def test_who_asks_once_does_not_wait_behind_who_asks_a_hundred_times() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from("abc")), max_size=30))
-def test_everybody_is_served_once_and_no_visitor_is_overtaken_by_themselves(
-    visitors: list[tuple[str, str]],
-) -> None:
+def test_all_are_served_once_and_none_is_overtaken_by_themselves(visitors: list[tuple[str, str]]) -> None:
     order = served(visitors)
     assert sorted(order) == list(range(len(visitors)))
     for visitor in set(visitors):

@@ -31,17 +31,13 @@ SPECIALS = (
     "NaN", "-1", "1e999", "native", "cls", "own", "probe", "pooled", "bert-sentiment",
 )  # fmt: skip
 characters = st.characters(exclude_categories=())  # lone surrogates as well
-words = st.one_of(
-    st.sampled_from(SPECIALS), st.text(characters, max_size=4), st.sampled_from(("good", "not "))
-)
+words = st.sampled_from(SPECIALS) | st.text(characters, max_size=4) | st.sampled_from(("good", "not "))
 texts = st.lists(words, max_size=3).map("".join)
 odd = (10**400, -(2**63) - 1, 1e308, -0.0, True, "x" * 100_000)
 huge = st.builds(pow, st.just(10), st.just(5_000))  # Python refuses to write it down
-leaves = st.one_of(
-    st.none(), st.integers(), st.floats(), st.sampled_from(odd), huge, texts, st.binary(max_size=5)
-)
+numbers = st.none() | st.integers() | st.floats() | st.sampled_from(odd) | huge
 anything = st.recursive(
-    leaves,
+    numbers | texts | st.binary(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
@@ -89,9 +85,7 @@ GOOD = {
     derandomize=True,  # the same every time: a failure here can be repeated anywhere
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(
-    asked=st.fixed_dictionaries(GOOD), wrong=st.dictionaries(st.sampled_from(FIELDS), anything, max_size=2)
-)
+@given(st.fixed_dictionaries(GOOD), st.dictionaries(st.sampled_from(FIELDS), anything, max_size=2))
 def test_whatever_is_asked_is_answered_or_refused(
     analyze: Callable[..., Any], asked: dict[str, Any], wrong: dict[str, Any]
 ) -> None:

@@ -1,6 +1,8 @@
 """What the menus offer: examples, backbones by place, and what fits each other."""
 
 from dataclasses import replace
+from html import escape
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -65,12 +67,10 @@ def test_the_largest_that_is_here_quick_and_has_a_head_is_first() -> None:
 
 def test_a_full_size_model_is_named_where_it_can_be_had_and_is_asked_the_same() -> None:
     query = Query("mini", "so <good>", "& bad", "mean", head="probe")
-    asked = (
-        "?lang=en&amp;text=so+%3Cgood%3E&amp;pair=%26+bad&amp;backbone=key&amp;pooling=native&amp;head=own"
-    )
+    asked = "?lang=en&text=so+%3Cgood%3E&pair=%26+bad&backbone=key&pooling=native&head=own"
     absent, here = replace(SPEC, size=268_064_743), replace(SPEC, available=True)
     for spec, online, told in ((here, False, "Title"), (absent, True, "Title · 268 MB to download")):
-        assert full_size(query, spec, online, SAY) == f' Full size: <a href="{asked}">{told}</a>'
+        assert full_size(query, spec, online, SAY) == f' Full size: <a href="{escape(asked)}">{told}</a>'
     assert full_size(query, absent, False, SAY) == ""
     assert full_size(replace(query, text="long " * 1000), here, True, SAY) == ""  # no link holds it
 
@@ -80,12 +80,7 @@ def test_another_backbone_is_asked_with_the_head_that_it_has() -> None:
     specs["new"] = replace(specs["first"], key="new", texts=None)  # its own head is random
     choices = replace(CHOICES, probed={**CHOICES.probed, "new": ("sentiment",)})
     changed = "first own new probe", "new probe first own"
-    kept = (
-        "new own first own",
-        "first probe last probe",
-        "new own new own",
-        "gone own new own",
-    )  # as a link says
+    kept = "new own first own", "first probe last probe", "new own new own", "gone own new own"  # by a link
     for before, given_, after, head in map(str.split, (*changed, *kept, "first mine new mine")):
         query = Query(after, "good", head=given_)
         assert choices.headed(query, specs.get(before), specs[after]).head == head
@@ -110,9 +105,7 @@ def test_tasks_fit_backbone_and_number_of_texts() -> None:
 
 @pytest.mark.parametrize("declared", [Declaration(("mean",), 4, ()), Sentence("refusals.damaged", file="x")])
 @pytest.mark.parametrize(("backbone", "learned"), [("first", True), ("untrained", False)])
-def test_poolings_are_offered_where_they_can_be_had(
-    backbone: str, learned: bool, declared: Declaration | Sentence
-) -> None:
+def test_poolings_are_offered_where_they_can_be_had(backbone: str, learned: bool, declared: Any) -> None:
     """Learned ones where there is a probe, and what is declared where something is."""
     choices = replace(CHOICES, pooled=(*POOLINGS, PoolingSpec("declared", "declared", "", declared=True)))
     query = Query(backbone, "good", pooling="declared")

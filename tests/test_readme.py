@@ -34,8 +34,7 @@ from tests.serving import built
 
 RESULTS = read_results(ASSETS / "results.csv")
 OF = {str(key): rows for key, rows in RESULTS.groupby("backbone")}  # few rows are found faster
-RECIPE = " ".join(PAGES["recipe.md"].split())
-
+RECIPE, BACKBONES = (" ".join(PAGES[f"{name}.md"].split()) for name in ("recipe", "backbones"))
 
 CASES = tomllib.loads(Path(__file__).with_name("readme.toml").read_text("utf-8"))
 
@@ -170,14 +169,10 @@ def test_the_poolings_in_the_table_exist(engine: Engine) -> None:
 @pytest.mark.parametrize("task", ["sentiment", "paraphrase"])
 def test_the_accuracies_are_those_of_the_results(task: str) -> None:
     (line,) = re.findall(rf"^\| {task}, .*$", PAGES["backbones.md"], re.MULTILINE)
-    few, many = np.array_split(
-        measured(RESULTS, "baseline", task=task), 2
-    )  # of as many rows as probes, of all
-    reached = [*measured(RESULTS, "head", task=task), *many]
-    assert f"{100 * few[-1].value:.1f} % if it is fitted to 2,000 rows" in " ".join(
-        PAGES["backbones.md"].split()
-    )
-    shown = [f"{100 * row.value:.1f}" for row in reached]
+    baselines = measured(RESULTS, "baseline", task=task)
+    few, many = np.array_split(baselines, 2)  # of as many rows as probes, of all
+    assert f"{100 * few[-1].value:.1f} % if it is fitted to 2,000 rows" in BACKBONES
+    shown = [f"{100 * row.value:.1f}" for row in (*measured(RESULTS, "head", task=task), *many)]
     assert re.findall(r"([\d.]+) %", line)[: len(shown)] == shown
 
 

@@ -219,12 +219,11 @@ def test_who_cannot_tell_labels_apart_says_so() -> None:
 
 
 def test_columns_are_guessed_by_what_they_hold() -> None:
-    rows = "\n".join(
-        f"{row},the film number {row} is long,{row % 2},this one {row} is too" for row in range(60)
-    )
-    assert guess(read_sheet(f"id,first,stars,second\n{rows}")) == Columns("first", "stars", "second")
-    single = "\n".join(f"{row % 3},the film number {row} is long" for row in range(60))
-    assert guess(read_sheet(f"kind,words\n{single}")) == Columns("words", "kind")
+    films = [(row, f"the film number {row} is long", row % 2, f"this one {row} is too") for row in range(60)]
+    pairs = pd.DataFrame(films, columns=["id", "first", "stars", "second"])
+    for named, columns in (("id first stars second", "first stars second"), ("stars first", "first stars")):
+        sheet = read_sheet(pairs[named.split()].to_csv(index=False))
+        assert guess(sheet) == Columns(*columns.split())
     with pytest.raises(PoolscopeError, match="no column has 2 to 50"):
         guess(read_sheet("text,label\na fine film,good\na poor film,good"))
 
@@ -242,10 +241,9 @@ def test_a_label_that_nearly_all_rows_have_is_named() -> None:
     assert [str(note) for note in notes] == [
         "98% of the rows are “usual”: whoever always says so is right as often. Look at macro-F1 instead."
     ]
+    different = "\n".join(f"a,{row}" for row in range(100))
     with pytest.raises(PoolscopeError, match="this column has 100 different values"):
-        to_table(
-            read_sheet("text,label\n" + "\n".join(f"a,{row}" for row in range(100))), Columns("text", "label")
-        )
+        to_table(read_sheet(f"text,label\n{different}"), Columns("text", "label"))
 
 
 @pytest.mark.parametrize(

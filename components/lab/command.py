@@ -4,8 +4,6 @@ The table is CSV, TSV, JSON or Parquet. A run that was stopped goes on from the 
 a report with the ranking and its statistics, and a classifier to take home, as a folder and as a zip.
 """
 
-from __future__ import annotations
-
 import argparse
 import codecs
 import json

@@ -3,8 +3,6 @@
 On a cluster of Ray's, Ray Data embeds the texts, and tasks fit the folds.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import socket

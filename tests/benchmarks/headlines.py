@@ -10,8 +10,6 @@ that is claimed is false; else the first is clearly better. What an interval has
 classifiers of the folds are right on 4,000 new rows.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

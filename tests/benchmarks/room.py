@@ -3,8 +3,6 @@
 Everything stays on this machine, and takes some minutes. Nothing passes or fails: judge by the ratios.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -22,9 +22,8 @@ def proxy() -> Iterator[int]:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
     port = free_port()
-    with subprocess.Popen(
-        [HAPROXY, "-f", CONFIG], env={**os.environ, "PROXY": f"127.0.0.1:{port}"}
-    ) as running:
+    at = {"PROXY": f"127.0.0.1:{port}"}
+    with subprocess.Popen([HAPROXY, "-f", CONFIG], env=os.environ | at) as running:
         try:
             eventually(lambda: answered(port, "127.0.0.1"), "it does not listen")
             yield port

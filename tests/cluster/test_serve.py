@@ -98,9 +98,7 @@ def stage(listed: Path) -> Iterator[Stage]:
         more = {MARK: temporary, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)}
         more |= {"POOLSCOPE_REPLICAS_LEAST": "2", "POOLSCOPE_REPLICAS_MOST": "2"}
         command = [sys.executable, "tests/cluster/ray_cluster.py", str(port)]
-        with subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **more}, stdin=subprocess.PIPE
-        ) as process:
+        with subprocess.Popen(command, cwd=ROOT, env=os.environ | more, stdin=subprocess.PIPE) as process:
             stage.desk.open()
             eventually(stage.desk.ready, "no cluster is found")
             eventually(lambda: len(stage.replicas()) == 2, "there are no two replicas")
@@ -117,9 +115,7 @@ def test_answers_and_refusals_are_those_of_the_engine(
     assert outcome(stage.desk, name, query, options) == outcome(engine, name, query, options)
 
 
-def test_the_command_has_a_passport_issued_by_the_cluster(
-    stage: Stage, engine: Engine, tmp_path: Path
-) -> None:
+def test_the_command_has_the_cluster_issue_a_passport(stage: Stage, engine: Engine, tmp_path: Path) -> None:
     assert main(["bert-sentiment", "--out", str(tmp_path), "--cluster", stage.cluster]) == 0
     passport = json.loads((tmp_path / "bert-sentiment.json").read_text("utf-8"))
     expected = outcome(engine, "passport", Query("bert-sentiment", ""), {})

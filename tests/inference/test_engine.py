@@ -93,9 +93,7 @@ def test_layers_and_stages_are_counted(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("key", ["bert-sentiment", "xlnet-paraphrase", "gpt2-sentiment"])
-def test_the_same_question_has_the_same_answer_bit_for_bit_whoever_asks_meanwhile(
-    engine: Engine, key: str
-) -> None:
+def test_the_same_question_has_the_same_answer_whoever_asks_meanwhile(engine: Engine, key: str) -> None:
     queries = [Query(key, TEXT, pooling=pooling) for pooling in ("native", "max", "first")]
     alone = [engine.ask("analyze", query) for query in queries]
     engine.ask("analyze", Query("roberta-sentiment", "something else " * 20))

@@ -72,31 +72,26 @@ def engine(settings: Settings) -> Engine:
 
 
 @pytest.mark.parametrize(("key", "name"), [*zip(cycle(KEYS), OPTIONS, strict=False)])
-def test_workers_say_what_the_engine_says_bit_for_bit(
-    desk: Desk, engine: Engine, key: str, name: str
-) -> None:
+def test_workers_say_what_the_engine_says(desk: Desk, engine: Engine, key: str, name: str) -> None:
     query = Query(key, TEXT, "Another.", "mean", layer=1, reference="pooled")
     ours, theirs = (one.ask(name, query, **OPTIONS[name]) for one in (desk, engine))
     assert timeless(ours) == timeless(theirs)
 
 
-def test_the_same_question_has_the_same_answer_until_its_checkpoint_changes(
-    settings: Settings, desk: Desk
-) -> None:
+def test_an_answer_is_the_same_until_its_checkpoint_changes(settings: Settings, desk: Desk) -> None:
     folder = settings.catalogue.parent / "copy"
     copytree(desk._specs["gpt2-sentiment"].location, folder, copy_function=copyfile)  # with new times
     moved = catalogue(folder, {"gpt2-sentiment": folder})
     other = Desk(settings.model_copy(update={"catalogue": moved}), desk._runner)
-    first, kept, elsewhere = (
-        one.ask("analyze", Query("gpt2-sentiment", TEXT)) for one in (desk, desk, other)
-    )
+    query = Query("gpt2-sentiment", TEXT)
+    first, kept, elsewhere = (one.ask("analyze", query) for one in (desk, desk, other))
     os.utime(folder / "model.safetensors", ns=(1, 1))
-    changed = other.ask("analyze", Query("gpt2-sentiment", TEXT))
+    changed = other.ask("analyze", query)
     assert timeless(changed) == timeless(elsewhere)
     assert pack(kept) == pack(first)
     times = [one.milliseconds for one in (first, elsewhere, changed)]  # no two runs take the same
     assert times[0] != times[1] != times[2]
-    rounds = [one.ask("timing", Query("gpt2-sentiment", TEXT)).whole for one in (desk, desk)]
+    rounds = [desk.ask("timing", query).whole for _ in range(2)]
     assert (rounds[0] != rounds[1]).any()  # a time is measured whenever it is asked for
 
 

@@ -171,14 +171,12 @@ def test_what_is_refused_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert said in capsys.readouterr().err
 
 
-def test_no_file_and_bytes_in_the_place_of_texts_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_file_and_bytes_in_the_place_of_texts_are_refused(tmp_path: Path) -> None:
     table = pd.DataFrame({"review": pd.Series([b"\xff\xfe", b"\x00"], dtype=object), "stars": [1, 2]})
     table.to_parquet(tmp_path / "a.parquet")
     for file, said in (("a.parquet", "no Parquet file"), ("none.csv", "cannot be read")):
-        assert main([str(tmp_path / file), "--out", str(tmp_path)]) == 1
-        assert said in capsys.readouterr().err
+        with pytest.raises(PoolscopeError, match=said):
+            read_file(tmp_path / file)
 
 
 def test_parquet_holds_what_the_same_rows_as_csv_do(tmp_path: Path) -> None:

@@ -64,9 +64,7 @@ def opinions(count: int, rng: random.Random, first: int = 0) -> list[tuple[str, 
     """Texts and labels, lower-cased and tokenised, with serial numbers from ``first`` on."""
     labels = [rng.randint(0, 1) for _ in range(count)]
     words = [(rng.choice(THINGS), rng.choice((BLAME, PRAISE)[label])) for label in labels]
-    texts = (
-        f"{n} : the {thing} is n't long , it 's {word} ." for n, (thing, word) in enumerate(words, first)
-    )
+    texts = (f"{n} : the {one} is n't long , it 's {word} ." for n, (one, word) in enumerate(words, first))
     return list(zip(texts, labels, strict=True))
 
 

@@ -1,9 +1,8 @@
 """What transformers and SciPy alone say of texts: averages of hidden states, and rho with erasure."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,12 +30,11 @@ def plain_means(folder: Path, texts: list[str], layer: int = -1) -> np.ndarray:
     return found
 
 
-def rhos_of_cosines(
-    folder: Path, texts: list[str], sides: list[list[str]], scores: ArrayLike
-) -> dict[str, float]:
+def rhos_of_cosines(folder: Path, texts: list[str], sides: Any, scores: ArrayLike) -> dict[str, float]:
     """Spearman's rho of scores and cosines of averages, plain and after each of scikit-learn's own steps.
 
-    These are fitted to other ``texts``. Of the D directions the norm at the end of a layer takes one away.
+    ``sides``: the first texts of all pairs, and the second ones. Steps are fitted to other ``texts``.
+    Of the D directions the norm at the end of a layer takes one away.
     """
     fitted, *turned = (plain_means(folder, given).astype(np.float64) for given in (texts, *sides))
     rank = fitted.shape[1] - 1

@@ -35,10 +35,8 @@ def test_files_are_read_as_a_source_says(tmp_path: Path) -> None:
     aligned = read(Source(file="*.dev", texts=("s2", "s1"), format="aligned", columns=("s1", "s2")), tmp_path)
     assert aligned == (Example(("Eins", "One"), UNLABELLED),)
     write(tmp_path / "rows.tsv", "text", *(f"row {i}" for i in range(500)), "Row 7 .", "ROW 8")
-    folds = (
-        read(Source(file="rows.tsv", texts=("text",), fold=fold), tmp_path) for fold in ("fifth", "rest")
-    )
-    fifth, rest = ({fingerprint(e.texts[0]) for e in rows} for rows in folds)
+    folded = (Source(file="rows.tsv", texts=("text",), fold=fold) for fold in ("fifth", "rest"))
+    fifth, rest = ({fingerprint(e.texts[0]) for e in read(source, tmp_path)} for source in folded)
     assert not fifth & rest
     assert (len(fifth | rest), 60 < len(fifth) < 140) == (500, True)
 
@@ -63,10 +61,8 @@ def test_nothing_that_is_measured_is_trained_on(corpus: Corpus, recipes: Recipes
     assert held.isdisjoint(fingerprints(learned.training) | measured)
 
 
-@pytest.mark.parametrize(("words", "kept"), [(6, (2, 3)), (5, (3,)), (99, (1, 2, 3))])
-def test_rows_that_share_a_text_or_a_run_of_words_are_not_learned_from(
-    words: int, kept: tuple[int, ...]
-) -> None:
+@pytest.mark.parametrize(("words", "kept"), [(6, [2, 3]), (5, [3]), (99, [1, 2, 3])])
+def test_rows_that_share_a_text_or_a_run_of_words_are_not_learned_from(words: int, kept: list[int]) -> None:
     whole, phrase = "the plot is thin, but the actors are a delight", "but the actors are a delight"
     texts = (whole, phrase, "the actors are a delight", "the actors are not a delight at all")
     rows = tuple(Example((text,), 0) for text in texts)

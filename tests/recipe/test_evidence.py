@@ -112,14 +112,9 @@ def test_a_gain_of_rho_where_there_is_none_is_found_as_often_as_the_level_says()
 
 
 def test_two_backbones_are_held_against_each_other_in_what_both_have() -> None:
-    answers = {
-        "one": {"": [1, 1, 0, 1], "mean": [0, 0, 1, 1]},
-        "two": {"": [0, 0, 1, 1], "max": [1, 1, 1, 1]},
-    }
-    right = {
-        key: {name: np.array(of, dtype=bool) for name, of in each.items()} for key, each in answers.items()
-    }
-    (row,) = made(evidence.pair_results("topic", right))
+    one = {"": np.array([1, 1, 0, 1]), "mean": np.array([0, 0, 1, 1])}
+    two = {"": np.array([0, 0, 1, 1]), "max": np.ones(4)}
+    (row,) = made(evidence.pair_results("topic", {"one": one, "two": two}))
     assert (row.backbone, row.other, row.task, row.pooling) == ("one", "two", "topic", "")
     assert (row.measured, row.better, row.worse, row.p) == (4, 2, 1, pytest.approx(binomtest(2, 3).pvalue))
 

@@ -59,9 +59,8 @@ def test_a_checkpoint_is_an_ordinary_folder_with_a_card(key: str, made: Path, re
     assert said == [tuned] * 2
 
 
-def test_a_student_starts_from_its_teacher(
-    recipes: Recipes, work: Path, data: Path, made: Path, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("made")
+def test_a_student_starts_from_its_teacher(recipes: Recipes, work: Path, data: Path, tmp_path: Path) -> None:
     family = recipes.families["distilbert"]
     still = {"pretraining": family.pretraining.model_copy(update={"learning_rate": 0.0})}
     families = {**recipes.families, "distilbert": family.model_copy(update=still)}
@@ -69,7 +68,7 @@ def test_a_student_starts_from_its_teacher(
     (tmp_path / "bert-pretrained").symlink_to(work / "bert-pretrained")
     run_step(Workspace(stilled, data, tmp_path), "distilbert-pretrained")
     ours = load_file(tmp_path / "distilbert-pretrained/model/model.safetensors")
-    theirs = load_file(made / "models/bert-pretrained/model.safetensors")
+    theirs = load_file(work / "bert-pretrained/model/model.safetensors")
     for one, other in {
         "distilbert.embeddings.word_embeddings.weight": "bert.embeddings.word_embeddings.weight",
         "distilbert.transformer.layer.1.ffn.lin2.weight": "bert.encoder.layer.2.output.dense.weight",
@@ -101,9 +100,7 @@ def test_a_killed_run_goes_on(
 
 
 @pytest.mark.usefixtures("made")
-def test_same_seed_same_classifier_and_probes(
-    recipes: Recipes, data: Path, work: Path, tmp_path: Path
-) -> None:
+def test_same_seed_same_probes(recipes: Recipes, data: Path, work: Path, tmp_path: Path) -> None:
     """Some steps made a second time; the first was begun by a run that was killed."""
     for step in NEEDED:
         (tmp_path / step).symlink_to(work / step)

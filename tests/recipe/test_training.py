@@ -27,9 +27,8 @@ def test_templates_segments_and_padding(family: str, tokenizers: dict[str, Token
     tokenizer = tokenizers[family]
     found = (tokenizer.convert_ids_to_tokens(tokenizer(*texts)["input_ids"]) for texts in ("a", "ab"))
     assert [" ".join(tokens).replace("▁ ", "▁") for tokens in found] == TABLES["templates"][family]
-    batch = tokenizer(
-        ["a", "the story is long"], ["b", "the cast is lazy"], padding=True, return_tensors="pt"
-    )
+    pairs = ["a", "the story is long"], ["b", "the cast is lazy"]
+    batch = tokenizer(*pairs, padding=True, return_tensors="pt")
     mask = batch["attention_mask"][0].tolist()
     assert mask == sorted(mask, reverse=family != "xlnet")
     assert 0 in mask
@@ -40,9 +39,8 @@ def test_templates_segments_and_padding(family: str, tokenizers: dict[str, Token
 
 
 def test_tokens_are_looked_up_in_the_other_text_only() -> None:
-    ids = torch.tensor(
-        [[1, 7, 8, 7, 2, 8, 9, 2, 0], [0, 0, 5, 2, 6, 5, 5, 2, 1], [1, 7, 8, 2, 2, 8, 9, 2, 0]]
-    )
+    rows = ("178728920", "005265521", "178228920")  # a digit is the id of a token
+    ids = torch.tensor([[*map(int, row)] for row in rows])
     shared, second = shared_tokens(ids, torch.tensor([0, 1, 2]))
     assert shared.nonzero().tolist() == [[0, 2], [0, 5], [1, 2], [1, 5], [1, 6], [2, 2], [2, 5]]
     assert second.nonzero().tolist() == [[0, 5], [0, 6], [1, 4], [1, 5], [1, 6], [2, 5], [2, 6]]
@@ -157,9 +155,7 @@ def test_training_learns_what_one_word_says(
     assert "step 80 of 80" in said[-1]
 
 
-def test_answers_come_in_the_examples_order(
-    models: dict[str, Model], tokenizers: dict[str, Tokenizer]
-) -> None:
+def test_answers_come_in_order(models: dict[str, Model], tokenizers: dict[str, Tokenizer]) -> None:
     torch.manual_seed(0)
     tokenizer = tokenizers["bert"]
     model = AutoModelForSequenceClassification.from_config(models["bert"].config).eval()

@@ -159,9 +159,7 @@ def attacks(page: Mapping[str, Any], backbones: list[str]) -> dict[str, Attack]:
         "bodies for nothing": Attack("/gradio_api/mcp/", lambda _: {"x": "x" * 1_000_000}, refused=True),
         "QR codes of long links": run("draw_dialog", {"of": "code", "link": link[:2331]}),
         "a session for each request": run("go_to", {}),
-        "checkpoints that freeze": call(
-            "anatomy", lambda n: [ALONE[n % len(ALONE)], f"so {n} good !", *frozen]
-        ),
+        "checkpoints that freeze": call("anatomy", lambda n: [ALONE[n % len(ALONE)], f"{n} good !", *frozen]),
     }
 
 

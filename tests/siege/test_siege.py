@@ -45,9 +45,7 @@ def test_the_generator_makes_three_hundred_of_every_kind_and_the_same_again() ->
 
 
 @pytest.mark.parametrize("hostile", [*NAMES, *DRAWN], ids=lambda hostile: hostile.key)
-def test_a_hostile_checkpoint_is_refused_or_answers(
-    hostile: Hostile, goods: dict[str, Path], tmp_path: Path
-) -> None:
+def test_each_is_refused_or_answers(hostile: Hostile, goods: dict[str, Path], tmp_path: Path) -> None:
     place = made(hostile, goods, tmp_path)
     engine = Engine(Settings(catalogue=catalogue(tmp_path, {"hostile": place})))
     assert len(engine.backbones()) == 1
@@ -66,11 +64,9 @@ def test_what_is_asked_at_once_is_answered(tmp_path: Path, workers: str) -> None
     checkpoint(tmp_path / "models" / MODEL, id2label={0: "bad", 1: "good"})
     with hub(tmp_path / "models") as there:
         settings = {"POOLSCOPE_SOURCES": "any", "POOLSCOPE_WORKERS": workers, **there.environment(tmp_path)}
-        with (
-            served("app.py", log=tmp_path / "log", **settings) as url,
-            ThreadPoolExecutor(len(AT_ONCE)) as threads,
-        ):
+        log, threads = tmp_path / "log", ThreadPoolExecutor(len(AT_ONCE))
+        with served("app.py", log=log, **settings) as url, threads:
             ask = partial(httpx.post, timeout=START)
             came = [threads.submit(ask, f"{url}{path}", json=asked) for path, asked in AT_ONCE]
             assert [one.result().text for one in came if not one.result().is_success] == []
-    assert "Traceback" not in (tmp_path / "log").read_text()
+    assert "Traceback" not in log.read_text()

@@ -4,13 +4,11 @@ A table as numbers, which of its rows a fold may not part, and the steps in thei
 its name, so that other questions have turns in between; what runs in one loads torch or scikit-learn there.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,9 +20,6 @@ from components.model.query import checked_text, whole_number
 from components.settings import Settings
 from components.texts import Named, Sentence
 from components.types import BackboneSpec, Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from components.model.backbone import Backbone
 
 REPEATS = 2  # of the cross-validation: with five folds, ten accuracies for each test
 SHARES = (0.125, 0.25, 0.5)  # of a fold's training rows, in the learning curve; the last point is all
@@ -100,7 +95,7 @@ class Tested:
     fitted: int
 
     @classmethod
-    def of(cls, splits: Sequence[Split], found: Sequence[Floats], labels: Ints) -> Tested:
+    def of(cls, splits: Sequence[Split], found: Sequence[Floats], labels: Ints) -> Self:
         """The folds of whole repeats. ``found``: probabilities (n, K) of each."""
         repeats = sum(len(split.test) for split in splits) // len(labels)
         mean = np.zeros((len(labels), found[0].shape[1]), np.float32)
@@ -155,7 +150,7 @@ def _step(name: str) -> Step:
     return Step(name, run, last=True)
 
 
-def _embed(backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
+def _embed(backbone: Any, _asked: object, given: Sequence[Any]) -> Any:
     from components.analyses.fit.embedding import embed
 
     return embed(backbone, *given)

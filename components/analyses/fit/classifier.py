@@ -5,8 +5,6 @@ rows of one; of the others the next one says which strength is best, and all of 
 text never stands in two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pooled vectors of a batch of texts: one forward pass serves every pooling and layer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import product

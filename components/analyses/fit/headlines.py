@@ -3,8 +3,6 @@
 `tests.benchmarks.headlines` counts how often each is wrong where there is nothing to find.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 
