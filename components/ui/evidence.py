@@ -53,13 +53,8 @@ class EvidenceTab(Tab):
                 label, size = self.say("evidence.backbones", most=len(MARKS)), {"scale": 3, "min_width": 300}
                 self.chosen = menu("evidence-backbones", label, offered, [key], **several, **size)
             self.places = build_places(PANEL, self.say)  # filled once somebody looks
-        self.outputs: list[Any] = [
-            self.fold,
-            self.task,
-            self.chosen,
-            *self.averages.parts,
-            *self.places.parts,
-        ]
+        filled = *self.averages.parts, *self.places.parts
+        self.outputs: list[Any] = [self.fold, self.task, self.chosen, *filled]
         self.linked = [
             Linked(Control("evidence_task", OneOf(lambda: self.tasks), self.first.task), self.task),
             Linked(Control("evidence_backbones", SomeOf(lambda: self.backbones), (key,)), self.chosen),
@@ -95,12 +90,9 @@ class EvidenceTab(Tab):
 
     def fill(self, answer: Evidence, state: State) -> Updates:
         """Choose what ``answer`` is about, and show it."""
-        chosen = {
-            self.fold: gr.update(open=True),
-            self.task: answer.task,
-            self.chosen: list(answer.backbones),
-        }
-        return {**chosen, **self.begin(), **self.places.show(answer, state)}
+        chosen: Updates = {self.task: answer.task, self.chosen: list(answer.backbones)}
+        shown = {**self.begin(), **self.places.show(answer, state)}
+        return {self.fold: gr.update(open=True), **chosen, **shown}
 
     def unfold(self, given: Given) -> Updates:
         """Draw what is chosen; a banner stays, which may have opened the fold itself."""

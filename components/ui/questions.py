@@ -16,9 +16,7 @@ from components.ui.question import to_text
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind, selected
 
 INERT = {ord(sign): f"&#{ord(sign)};" for sign in "`$\\{"}  # signs of the language of gradio's templates
-TOLD = (
-    "() => document.dispatchEvent(new Event('poolscope:told'))"  # the card that was pressed waits no longer
-)
+TOLD = "() => document.dispatchEvent(new Event('poolscope:told'))"  # no card waits longer
 
 
 class QuestionsTab(Tab):
@@ -43,13 +41,12 @@ class QuestionsTab(Tab):
         self.cards = scripted_html("questions", elem_id="question-cards", html_template=cards)
         self.outputs = [self.cards, *self.elsewhere]
         self.own: list[Any] = [one.part for one in around.linked() if one.control.key in ("text", "pair")]
-        how = {**OF_MODEL, **PRIVATE}
-        pressed = (
+        plain, own = (
             (self.cards.select, self.ask_question, None),
             (self.cards.input, self.ask_own, {*self.own}),
         )
-        for event, ask, sent in pressed:
-            on([event], ask, sent, self.outputs, how).then(None, js=TOLD, **PRIVATE)
+        for event, ask, sent in (plain, own):
+            on([event], ask, sent, self.outputs, {**OF_MODEL, **PRIVATE}).then(None, js=TOLD, **PRIVATE)
 
     def ask_question(self, event: gr.EventData) -> Updates:
         """Answer the question whose card was pressed."""

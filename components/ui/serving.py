@@ -19,7 +19,6 @@ import gradio as gr
 import uvicorn
 from fastapi import FastAPI
 from markupsafe import Markup
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -78,8 +77,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     queue = QueueMiddleware(app, admission, partial(internals.forget, page))
     plain = _limit(page, admission, queue, settings.seconds, monitor)
     app.router.routes.extend(Route(path, answers, methods=["POST"]) for path, answers in plain.items())
-    described = partial(_described, plain, site, settings.characters)
-    app.router.routes.append(Route(requests.OPENAPI, described))
+    app.router.routes.append(Route(requests.OPENAPI, _described(plain, site, settings.characters)))
     app.router.routes.extend(_documents(site, admission, settings.seconds, monitor))
     for (path, text), kind in ((style_sheet(), "css"), (script(), "javascript")):
         app.router.routes.append(Route(path, Response(text, media_type=f"text/{kind}")))
@@ -160,9 +158,7 @@ def _documents(site: Site, admission: Admission, seconds: float, monitor: Monito
         yield Route(page_path(tag, EXPLAIN), answers, methods=["GET"])
 
 
-def _described(
-    plain: Mapping[str, answering.PlainHTTP], site: Site, longest: int, _request: Request
-) -> Response:
+def _described(plain: Mapping[str, answering.PlainHTTP], site: Site, longest: int) -> Response:
     poolings = [spec.key for spec in site.links[ENGLISH].analyst.poolings()]
     functions = {path: answers.function for path, answers in plain.items()}
     return JSONResponse(openapi(functions, poolings, longest))
