@@ -130,10 +130,9 @@ TASKS = (
 
 @dataclass(eq=False)
 class FakeAnalyst:
-    """Answers like an engine; ``broken`` makes it fail as a bug would."""
+    """Answers like an engine."""
 
     kinds: tuple[Kind, ...] = KINDS
-    broken: bool = False
     hub: FakeHub = field(default_factory=FakeHub)
     takes_ids: bool = True
 
@@ -191,8 +190,6 @@ class FakeAnalyst:
         yield self.ask(name, query, **options, integrated=True)
 
     def analyze(self, query: Query) -> Analysis:
-        if self.broken:
-            raise RuntimeError("a bug")
         far = (*LISTED, *FINDABLE)
         kinds = {kind.spec.key: kind for kind in (*map(Kind, far), *self.kinds)}
         kind, absent = kinds.get(query.backbone), {spec.key for spec in far} - self.hub.here

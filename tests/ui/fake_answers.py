@@ -14,7 +14,7 @@ from components import fitting
 from components.analyses.analyze import Cell, Compared
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Step, Weight
 from components.analyses.detect import BAR, Candidate, Detected, Way
-from components.analyses.importance import Importance, Integral
+from components.analyses.importance import Importance, Integral, rho_with_erasure
 from components.analyses.lens import Lens, Looked
 from components.analyses.origin import Origin
 from components.analyses.padding import Padding, PaddingCase
@@ -226,7 +226,7 @@ def fake_importance(analysis: Analysis, label: str = "", integrated: bool = True
 
 def agreed(given: Importance) -> Importance:
     """The same with rho of each of its answers; None where all of one are the same."""
-    own, attention, integrated = ~given.analysis.tokens.special, given.attention, given.integrated
+    attention, integrated = given.attention, given.integrated
     every = {
         "similarity": given.analysis.similarity[-1],
         "attention": None if attention is None else attention[-1].mean(axis=0),
@@ -234,11 +234,8 @@ def agreed(given: Importance) -> Importance:
         "gradient_x_input": given.gradient_x_input,
         "integrated_gradients": None if integrated is None else integrated.values,
     }
-    falls, rhos = pd.Series(given.erasure[own].astype(float)).rank(), {}
-    for name, values in every.items():
-        if values is not None:
-            ranks = pd.Series(values[own].astype(float)).rank()
-            rhos[name] = float(ranks.corr(falls)) if min(ranks.nunique(), falls.nunique()) > 1 else None
+    found = {name: values for name, values in every.items() if values is not None}
+    rhos = {name: rho_with_erasure(name, found[name], given.erasure, given.analysis) for name in found}
     return replace(given, agreement=rhos)
 
 

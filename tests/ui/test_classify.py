@@ -210,11 +210,6 @@ def test_a_reference_that_no_longer_fits_is_given_up(page: Page, monkeypatch: py
     assert updates[page.tab.answer.reference]["value"] == "cls"
 
 
-def test_a_bug_is_no_refusal() -> None:
-    with pytest.raises(RuntimeError, match="a bug"):
-        Page(Counting(broken=True)).set()
-
-
 def test_whatever_a_browser_sends_becomes_a_query() -> None:
     sent = {"text": "a", "pair": None, "backbone": ["x"], "pooling": 5, "head": 7, "task": True}
     read = Query("['x']", "a", "", "5", "7", reference="{}", task="True")

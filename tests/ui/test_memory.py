@@ -19,12 +19,8 @@ from tests.ui.fake import FakeAnalyst
 
 MARK = f"zebra{os.getpid()}"
 ROWS = "".join(f"{MARK} row {number} good,{number % 2}\n" for number in range(40))
-TYPED = {
-    "lab-table": f"text,label\n{ROWS}",
-    "lab-text": "text",
-    "lab-label": "label",
-    "text": f"{MARK} asked",
-}
+TABLE = {"table": f"text,label\n{ROWS}", "text": "text", "label": "label"}
+TYPED = {**{f"lab-{name}": text for name, text in TABLE.items()}, "text": f"{MARK} asked"}
 
 
 def holders() -> list[str]:
@@ -32,7 +28,7 @@ def holders() -> list[str]:
     gc.collect()
     found = []
     for one in gc.get_objects():
-        if one is not TYPED and one is not globals() and not inspect.iscode(one):
+        if one is not TYPED and one is not TABLE and one is not globals() and not inspect.iscode(one):
             texts = [text for text in gc.get_referents(one) if isinstance(text, str | bytes | bytearray)]
             if any(MARK in (text if isinstance(text, str) else text.decode("latin-1")) for text in texts):
                 found.append(f"{type(one).__qualname__} {str(one)[:200]}")
@@ -71,12 +67,7 @@ def main() -> None:
             for function in ("ask", "fit_table", "try_mine"):
                 assert MARK in asked(client, config, function), function
             assert holders(), "the last answer is there as long as its page"
-        named = {
-            "table": TYPED["lab-table"],
-            "text": "text",
-            "label": "label",
-        }  # a program's, the last of all
-        event = client.post("/gradio_api/call/v2/fit", json=named).json()["event_id"]
+        event = client.post("/gradio_api/call/v2/fit", json=TABLE).json()["event_id"]  # a program's, at last
         assert "event: complete" in client.get(f"/gradio_api/call/v2/fit/{event}").text
     for _ in range(10):
         time.sleep(2)  # nobody tells when a session has ended, and to look takes most of a second

@@ -162,8 +162,3 @@ def test_the_questions_are_asked_in_the_language_of_the_page(page: gr.Blocks, la
     asked = re.findall(r"<button[^>]*>([^<]*)</button>", tab.cards.html_template)
     assert list(map(unescape, asked)) == [question.question[language] for question in QUESTIONS]
     assert f'lang="{language}"' in answers_of(tab, tab.show_answer("pooler"))["pooler"]
-
-
-def test_a_bug_is_no_refusal(shown: QuestionsTab) -> None:
-    with pytest.raises(RuntimeError, match="a bug"):
-        asking(shown, analyst=replace(shipped(), broken=True)).show_answer("pooler")

@@ -12,16 +12,13 @@ import gradio as gr
 import pytest
 
 from components import reach
-from components.errors import PoolscopeError
 from components.reach import Reach, in_network, is_near, reach_of
 from components.settings import Settings
 from components.ui import serving
-from components.ui.talk import qr_code
-from tests.ui.page import SAY, links_of
+from tests.ui.page import links_of
 
 FOUND = "192.168.1.20"
 CASES = tomllib.loads(Path(__file__).with_name("reach.toml").read_text("utf-8"))
-NEAR = "http://127.0.0.1:7860/?text=so+good"
 
 
 class Asked(SimpleNamespace):
@@ -88,12 +85,6 @@ def test_a_hand_out_leads_to_where_others_reach_the_app(
     assert "127.0.0.1" not in handed
 
 
-def test_a_code_that_no_phone_can_follow_is_not_drawn() -> None:
-    near, far = qr_code(NEAR, SAY), qr_code("https://demo.example/", SAY)
-    assert ("<svg" in near, "<svg" in far) == (False, True)
-    assert (SAY("link.near") in near, SAY("link.near") in far) == (True, False)
-
-
 def test_the_owner_states_an_address_and_only_a_room_finds_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADIO_SERVER_NAME", "[::]")
     assert reach_of(Settings(url="https://x.example")) == Reach("https://x.example", None)
@@ -124,8 +115,3 @@ def test_who_starts_a_room_reads_where_phones_find_it_or_what_to_set(network: Si
     assert "No phone can reach" in lost
     assert "GRADIO_SERVER_NAME=0.0.0.0, or POOLSCOPE_URL" in lost
     assert "█" not in lost
-
-
-def test_a_refusal_stays_one() -> None:
-    with pytest.raises(PoolscopeError, match="link"):
-        qr_code(Reach("https://x.example").link("javascript:pwn()", "/"), SAY)

@@ -73,6 +73,7 @@ async def test_a_head_has_a_bound_whatever_server_has_read_it(field: str) -> Non
 
 TOOL = {"method": "tools/call", "params": {"name": "space_fit", "arguments": {"text": "x" * 300}}}
 EVENT = {"fn_index": 7, "data": [], "session_hash": "x"}
+JOIN = {"method": "POST", "url": "/gradio_api/queue/join"}
 LINK = {**EVENT, "event_data": {"query": "x" * 20_000}}
 
 
@@ -102,18 +103,9 @@ async def test_a_link_is_priced_by_what_it_shows_when_it_is_followed() -> None:
     asked = [["bert"] * 8, ["mean"] * 12]  # 24 questions: half of what 50 a minute allow is 25
     wide = Settings(rate=50, address_rate=99)
     guarded_app = GuardMiddleware(echo, known, wide, extent=lambda query: asked if query else [])
-    told = [
-        await answers(
-            guarded_app,
-            {
-                "method": "POST",
-                "url": "/gradio_api/queue/join",
-                "json": {**EVENT, "event_data": {"query": query}},
-            },
-        )
-        for query in ["", "x", "x", "x"]
-    ]
-    assert [one.status_code for (one,) in told] == [200, 200, 200, 429]
+    events = [{**EVENT, "event_data": {"query": query}} for query in ("", "x", "x", "x")]
+    told = await answers(guarded_app, *[{**JOIN, "json": event} for event in events])
+    assert [one.status_code for one in told] == [200, 200, 200, 429]
 
 
 @pytest.mark.parametrize(("pace", "status"), [(1, 200), (1e9, 408)])
@@ -215,15 +207,10 @@ async def test_visitors_and_addresses_have_a_rate(
     limits: dict[str, int], name: str, asked: list[tuple[str, str | None]], statuses: list[int]
 ) -> None:
     guarding = guard(**limits)
-    requests = [
-        {
-            "method": "POST",
-            "url": f"/gradio_api/call/{name}",
-            "json": {"data": ["good " * 12], "session_hash": session},
-            "headers": {"X-Forwarded-For": address} if address else {},
-        }
-        for address, session in asked
-    ]
+    post, asking = {"method": "POST", "url": f"/gradio_api/call/{name}"}, {"data": ["good " * 12]}
+    from_there = [{"headers": {"X-Forwarded-For": address} if address else {}} for address, _ in asked]
+    pages = [{"json": {**asking, "session_hash": session}} for _, session in asked]
+    requests = [{**post, **there, **page} for there, page in zip(from_there, pages, strict=True)]
     told = await answers(ProxyHeadersMiddleware(guarding, ["10.0.0.0/8"]), *requests, client="10.0.0.1")
     assert [one.status_code for one in told] == statuses
 
