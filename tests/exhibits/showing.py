@@ -51,6 +51,36 @@ def reading(given: Analysis, *positions: int) -> Analysis:
     return replace(given, reads=Reads(read, (read / max(1, len(positions))).astype(np.float32)))
 
 
+def sharing(given: Analysis, share: Sequence[float], read: Sequence[int], wins: Any = None) -> Analysis:
+    """The same answer, whose first tokens have these shares, of which some are read; the others have none."""
+    total = len(given.tokens.text)
+    shares = np.pad(np.array(share, dtype=np.float32), (0, total - len(share)))
+    counts = None if wins is None else np.array(wins, dtype=np.int64)
+    return replace(given, reads=Reads(np.isin(np.arange(total), read), shares, counts))
+
+
+def saying(given: Analysis, *probabilities: float, **more: Any) -> Analysis:
+    """The same answer with these outputs."""
+    return replace(given, probabilities=np.array(probabilities, dtype=np.float32), **more)
+
+
+def lower(layer: int, **asked: Any) -> Analysis:
+    """An answer to the mean vector of a layer."""
+    given = analysis(pooling="mean", **asked)
+    return replace(given, query=replace(given.query, pool_layer=layer))
+
+
+def leaning(given: Anatomy, *positive: float) -> Anatomy:
+    """The same head, which gives its second label these probabilities, from the embeddings up."""
+    return layered(given, np.array([[1 - one, one] for one in positive], dtype=np.float32))
+
+
+def layered(given: Anatomy, pooled: np.ndarray) -> Anatomy:
+    """The same head with these probabilities of its labels, (L + 1, K)."""
+    found = replace(lens(given), pooled_probabilities=pooled)
+    return replace(given, analysis=replace(given.analysis, probabilities=pooled[-1]), lens=found)
+
+
 def drawn(exhibit: Exhibit[Any], given: Any, **state: Any) -> go.Figure:
     """What an exhibit draws of an answer."""
     return checked(exhibit.show(given, state, SAY).figure)

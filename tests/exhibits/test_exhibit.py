@@ -16,19 +16,10 @@ from hypothesis import strategies as st
 
 from components.analyses.lens import Lens
 from components.analyses.trace import Patched
+from components.exhibits import exhibit as parts
 from components.exhibits import panels
 from components.exhibits.control import Brought, Choice, Switch, Whole
-from components.exhibits.exhibit import (
-    FORMULA,
-    Exhibit,
-    Panel,
-    Shown,
-    csv_link,
-    data_frame,
-    heading_html,
-    table_html,
-    to_csv,
-)
+from components.exhibits.exhibit import Exhibit, Panel, Shown, data_frame, heading_html, table_html, to_csv
 from components.exhibits.head import strips
 from components.texts import ENGLISH, languages, load_texts
 from tests.exhibits.answers import answers
@@ -52,7 +43,7 @@ def test_texts_come_back_as_they_were_and_none_is_a_formula(table: list[tuple[st
     titles, *cells = table
     found = read(data_frame(zip(titles, zip(*cells, strict=True), strict=True)))
     assert found == [list(map(inert, row)) for row in table]
-    assert not any(cell.startswith(FORMULA) for row in found for cell in row)
+    assert not any(cell.startswith(parts.FORMULA) for row in found for cell in row)
 
 
 def test_columns_of_the_same_title_are_kept_apart_and_have_one_length() -> None:
@@ -64,14 +55,14 @@ def test_columns_of_the_same_title_are_kept_apart_and_have_one_length() -> None:
 
 
 def test_the_link_holds_the_file_with_its_mark_of_utf_8_and_half_of_a_surrogate_pair_breaks_nothing() -> None:
-    html = csv_link(data_frame([("è 电影", ["😀"])]), 'a"b.csv', "<b>")
+    html = parts.csv_link(data_frame([("è 电影", ["😀"])]), 'a"b.csv', "<b>")
     assert saved(html) == "è 电影\r\n😀\r\n"
     assert "base64,77u/" in html  # the bytes EF BB BF, by which a spreadsheet knows it
     assert 'download="a&#34;b.csv"' in html
     assert html.endswith(">&lt;b&gt;</a>")
     half = data_frame([("a\ud800", ["b\udc00", "c"])])
     assert read(half) == [["a\ud800"], ["b\udc00"], ["c"]]
-    assert saved(csv_link(half, "x.csv", "CSV")) == "a?\r\nb?\r\nc\r\n"
+    assert saved(parts.csv_link(half, "x.csv", "CSV")) == "a?\r\nb?\r\nc\r\n"
 
 
 def test_a_table_shows_what_is_in_the_frame_and_escapes_it() -> None:
@@ -206,7 +197,7 @@ def test_nothing_from_outside_is_markup_or_a_formula(name: str) -> None:
     for titles, *cells in (rows(one) for _, one in shown(name) if one.data is not None):
         assert all(titles)
         assert {len(row) for row in cells} <= {len(titles)}
-        risky = {cell for row in (titles, *cells) for cell in row if cell.startswith(FORMULA)}
+        risky = {cell for row in (titles, *cells) for cell in row if cell.startswith(parts.FORMULA)}
         assert not [cell for cell in risky if not number.fullmatch(cell)]
 
 

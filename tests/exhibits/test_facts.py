@@ -9,23 +9,16 @@ import pytest
 
 from components.analyses.anatomy import Anatomy, Declared, Step, Weight
 from components.analyses.importance import Importance
+from components.exhibits import facts as telling
 from components.exhibits.evidence import select
-from components.exhibits.facts import (
-    cases,
-    head_facts,
-    heads_facts,
-    importance_facts,
-    padding_facts,
-    result_facts,
-    results_facts,
-)
+from components.exhibits.facts import cases, head_facts, heads_facts, importance_facts, padding_facts
 from components.exhibits.view import percent
 from components.results import Row, Table, beside, holm
 from components.texts import Sentence, load_texts
 from components.types import Reads
 from tests.exhibits import showing
 from tests.exhibits.answers import alike, made
-from tests.exhibits.showing import CASES, analysis, lens, reading
+from tests.exhibits.showing import CASES, analysis, leaning, lens, reading
 from tests.measured import having, measured
 from tests.ui.fake_answers import fake_padding
 from tests.ui.fake_results import fake_results
@@ -42,15 +35,6 @@ def anatomy(key: str = "first", read: list[int] | None = None, **query: Any) -> 
 
 def with_analysis(whole: Anatomy, **others: Any) -> Anatomy:
     return replace(whole, analysis=replace(whole.analysis, **others))
-
-
-def seen_as(*pooled: float) -> Anatomy:
-    """A head that gives its second label these probabilities, layer by layer."""
-    whole = anatomy()
-    seen = np.array([[1 - one, one] for one in pooled], dtype=np.float32)
-    return replace(
-        with_analysis(whole, probabilities=seen[-1]), lens=replace(lens(whole), pooled_probabilities=seen)
-    )
 
 
 def unsure() -> Anatomy:
@@ -132,7 +116,7 @@ def test_every_case_of_a_head_is_reached() -> None:
         *(anatomy("untrained"), last_step, replace(own, declared=in_order)),
         *map(with_weights, ("checkpoint", "new")),
         *(with_weights("checkpoint", other) for other in ("new", "constant")),
-        *(seen_as(*pooled) for pooled in ((0.2, 0.3, 0.9), (0.2, 0.6, 0.9), (0.6, 0.7, 0.9))),
+        *(leaning(anatomy(), *pooled) for pooled in ((0.2, 0.3, 0.9), (0.2, 0.6, 0.9), (0.6, 0.7, 0.9))),
         *(unsure(), anatomy("score"), anatomy(head="probe", pooling="attention")),
     ]
     several = [[own], [own, own], [own, anatomy("last")], [own, last_step], [only_token()] * 2]
@@ -141,7 +125,7 @@ def test_every_case_of_a_head_is_reached() -> None:
 
 
 def test_since_which_layer_the_head_says_so() -> None:
-    given = seen_as(0.2, 0.6, 0.9)
+    given = leaning(anatomy(), 0.2, 0.6, 0.9)
     found = head_facts(given, EN)
     assert (found["knows"], found["since"], found["label"]) == ("later", "1", "positive")
     assert found["depths"] == " → ".join(map(percent, (0.2, 0.6, 0.9)))
@@ -219,12 +203,12 @@ def test_padding_is_told_as_it_was_audited_and_every_case_is_reached() -> None:
 
 def measured_of(key: str, results: Table = RESULTS) -> dict[str, str]:
     """Facts of one backbone, with two poolings that are named."""
-    return result_facts(select(results, "sentiment", (key,), {}), key, ("cls", "mean"), EN)
+    return telling.result_facts(select(results, "sentiment", (key,), {}), key, ("cls", "mean"), EN)
 
 
 def together(*backbones: str, results: Table = RESULTS) -> dict[str, str]:
     """Facts of several backbones, with the first token for the one classifier."""
-    return results_facts(select(results, "sentiment", backbones, {}), "cls", EN)
+    return telling.results_facts(select(results, "sentiment", backbones, {}), "cls", EN)
 
 
 def told(row: Row) -> str:

@@ -14,8 +14,8 @@ from components.exhibits.exhibit import Exhibit
 from components.exhibits.flow import CLASSES, FLOW, TRUNK, class_parts, token_parts
 from components.exhibits.head import SENTENCE, SOURCES, STRIPS, WEIGHTS, first_untrained, strips
 from components.texts import Sentence
-from components.types import Cut, Declaration, Dense, Normalize, Reads
-from tests.exhibits.showing import SAY, anatomy, drawn, numbers, plain, rows
+from components.types import Cut, Declaration, Dense, Normalize
+from tests.exhibits.showing import SAY, anatomy, drawn, numbers, plain, rows, sharing
 
 
 def html(exhibit: Exhibit[Anatomy], given: Anatomy) -> str:
@@ -28,8 +28,7 @@ def said(given: Anatomy) -> str:
 
 def reading(given: Anatomy, share: Any) -> Anatomy:
     """The same with other shares; what has none is not read."""
-    shares = np.asarray(share, dtype=np.float32)
-    return replace(given, analysis=replace(given.analysis, reads=Reads(shares > 0, shares)))
+    return replace(given, analysis=sharing(given.analysis, share, np.flatnonzero(share).tolist()))
 
 
 def test_the_way_in_one_sentence() -> None:

@@ -6,17 +6,10 @@ import numpy as np
 import pytest
 
 from components.analyses.trace import Patched
+from components.exhibits import hidden_states
 from components.exhibits.comparison import Comparison
 from components.exhibits.exhibit import heading_html
-from components.exhibits.hidden_states import (
-    DEPTH,
-    LENS,
-    TRACE,
-    TRACED,
-    trace_claims,
-    traced,
-    traced_backbone,
-)
+from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, traced, traced_backbone
 from components.exhibits.view import LABEL
 from components.texts import Sentence
 from components.types import BackboneSpec, Query
@@ -132,7 +125,7 @@ def test_it_is_asked_of_the_backbone_that_is_set_and_else_of_the_first() -> None
 def test_behind_a_lower_layer_nothing_is_told_of_those_above() -> None:
     given = asked(Query("first", "not good", pool_layer=1))
     given.shares[2:] = 0
-    assert {len(shares) for shares in trace_claims(given).values()} == {2}
+    assert {len(shares) for shares in hidden_states.trace_claims(given).values()} == {2}
     assert SAY("trace.pooled", layer=1) in story(given)
     (frame, *_) = drawn(TRACE, given).layout.shapes
     assert frame.y0 == 0.5

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from html import unescape
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +13,19 @@ from components.exhibits.flow import token_parts
 from components.exhibits.similarity import SIMILARITY, TABLE
 from components.exhibits.verdict import OUTPUTS, SHOWN, VERDICT, mistake, output_text, ranked
 from components.texts import Sentence, Texts, languages, load_texts
-from components.types import Analysis, Reads
-from tests.exhibits.showing import SAY, Document, analysis, anatomy, drawn, reading, rows
+from components.types import Analysis
+from tests.exhibits.showing import (
+    SAY,
+    Document,
+    analysis,
+    anatomy,
+    drawn,
+    lower,
+    reading,
+    rows,
+    saying,
+    sharing,
+)
 from tests.ui.fake import XSS
 
 
@@ -23,15 +33,6 @@ def plain(given: Analysis, say: Texts = SAY) -> str:
     """The verdict as a reader sees it."""
     lines = re.sub(r"</p>|</li>|</div>", "\n", VERDICT.show(given, {}, say).html)
     return unescape(re.sub(r"<[^>]+>", "", lines))
-
-
-def saying(given: Analysis, *probabilities: float) -> Analysis:
-    return replace(given, probabilities=np.array(probabilities, dtype=np.float32))
-
-
-def lower(layer: int, **asked: Any) -> Analysis:
-    given = analysis(pooling="mean", **asked)
-    return replace(given, query=replace(given.query, pool_layer=layer))
 
 
 @pytest.mark.parametrize(
@@ -152,12 +153,7 @@ def test_of_many_labels_the_likeliest_have_bars_and_all_are_there_in_numbers() -
         assert trained == "yes"
 
 
-def sharing(share: list[float], read: list[int], wins: list[int] | None = None) -> Analysis:
-    """An answer to: [CLS] not very good [SEP]."""
-    positions = np.isin(np.arange(len(share)), read)
-    counts = None if wins is None else np.array(wins, dtype=np.int64)
-    reads = Reads(positions, np.array(share, dtype=np.float32), counts)
-    return replace(analysis(text="not very good"), reads=reads)
+FIVE = analysis(text="not very good")  # [CLS] not very good [SEP]
 
 
 def hovers(given: Analysis) -> list[str]:
@@ -165,7 +161,7 @@ def hovers(given: Analysis) -> list[str]:
 
 
 def test_what_is_read_without_a_share_is_explained_wherever_it_stands() -> None:
-    given = sharing([0.75, 0.0, 0.25, 0.0, 0.0], [0, 1, 2, 3])
+    given = sharing(FIVE, [0.75, 0.0, 0.25, 0.0, 0.0], [0, 1, 2, 3])
     silent = "0 % (a small change moves no logit, only a larger one)"
     assert hovers(given) == ["75 %", silent, "25 %", silent, "0 %"]  # the last one is not read
     assert re.findall(r">(\d+ %[^<]*)<", TABLE.show(given, {}, SAY).html) == [
@@ -176,7 +172,7 @@ def test_what_is_read_without_a_share_is_explained_wherever_it_stands() -> None:
 
 
 def test_under_a_maximum_it_counts_the_dimensions_that_tokens_win() -> None:
-    given = sharing([0.2] * 5, [0, 1, 2, 3, 4], [40, 7, 30, 0, 19])
+    given = sharing(FIVE, [0.2] * 5, range(5), [40, 7, 30, 0, 19])
     won = "[CLS] in 40, “very” in 30, [SEP] in 19, all others in 7."
     assert f"In each of 96 dimensions one token has the largest value: {won}" in plain(given)
     assert hovers(given)[0] == "20 %, the largest value in 40 of 96 dimensions"
@@ -188,10 +184,10 @@ def test_under_a_maximum_it_counts_the_dimensions_that_tokens_win() -> None:
 @pytest.mark.parametrize(
     ("given", "texts", "key"),
     [
-        (sharing([0.75, 0, 0.25, 0, 0], [0, 1, 2]), ["75 %", "", "25 %", "", ""], SAY("legend.share")),
-        (sharing([0.2] * 5, [0, 1, 2, 3, 4]), [""] * 5, ""),
-        (sharing([1.0, 0, 0, 0, 0], [0]), [""] * 5, ""),
-        (sharing([0.5, 0.5, 0, 0, 0], [0, 1], [5, 3, 0, 0, 0]), [*"53000"], SAY("legend.wins", total=8)),
+        (sharing(FIVE, [0.75, 0, 0.25], range(3)), ["75 %", "", "25 %", "", ""], SAY("legend.share")),
+        (sharing(FIVE, [0.2] * 5, range(5)), [""] * 5, ""),
+        (sharing(FIVE, [1.0], [0]), [""] * 5, ""),
+        (sharing(FIVE, [0.5] * 2, [0, 1], [5, 3, 0, 0, 0]), [*"53000"], SAY("legend.wins", total=8)),
     ],
 )
 def test_beside_each_bar_stands_how_much_of_what_is_read_it_is(

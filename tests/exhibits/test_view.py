@@ -5,21 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from components.exhibits import view as naming
 from components.exhibits.view import (
-    CAPITALS,
-    UNDERSCORES,
     View,
     asked_line,
-    breakable_html,
     labels_of,
-    mark,
     number,
     percent,
     reference_name,
     shorten,
     visible,
-    width,
-    word,
 )
 from components.texts import load_texts
 from components.types import Tokens
@@ -44,12 +39,12 @@ def test_nothing_stays_invisible() -> None:
 
 def test_names_lose_their_marks_and_are_shortened_and_broken() -> None:
     pieces = ("##ing", "##", "Ġ", "▁x", "x")  # a mark alone is a token and not a mark
-    assert list(map(mark, pieces)) == ["##", "", "", "▁", ""]
-    assert list(map(word, pieces)) == ["ing", "##", "Ġ", "x", "x"]
-    assert (shorten("a" * 16), shorten("a" * 17), width("电影ab")) == ("a" * 16, "a" * 15 + "…", 6)
-    assert breakable_html("BertForX<b>", CAPITALS) == "Bert<wbr>For<wbr>X&lt;b&gt;"
-    assert breakable_html("mean_sqrt_", UNDERSCORES) == "mean_<wbr>sqrt_<wbr>"
-    assert breakable_html("cls", UNDERSCORES) == "cls"
+    assert list(map(naming.mark, pieces)) == ["##", "", "", "▁", ""]
+    assert list(map(naming.word, pieces)) == ["ing", "##", "Ġ", "x", "x"]
+    assert (shorten("a" * 16), shorten("a" * 17), naming.width("电影ab")) == ("a" * 16, "a" * 15 + "…", 6)
+    assert naming.breakable_html("BertForX<b>", naming.CAPITALS) == "Bert<wbr>For<wbr>X&lt;b&gt;"
+    assert naming.breakable_html("mean_sqrt_", naming.UNDERSCORES) == "mean_<wbr>sqrt_<wbr>"
+    assert naming.breakable_html("cls", naming.UNDERSCORES) == "cls"
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ import numpy as np
 from components.exhibits.similarity import HEATMAP, SIMILARITY
 from components.exhibits.verdict import VERDICT
 from components.texts import Sentence, Texts
-from components.types import HEAD_UNREAD, Analysis, Reads
+from components.types import HEAD_UNREAD, Analysis
+from tests.exhibits import showing
 from tests.exhibits.findings.row import Row, Told, Values, told
-from tests.exhibits.showing import analysis, reading
+from tests.exhibits.showing import analysis, lower, reading, saying
 
 TOKENS = ["[CLS]", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "[SEP]"]
-WHOLE, MEAN = (analysis(text=" ".join(TOKENS[1:-1]), pooling=pooling) for pooling in ("native", "mean"))
+WHOLE = analysis(text=" ".join(TOKENS[1:-1]))
 HEAD, LAST = "FirstForSequenceClassification", "LastForSequenceClassification"
 
 
@@ -21,15 +22,13 @@ def verdict(given: Analysis) -> Told:
     return told(VERDICT, given)
 
 
-def saying(backbone: str, *probabilities: float, text: str = "not good", **more: Any) -> Told:
-    given = replace(analysis(backbone, text), probabilities=np.array(probabilities, dtype=np.float32))
-    return verdict(replace(given, **more))
+def says(backbone: str, *probabilities: float, text: str = "not good", **more: Any) -> Told:
+    return verdict(saying(analysis(backbone, text), *probabilities, **more))
 
 
-def lower(*positions: int) -> Told:
-    """The same of a layer below the last."""
-    given = replace(MEAN, query=replace(MEAN.query, pool_layer=1))
-    return verdict(reading(given, *positions))
+def below(*positions: int) -> Told:
+    """What is told where these are read of a layer below the last."""
+    return verdict(reading(lower(1, text=WHOLE.query.text), *positions))
 
 
 def named(say: Texts, *positions: int) -> str:
@@ -42,10 +41,7 @@ def named(say: Texts, *positions: int) -> str:
 
 def sharing(*share: float, wins: list[int] | None = None) -> Told:
     """An answer to "[CLS] not good [SEP]" whose first tokens are read, with these shares."""
-    read = np.arange(4) < len(share)
-    shares = np.array([*share, *[0.0] * (4 - len(share))], dtype=np.float32)
-    counts = None if wins is None else np.array(wins)
-    return verdict(replace(analysis(), reads=Reads(read, shares, counts)))
+    return verdict(showing.sharing(analysis(), share, range(len(share)), wins))
 
 
 def because(key: str, **values: object) -> Row:
@@ -58,7 +54,7 @@ def because(key: str, **values: object) -> Row:
 ALL, NONE, SOME = (verdict(reading(WHOLE, *which)) for which in (range(12), (), (1, 2)))
 ONE = verdict(analysis())  # [CLS] of four
 BUNDLED = verdict(replace(analysis(), backbone=replace(analysis().backbone, source="bundled")))
-UNSURE = saying("emotions", 0.4, 0.1, 0.5, 0.2)
+UNSURE = says("emotions", 0.4, 0.1, 0.5, 0.2)
 UNREAD = Sentence("warnings.unreadable", count=3, total=4, token="[UNK]")
 BODY = verdict(replace(analysis(), body_trained=False))
 
@@ -157,41 +153,35 @@ ROWS = {
     "verdict.reads_some": Row(SOME, counted(2, 1, 2), verdict(reading(WHOLE, *range(5)))),
     "verdict.reads_many": Row(verdict(reading(WHOLE, *range(6))), counted(6), NONE),
     "verdict.reads_but": Row(verdict(reading(WHOLE, *range(1, 12))), counted(11, 0), SOME),
-    "verdict.count_all": Row(ALL, {"total": 12}, verdict(reading(WHOLE, *range(1, 12)))),
+    "verdict.count_all": Row(ALL, {"total": 12}, "verdict.reads_but"),
     "verdict.reads_none": Row(NONE, {"reader": HEAD}, SOME),
-    "verdict.reads_alone": Row(saying("last", 0.1, 0.9, text="good"), {"reader": LAST, "token": "good"}, ONE),
+    "verdict.reads_alone": Row(says("last", 0.1, 0.9, text="good"), {"reader": LAST, "token": "good"}, ONE),
     "verdict.rest_one": Row(ONE, {}, NONE),
-    "verdict.rest_all": Row(ALL, {}, verdict(reading(WHOLE, *range(1, 12)))),
+    "verdict.rest_all": Row(ALL, {}, "verdict.reads_but"),
     "verdict.rest_none": Row(NONE, {}, ONE),
-    "verdict.rest_one_lower": Row(lower(0), {"layer": 1}, ONE),
-    "verdict.rest_all_lower": Row(lower(*range(12)), {"layer": 1}, lower(0)),
-    "verdict.rest_none_lower": Row(lower(), {"layer": 1}, lower(0)),
-    "verdict.says": Row(
-        saying("first", 0.07, 0.93), answered(("positive", "93 %")), verdict(analysis("untrained"))
-    ),
+    "verdict.rest_one_lower": Row(below(0), {"layer": 1}, ONE),
+    "verdict.rest_all_lower": Row(below(*range(12)), {"layer": 1}, below(0)),
+    "verdict.rest_none_lower": Row(below(), {"layer": 1}, below(0)),
+    "verdict.says": Row(says("first", 0.07, 0.93), answered(("positive", "93 %")), "verdict.untrained"),
     "verdict.says_unread": Row(
-        saying("first", 0.07, 0.93, warnings=(UNREAD,)),
-        answered(("positive", "93 %")),
-        saying("first", 0.07, 0.93),
+        says("first", 0.07, 0.93, warnings=(UNREAD,)), answered(("positive", "93 %")), "verdict.says"
     ),
-    "verdict.says_none": Row(UNSURE, {"total": 4}, saying("emotions", 0.4, 0.1, 0.51, 0.2)),
+    "verdict.says_none": Row(UNSURE, {"total": 4}, says("emotions", 0.4, 0.1, 0.51, 0.2)),
     "verdict.says_not": Row(
-        saying("emotions", 0.4, labels=("joy",)), {"label": "joy"}, saying("emotions", 0.6, labels=("joy",))
+        says("emotions", 0.4, labels=("joy",)), {"label": "joy"}, says("emotions", 0.6, labels=("joy",))
     ),
     "verdict.head_unread": Row(
         verdict(replace(analysis("untrained"), warnings=(Sentence(HEAD_UNREAD, reason="x"),))),
         {},
-        verdict(analysis("untrained")),
+        "verdict.untrained",
     ),
     "verdict.miniature": Row(BUNDLED, {"count": 2}, ONE),
     "verdict.untrained": Row(verdict(analysis("untrained")), {}, BODY),
-    "verdict.untrained_body": Row(BODY, {}, verdict(analysis("untrained"))),
+    "verdict.untrained_body": Row(BODY, {}, "verdict.untrained"),
     "reads.largest": Row(sharing(0.7, 0.2, 0.1), {"token": "[CLS]", "share": "70 %"}, sharing(0.4, 0.4, 0.2)),
-    "reads.largest_several": Row(
-        sharing(0.4, 0.4, 0.2), {"count": 2, "share": "40 %"}, sharing(0.7, 0.2, 0.1)
-    ),
+    "reads.largest_several": Row(sharing(0.4, 0.4, 0.2), {"count": 2, "share": "40 %"}, "reads.largest"),
     "reads.equal": Row(sharing(0.25, 0.25, 0.25, 0.25), {"share": "25 %"}, sharing(1.0)),
-    "reads.flat": Row(sharing(1.0, 0.0, 0.0), {"count": 2}, sharing(0.7, 0.2, 0.1)),
+    "reads.flat": Row(sharing(1.0, 0.0, 0.0), {"count": 2}, "reads.largest"),
     "reads.maximum": Row(
         sharing(0.5, 0.5, wins=[5, 3, 0, 0]),
         lambda say: {

@@ -29,7 +29,7 @@ STAYS, TURNS, BACK = (NO, NO), (NO, YES), (YES, NO)
 LABELS = {"before": "negative", "after": "positive"}
 ROWS = {
     "compare.all": Row(said([YES, YES]), {"total": 2, "label": "positive"}, said([YES, NO])),
-    "compare.only": Row(said([YES]), {"label": "positive"}, said([YES, YES])),
+    "compare.only": Row(said([YES]), {"label": "positive"}, "compare.all"),
     "compare.majority": Row(
         said([YES, YES, NO]),
         lambda say: {
@@ -41,7 +41,7 @@ ROWS = {
     "compare.split": Row(
         said([YES, NO]),
         lambda say: {"total": 2, "others": say.listed(vote(say, one) for one in ("positive", "negative"))},
-        said([YES, YES, NO]),
+        "compare.majority",
     ),
     "compare.values": Row(
         said([LOW, HIGH]),
@@ -55,13 +55,13 @@ ROWS = {
         said([NO, swap(YES)]), lambda say: {"count": 1, "votes": vote(say, "positive")}, said([NO, YES])
     ),
     "edit.none": Row(turned(STAYS, STAYS), {"total": 2}, turned(STAYS, TURNS)),
-    "edit.none_one": Row(turned(STAYS), {}, turned(TURNS)),
+    "edit.none_one": Row(turned(STAYS), {}, "edit.only"),
     "edit.all": Row(turned(TURNS, TURNS), {"total": 2, **LABELS}, turned(TURNS, BACK)),
     "edit.only": Row(turned(TURNS), LABELS, turned(STAYS)),
     "edit.one": Row(
         turned(TURNS, STAYS),
         lambda say: {"total": 2, "turns": say("edit.turn", count=1, names=name(say, "p0"), **LABELS)},
-        turned(TURNS, TURNS),
+        "edit.all",
     ),
     "edit.largest": Row(
         turned((NO, LESS), TURNS),
@@ -69,7 +69,7 @@ ROWS = {
             **{"name": name(say, "p1"), "label": "negative", "before": "90 %", "after": "20 %"},
             "moved": say("edit.points", value="−70"),
         },
-        turned(STAYS, STAYS),
+        "edit.none",
     ),
     "edit.margin": Row(
         turned((LOW, HIGH), STAYS),

@@ -98,7 +98,7 @@ ROWS: dict[str, Row] = {
     ),
     "detect.alone": Row(found(one(CLS)), {"cosine": "1.0000"}, STOP),
     "detect.scaled": Row(
-        found(one(replace(CLS, normalised=None), length=2.5)), {"ratio": "2.5"}, found(one(CLS))
+        found(one(replace(CLS, normalised=None), length=2.5)), {"ratio": "2.5"}, "detect.alone"
     ),
     "detect.as_declared": Row(
         DECLARED, lambda say: {"way": say.listed(("cls", say("detect.length_own")))}, UNDECLARED

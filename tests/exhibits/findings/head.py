@@ -4,43 +4,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.analyses.anatomy import Anatomy
 from components.exhibits.head import SENTENCE, WEIGHTS
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE
 from components.exhibits.view import LABEL
 from components.types import Query
 from tests.exhibits.findings.row import Row, Told, Values, told
-from tests.exhibits.showing import anatomy, lens
+from tests.exhibits.showing import anatomy, layered, leaning, lens
 from tests.ui.fake import FakeAnalyst
-
-
-def seen(given: Anatomy, pooled: np.ndarray, tokens: np.ndarray | None = None) -> Anatomy:
-    """The same with these probabilities of labels, layer by layer, and of tokens at the last one."""
-    found = replace(lens(given), pooled_probabilities=pooled)
-    if tokens is not None:
-        every = found.probabilities.copy()
-        every[-1] = tokens
-        found = replace(found, probabilities=every)
-    return replace(given, analysis=replace(given.analysis, probabilities=pooled[-1]), lens=found)
 
 
 def layers(*positive: float, label: str = "") -> Told:
     """What is told of a head that gives its second label these probabilities, from the embeddings up."""
-    pooled = np.array([[1 - one, one] for one in positive], dtype=np.float32)
-    return told(DEPTH, seen(anatomy(), pooled), **{LABEL.key: label})
+    return told(DEPTH, leaning(anatomy(), *positive), **{LABEL.key: label})
 
 
 def several(*trust: float) -> Told:
     """The same of a head that may say several labels, and gives all others one in ten."""
     pooled = np.full((len(trust), 4), 0.1, dtype=np.float32)
     pooled[:, 2] = trust
-    return told(DEPTH, seen(anatomy("emotions"), pooled))
+    return told(DEPTH, layered(anatomy("emotions"), pooled))
 
 
 def pointed(*positive: float) -> Told:
     """A head that would say its second label of the four tokens with these probabilities."""
-    tokens = np.array([[1 - one, one] for one in positive], dtype=np.float32)
-    return told(LENS, seen(anatomy(), tokens[:3], tokens))
+    given = leaning(anatomy(), *positive[:3])
+    every = lens(given).probabilities.copy()
+    every[-1] = [[1 - one, one] for one in positive]
+    return told(LENS, replace(given, lens=replace(lens(given), probabilities=every)))
 
 
 def traced(*shares: list[float], backbone: str = "first") -> Told:
@@ -92,18 +82,18 @@ ROWS = {
         {"token": "[CLS]", "layer": 2},
         traced([0, 0, 1, 0], [0.9, 0, 0, 0], [0.9, 0.9, 0, 0]),
     ),
-    "head.all_checkpoint": Row(told(SENTENCE, TRAINED), {}, told(SENTENCE, UNTRAINED)),
-    "head.all_probe": Row(told(SENTENCE, anatomy(head="probe")), {}, told(SENTENCE, TRAINED)),
+    "head.all_checkpoint": Row(told(SENTENCE, TRAINED), {}, "head.new"),
+    "head.all_probe": Row(told(SENTENCE, anatomy(head="probe")), {}, "head.all_checkpoint"),
     "head.new": Row(
         told(SENTENCE, UNTRAINED),
         lambda say: {"names": say("head.names", names=NEW[0], last=NEW[1]), "count": 2},
-        told(SENTENCE, TRAINED),
+        "head.all_checkpoint",
     ),
     "head.body": Row(
         told(SENTENCE, replace(TRAINED, analysis=replace(TRAINED.analysis, body_trained=False))),
         {},
-        told(SENTENCE, UNTRAINED),
+        "head.new",
     ),
-    "weights.unused": Row(told(WEIGHTS, UNTRAINED), {"count": 1}, told(WEIGHTS, TRAINED)),
-    "weights.unused_none": Row(told(WEIGHTS, TRAINED), {}, told(WEIGHTS, UNTRAINED)),
+    "weights.unused": Row(told(WEIGHTS, UNTRAINED), {"count": 1}, "weights.unused_none"),
+    "weights.unused_none": Row(told(WEIGHTS, TRAINED), {}, "weights.unused"),
 }

@@ -92,7 +92,7 @@ ROWS = {
     ),
     "matters.rho_alike": Row(said(*FALLING), rho(*FALLING), said(*UNRELATED)),
     "matters.rho_opposed": Row(said(*OPPOSED), rho(*OPPOSED), said(*UNRELATED)),
-    "matters.rho_chance": Row(said(*UNRELATED), rho(*UNRELATED), said(0.4, 0.3, 0.2, 0.1)),
+    "matters.rho_chance": Row(said(*UNRELATED), rho(*UNRELATED), "matters.rho_few"),
     "matters.rho_few": Row(said(0.4, 0.3, 0.2, 0.1), rho(0.4, 0.3, 0.2, 0.1), said(*UNRELATED)),
     "matters.no_rho": Row(said(*[0.1] * 8), {}, said(*FALLING)),
     "matters.random": Row(said(0.2, 0.1, backbone="untrained"), {}, said(0.2, 0.1)),
@@ -100,21 +100,19 @@ ROWS = {
         bars([UP, DOWN, UP, DOWN, UP]), {**LABEL, "count": 5, "different": 2}, bars([UP] * 5)
     ),
     "matters.heading_same": Row(
-        bars([UP] * 5), {**LABEL, "count": 5, "token": "not"}, bars([UP, TIED, UP, UP, UP])
+        bars([UP] * 5), {**LABEL, "count": 5, "token": "not"}, "matters.heading_some"
     ),
     "matters.heading_some": Row(
         bars([UP, TIED, UP, UP, UP]), {**LABEL, "count": 4, "total": 5, "token": "not"}, bars([UP] * 5)
     ),
     "matters.heading_tied": Row(bars([TIED] * 5), {**LABEL, "total": 5}, bars([TIED] * 4 + [UP])),
     "matters.heading_short": Row(told(BARS, erased(0.1)), {}, told(BARS, erased(0.1, 0.1))),
-    "matters.agree": Row(told(BARS, erased(*FALLING)), agreeing(), told(BARS, erased(0.4, 0.3, 0.2, 0.1))),
-    "matters.agree_few": Row(
-        told(BARS, erased(0.4, 0.3, 0.2, 0.1)), {"total": 4}, told(BARS, erased(*FALLING))
-    ),
+    "matters.agree": Row(told(BARS, erased(*FALLING)), agreeing(), "matters.agree_few"),
+    "matters.agree_few": Row(told(BARS, erased(0.4, 0.3, 0.2, 0.1)), {"total": 4}, "matters.agree"),
     "attention.heading": Row(
         told(ATTENTION, first([UP, [0.1, 0.6, 0.2, 0.1], UP, UP, UP])),
         lambda say: {"reference": cls(say), "token": "not", "share": "60 %"},
-        told(ATTENTION, first([UP, [0.1, 0.4, 0.4, 0.1], UP, UP, UP])),
+        "attention.heading_several",
     ),
     "attention.heading_several": Row(
         told(ATTENTION, first([UP, [0.1, 0.4, 0.4, 0.1], UP, UP, UP])),

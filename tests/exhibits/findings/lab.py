@@ -64,20 +64,20 @@ def best(say: Texts) -> dict[str, object]:
 ALONE = ranked(ranking=USUAL.fit.ranking[:1])
 ROWS: dict[str, Row] = {
     "lab.best": Row(
-        ranked(learned=LEARNED), lambda say: {**best(say), "accuracy": "90 %"}, ranked(0.54, learned=LEARNED)
+        ranked(learned=LEARNED), lambda say: {**best(say), "accuracy": "90 %"}, "lab.best_beside"
     ),
     "lab.best_beside": Row(
         ranked(0.54, learned=LEARNED),
         lambda say: {**best(say), "value": "0.89", "accuracy": "54 %", "majority": "50 %"},
-        ranked(learned=LEARNED),
+        "lab.best",
     ),
     "lab.nothing_learned": Row(
-        ranked(learned=NOT), lambda say: {**best(say), "value": "0.53", "total": 4}, ranked(learned=LEARNED)
+        ranked(learned=NOT), lambda say: {**best(say), "value": "0.53", "total": 4}, "lab.best"
     ),
     "lab.words_beaten": Row(
         beside_words(0.7, 0.004), {"accuracy": "70 %", "level": 0.05, "total": 4}, beside_words(0.7, 0.06)
     ),
-    "lab.words_unbeaten": Row(beside_words(0.95, 0.004), {"accuracy": "95 %"}, beside_words(0.7, 0.004)),
+    "lab.words_unbeaten": Row(beside_words(0.95, 0.004), {"accuracy": "95 %"}, "lab.words_beaten"),
     "lab.no_difference": Row(worse(1), {}, worse(9)),
     "lab.curve_rises": Row(grown(SOME), points("30.0", "20.0", "40.0"), grown(SOME, NOT)),
     "lab.curve_flat": Row(grown(NONE), points("0.1", "−1.0", "1.2"), grown(FEW)),
@@ -85,9 +85,9 @@ ROWS: dict[str, Row] = {
     "lab.confused": Row(
         confused((13, 2), (1, 14)),
         {"given": "bad", "predicted": "good", "count": 2, "total": 15},
-        confused((14, 1), (1, 14)),
+        "lab.confused_alike",
     ),
-    "lab.confused_alike": Row(confused((14, 1), (1, 14)), {"count": 1}, confused((13, 2), (1, 14))),
+    "lab.confused_alike": Row(confused((14, 1), (1, 14)), {"count": 1}, "lab.confused"),
     "lab.no_confusion": Row(confused((15, 0), (0, 15)), {}, confused((14, 1), (0, 15))),
     "lab.differences": Row(worse(1), {"count": 1, "total": 3, "level": 0.05}, ALONE),
     "lab.alone": Row(ALONE, {}, worse(1)),

@@ -18,6 +18,6 @@ PLAIN, PROJECTED = Sentence("maxsim.plain"), Sentence("maxsim.projected", size=1
 ROWS = {
     "maxsim.some": Row(matching(2), {"count": 2, "total": 2}, matching(0)),
     "maxsim.chance": Row(matching(0), {}, matching(2)),
-    "maxsim.plain": Row(matching(2, PLAIN), {}, matching(2, PROJECTED)),
-    "maxsim.projected": Row(matching(2, PROJECTED), {"size": 128}, matching(2, PLAIN)),
+    "maxsim.plain": Row(matching(2, PLAIN), {}, "maxsim.projected"),
+    "maxsim.projected": Row(matching(2, PROJECTED), {"size": 128}, "maxsim.plain"),
 }

@@ -52,18 +52,14 @@ ROWS = {
     "origin.sits": Row(
         masked(0.5, ALL, [0, 0.7, 0, 0, 0.4, 0], CLS),
         {"token": "not", "last": 1, "share": "70 %"},
-        masked(0.5, ALL, BOTH, CLS),
+        "origin.shared",
     ),
-    "origin.sits_start": Row(masked(0.5, ALL, NONE, CLS), {"token": "not"}, masked(0.5, ALL, ALL, CLS)),
+    "origin.sits_start": Row(masked(0.5, ALL, NONE, CLS), {"token": "not"}, "origin.read"),
     "origin.in": Row(
-        masked(0.5, ALL, [0, 0, 0, 0, 0.7, 0], CLS),
-        after(1, token="good", share="70 %"),
-        masked(0.5, ALL, NONE, CLS),
+        masked(0.5, ALL, [0, 0, 0, 0, 0.7, 0], CLS), after(1, token="good", share="70 %"), "origin.sits_start"
     ),
-    "origin.spread": Row(
-        masked(0.5, ALL, NONE, CLS), after(1), masked(0.5, ALL, [0.2, 0.1, 0, 0, 0, 0], CLS)
-    ),
-    "origin.shared": Row(masked(0.5, ALL, BOTH, CLS), after(1), masked(0.5, ALL, ALL, CLS)),
+    "origin.spread": Row(masked(0.5, ALL, NONE, CLS), after(1), "origin.rises"),
+    "origin.shared": Row(masked(0.5, ALL, BOTH, CLS), after(1), "origin.read"),
     "origin.moves_about": Row(
         masked(0.5, *TURNS[:7], of=PAIR),
         lambda say: {"where": say("trace.between", first=2, last=4)},
@@ -80,6 +76,6 @@ ROWS = {
             **{"token": "[CLS]", "first": 1, "last": 2},
             **{"low": say("origin.by", share="20 %"), "high": say("origin.wholly")},
         },
-        masked(0.5, ALL, ALL, CLS),
+        "origin.read",
     ),
 }

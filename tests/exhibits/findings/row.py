@@ -15,11 +15,11 @@ Values = Mapping[str, object] | Callable[[Texts], Mapping[str, object]]  # what 
 
 class Row(NamedTuple):
     """``said``: where the sentence stands; ``values``: what it says there, found in another way than the code
-    that says it finds it. ``unsaid``: where it would be false, and must not stand."""
+    that says it finds it. ``unsaid``: where it would be false, and must not stand; a row by its key."""
 
     said: Told
     values: Values
-    unsaid: Told
+    unsaid: Told | str
 
 
 def told(exhibit: Exhibit[Any], given: Any, **state: Any) -> Told:

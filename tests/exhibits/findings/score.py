@@ -52,7 +52,7 @@ ROWS: dict[str, Row] = {
     "score.further": Row(UNSURE, {"count": 2}, DIGITS),
     "score.digits": Row(DIGITS, {}, UNSURE),
     "score.unmatched": Row(NONE, values, UNSURE),
-    "score.maybe": Row(NONE, {}, found(FAR, trained=False)),
+    "score.maybe": Row(NONE, {}, "score.untrained"),
     "score.untrained": Row(found(FAR, trained=False), {}, NONE),
     "score.ones": Row(ONES, {}, NONE),
 }

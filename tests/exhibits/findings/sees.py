@@ -72,31 +72,31 @@ def outputs(_say: Texts) -> dict[str, object]:
 
 ONE = analysis("last", "good")
 ROWS = {
-    "sees.one": Row(seen("1", of=ONE), {}, seen(*FULL)),
+    "sees.one": Row(seen("1", of=ONE), {}, "sees.all"),
     "sees.all": Row(seen(*FULL), {"total": 4}, seen(*BAND)),
     "sees.causal": Row(seen(*TRIANGLE), {}, seen(*HEADED)),
-    "sees.window": Row(seen(*BAND), {"total": 4, "window": 3}, seen(*TRIANGLE)),
-    "sees.prefix": Row(seen(*HEADED), {"first": 2}, seen(*TRIANGLE)),
-    "sees.other": Row(seen(*ODD), {"count": 9, "pairs": 16}, seen(*FULL)),
+    "sees.window": Row(seen(*BAND), {"total": 4, "window": 3}, "sees.causal"),
+    "sees.prefix": Row(seen(*HEADED), {"first": 2}, "sees.causal"),
+    "sees.other": Row(seen(*ODD), {"count": 9, "pairs": 16}, "sees.all"),
     "sees.longer": Row(seen(*TRIANGLE), {"count": 4}, seen(*BAND)),
-    "sees.read_all": Row(seen(*FULL), {"token": "[CLS]"}, seen("1", of=ONE)),
+    "sees.read_all": Row(seen(*FULL), {"token": "[CLS]"}, "sees.one"),
     "sees.read_alone": Row(
         seen(*TRIANGLE, read=(3,)), {"token": "[SEP]", "total": 4}, seen(*FULL, read=(3,))
     ),
     "sees.read_some": Row(
         seen("1000", "1100", "1111", "1111", read=(2,)),
         {"token": "good", "full": 2, "total": 4},
-        seen(*TRIANGLE, read=(3,)),
+        "sees.read_alone",
     ),
     "sees.read_less": Row(
         seen(*TRIANGLE, read=(1,)), {"token": "not", "count": 2, "total": 4}, seen(*FULL, read=(1,))
     ),
     "sees.read_many": Row(
-        seen(*TRIANGLE, read=(1, 3)), {"count": 2, "full": 1, "total": 4}, seen(*TRIANGLE, read=(3,))
+        seen(*TRIANGLE, read=(1, 3)), {"count": 2, "full": 1, "total": 4}, "sees.read_alone"
     ),
     "sees.rounded": Row(rounding(1e-7), {"count": 3, "total": 16}, rounding(1e-3)),
-    "sees.turned": Row(warned("gpt2", turn=True), outputs, warned("openai-gpt", turn=True)),
-    "sees.unturned": Row(warned("openai-gpt", turn=True), {}, warned("gpt2", turn=True)),
+    "sees.turned": Row(warned("gpt2", turn=True), outputs, "sees.unturned"),
+    "sees.unturned": Row(warned("openai-gpt", turn=True), {}, "sees.turned"),
     "sees.causal_though": Row(
         warned("gpt_neo", "gpt_neo", is_causal=False), {"key": "is_causal"}, warned("gpt2", is_causal=False)
     ),

@@ -56,7 +56,7 @@ ROWS: dict[str, Row] = {
     "warnings.typed": Row(warned("the [SEP] film"), {"token": "[SEP]"}, warned("the film")),
     "warnings.nothing": Row(warned(" "), {"total": 2}, warned("the")),
     "warnings.long": Row(warned(LONG), cut, warned(WHOLE)),
-    "warnings.cut_last": Row(warned(LONG), cut, warned(LONG, side="left")),
+    "warnings.cut_last": Row(warned(LONG), cut, "warnings.cut_first"),
     "warnings.cut_first": Row(warned(LONG, side="left"), cut, warned(LONG)),
     "warnings.parts": Row(spelled("不好"), {"letters": 2, "count": 6, "total": 8}, spelled("café 好 films")),
     "words.description": Row(
