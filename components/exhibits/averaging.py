@@ -139,7 +139,6 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
         legend=legend_html(*(item.format(colour, mark, text) for (colour, _, mark), text in signs))
         + Markup("").join(map(hint_html, hints)),
         about=say("evidence.averaging_axis"),
-        least_width=draw.name_width(names.values()) + LEAST * len({row.task for row in rows}),
     )
 
 
@@ -169,16 +168,17 @@ def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:
         title = {"title": draw.axis_title(say("evidence.averaging_axis"))} if middle else {}
         axes[f"xaxis{draw.axis_number(index)}"] = {**SCALE, **title}
         axes[f"yaxis{draw.axis_number(index)}"] = draw.row_axis(ticks, showticklabels=index == 0)
+    left = draw.name_width(names.values())
     frame = draw.layout(
         height=len(ticks) * HIGH + TOP + BOTTOM,
-        margin={"l": draw.name_width(names.values()), "r": 12, "t": TOP, "b": BOTTOM},
+        margin={"l": left, "r": 12, "t": TOP, "b": BOTTOM},
         hovermode="closest",
         grid={"rows": 1, "columns": len(tasks), "pattern": "independent", "xgap": 0.04},
         annotations=titles,
         shapes=bands,
         **axes,
     )
-    return draw.Figure(traces, frame)
+    return draw.Figure(traces, frame, left + LEAST * len(tasks))
 
 
 AVERAGING = Exhibit("averaging", averaging, plotted=True, applies=lambda known: bool(Averages(known).rows))

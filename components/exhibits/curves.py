@@ -51,7 +51,6 @@ def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
         figure=curves_figure(lines, centring, say) if comparison.cells else None,
         above="".join(map(hint_html, hints)),
         about=about,
-        least_width=LEAST_WIDTH,
     )
 
 
@@ -90,7 +89,7 @@ def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> dra
         _trace(line, draw.MARKS[place % len(draw.MARKS)], DASHES[place // len(draw.MARKS) % len(DASHES)], say)
         for place, line in enumerate(lines)
     ]
-    return draw.Figure(traces, frame)
+    return draw.Figure(traces, frame, LEAST_WIDTH)
 
 
 def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:

@@ -24,10 +24,14 @@ Part = dict[str, Any]  # a part of a layout: a shape, an axis, a text
 
 @dataclass(frozen=True)
 class Figure:
-    """Traces and the layout that they stand in; texts in them are escaped HTML."""
+    """Traces and the layout that they stand in; texts in them are escaped HTML.
+
+    ``least_width``: pixels below which it scrolls in its box.
+    """
 
     data: Sequence[Trace]
     layout: Mapping[str, Any]
+    least_width: int = 0
 
     def to_json(self) -> str:
         """JSON that can stand in a script of a page: no < in it, and null for what is no finite number."""
@@ -271,12 +275,7 @@ def heat_map(
         shapes=[*([framed] if framed else []), *texts["shapes"]],
         annotations=texts["annotations"],
     )
-    return Figure([cells], frame)
-
-
-def least_width(view: View) -> int:
-    """Pixels below which such a heat map scrolls in its box."""
-    return LEFT + 14 + COLUMN * len(view.labels)
+    return Figure([cells], frame, LEFT + 14 + COLUMN * total)
 
 
 def cells_frame(layer: int, first: int, last: int) -> Part:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, State
-from components.exhibits.draw import DIVERGING, Figure
+from components.exhibits.draw import Figure
 from components.exhibits.view import CENTRED, LAYER, shorten, visible, word
 from components.markup import render
 from components.texts import Sentence, Texts
@@ -123,8 +123,8 @@ class Shown:
     Escaped HTML: ``above`` stands under the heading, ``action`` before that where the page can be clicked,
     ``html`` is the exhibit itself where it is no figure, ``legend`` stands below.
 
-    ``data``: its numbers, columns named in the language. ``least_width``: pixels below which the figure
-    scrolls in its box. ``codes``: programs, one for each title in the exhibit's ``codes``.
+    ``data``: its numbers, columns named in the language. ``codes``: programs, one for each title in the
+    exhibit's ``codes``.
     """
 
     heading: str = ""
@@ -137,7 +137,6 @@ class Shown:
     action: str = ""
     about: str = ""
     scale: str = ""
-    least_width: int = 0
     codes: tuple[str, ...] = ()
 
 
@@ -246,9 +245,7 @@ def exhibit_parts(exhibit: Exhibit[S], subject: S, say: Texts, state: State) -> 
     return *((above, *cut, *[""] * (PIECES - len(cut))) if cut else ()), f"{shown.html}{shown.legend}"
 
 
-def scale_html(
-    name: str, stops: Sequence[Sequence[object]] = DIVERGING, ends: tuple[str, str] = ("−1", "1")
-) -> Markup:
+def scale_html(name: str, stops: Sequence[Sequence[object]], ends: tuple[str, str]) -> Markup:
     """The colours between two ``ends``, behind the ``name`` of what they say; ``stops`` are a plot's."""
     return render("scale", name=name, stops=stops, ends=ends)
 

@@ -127,7 +127,6 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
         above=hint_html(say.together(hints)) + scale_html(colour, stops, (marks[0], marks[2])),
         about=naming.asked_line(analysis, say),
         scale=colour,
-        least_width=draw.least_width(view),
     )
 
 
@@ -267,7 +266,6 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
         above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades(first.random), ends)}",
         about=say("trace.about", asked=naming.asked_line(first, say), text=other),
         scale=scale,
-        least_width=draw.least_width(view),
     )
 
 

@@ -183,7 +183,6 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
         above="".join(map(hint_html, (*agreement[:1], say("matters.hint")))),
         legend=_legend(given, methods, view, say),
         about=naming.asked_line(analysis, say),
-        least_width=draw.token_width(view) + COLUMN * len(methods),
     )
 
 
@@ -213,7 +212,7 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
         titles.append({**title, "align": "left", "text": "<br>".join(lines), "showarrow": False})
     frame = draw.token_rows(view, say, TOP, 14, **axes)
     frame["annotations"] += titles
-    return draw.Figure(traces, frame)
+    return draw.Figure(traces, frame, draw.token_width(view) + COLUMN * total)
 
 
 def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Trace:
@@ -379,7 +378,6 @@ def attentions(given: Importance, state: State, say: Texts) -> Shown:
         above=hint_html(which) + scale,
         about=naming.asked_line(given.analysis, say),
         scale=colour,
-        least_width=draw.least_width(view),
     )
 
 

@@ -245,7 +245,6 @@ def confusion(found: Found, _: State, say: Texts) -> Shown:
         data=titled_frame(columns, say),
         figure=_confusion_figure(found, say),
         about=found.name(found.best, say),
-        least_width=len(names) * LEAST + 180 if len(names) > 6 else 0,
     )
 
 
@@ -281,7 +280,7 @@ def _confusion_figure(found: Found, say: Texts) -> draw.Figure:
         ),
         yaxis=draw.row_axis(ticks, title=draw.axis_title(say("lab.given"))),
     )
-    return draw.Figure([heat], frame)
+    return draw.Figure([heat], frame, len(names) * LEAST + 180 if len(names) > 6 else 0)
 
 
 def misses(found: Found, _: State, say: Texts) -> Shown:

@@ -169,7 +169,6 @@ def _drawn(shown: Shown, given: Origin, say: Texts) -> Shown:
         about=naming.asked_line(given.analysis, say),
         legend=hint_html(Markup(say.together(hints))),
         scale=say("trace.colour"),
-        least_width=draw.least_width(view),
     )
 
 

@@ -275,7 +275,6 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
         above=ordinary_scale(scale, say),
         about=naming.asked_line(analysis, say),
         scale=scale,
-        least_width=draw.least_width(view),
     )
 
 

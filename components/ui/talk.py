@@ -31,7 +31,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, OneOf, State
-from components.exhibits.draw import Figure
 from components.exhibits.exhibit import Exhibit, Panel, Shown, exhibit_html
 from components.exhibits.report import figured, section
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
@@ -194,7 +193,7 @@ def lower(shown: Shown) -> Shown:
         return shown
     high = shown.figure.layout["height"]
     layout = {**shown.figure.layout, "height": min(high, max(HIGHEST, round(CLOSER * high)))}
-    return replace(shown, figure=Figure(shown.figure.data, layout))
+    return replace(shown, figure=replace(shown.figure, layout=layout))
 
 
 def _card(html: str) -> Markup:
