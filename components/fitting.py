@@ -18,7 +18,7 @@ from pydantic.dataclasses import dataclass as validated
 
 from components.errors import PoolscopeError
 from components.texts import Sentence
-from components.types import Floats, Ints
+from components.types import Floats, Ints, as_json
 
 MINE = "mine"  # what a visitor's own head is called in a query
 TABLE = "your own table"  # what it is for; languages have a name for it
@@ -191,20 +191,16 @@ def stage_json(stage: Stage) -> dict[str, Any]:
 
 def fit_json(fit: Fit, notes: tuple[Sentence, ...]) -> dict[str, Any]:
     """A Fit in plain JSON types, with what was noted of its table. N rows, K classes."""
-    return {
-        "rows": [_flat(asdict(row)) for row in fit.ranking],
-        "majority": fit.majority,
-        "shuffled": asdict(fit.shuffled),
-        "words": _flat(asdict(fit.words)),
-        "n": len(fit.table.texts),
-        "classes": list(fit.classes),
-        "folds": fit.plan.folds,
-        "learning_curve": [_flat(asdict(point)) for point in fit.curve],
-        "confusion": fit.confusion.tolist(),
-        "errors": [asdict(miss) for miss in fit.misses],
-        "head": fit.head,
-        "warnings": [str(note) for note in (*notes, *fit.warnings)],
-    }
+    return as_json(
+        fit,
+        "rows majority shuffled words n classes folds=plan.folds learning_curve confusion errors=misses head "
+        "warnings",
+        rows=[_flat(asdict(row)) for row in fit.ranking],
+        words=_flat(asdict(fit.words)),
+        n=len(fit.table.texts),
+        learning_curve=[_flat(asdict(point)) for point in fit.curve],
+        warnings=[str(note) for note in (*notes, *fit.warnings)],
+    )
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

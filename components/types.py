@@ -329,7 +329,8 @@ class ByCentring:
 
     def of(self, centring: Centring) -> Floats:
         """(L + 1, ...) at every layer."""
-        return {"plain": self.plain, "centred": self.centred, "standardised": self.standardised}[centring]
+        found: Floats = getattr(self, centring)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,8 +380,7 @@ class Analysis:
 
     def cosines(self, centring: Centring) -> Floats:
         """Cosines to the reference at every layer: (L + 1, T)."""
-        every = {"plain": self.similarity, "centred": self.centred, "standardised": self.standardised}
-        return every[centring]
+        return ByCentring(self.similarity, self.centred, self.standardised).of(centring)
 
     @property
     def reference(self) -> int | None:

@@ -20,10 +20,10 @@ from components.model.encoding import Encoded, encode, numbered
 from components.model.files import ADAPTER, OWN_CODE, body, failing
 from components.model.files import folder as here
 from components.model.ordinary import Numbers, Ordinary, Similar
-from components.model.pooling import POOLINGS, Pooling, States
+from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
-from components.model.reads import Head, Pooled, Reading
+from components.model.reads import Head, Reading
 from components.model.stacked import Stacked
 from components.texts import Named, Sentence
 from components.types import SWAP, SWAP_LAYER, Declaration, Floats, ProblemType, Query, TaskSpec, Tokens
@@ -40,29 +40,23 @@ def swaps(backbone: Backbone, pooling: str) -> bool:
     return pooling != NATIVE and not (through and pooling == POOLER)
 
 
-def pooled(pooling: Pooling, states: States) -> Pooled:
-    """The vector of other final hidden states: (B, T, D) -> (B, D'). Lower layers stay as they are."""
-    return lambda hidden: pooling(states.ending(hidden))
-
-
-def swapped_head(head: Head, vector: Pooled) -> Head:
-    """The own head with a pooled ``vector`` (B, D) in its own's place: every final hidden state is set to it.
-
-    Exact for a head that reads one position or an average.
-    """
-    return lambda hidden: head(vector(hidden)[:, None].expand_as(hidden))
-
-
 def behind_pooling(backbone: Backbone, pooling: str, probe: Probe | None, states: States, own: Head) -> Head:
     """The head that is asked, behind a pooling of ``states``: (B, T, D) -> (B, K).
 
     ``own``: the checkpoint's own, behind the pass that they are of; it is asked where there is no ``probe``.
+    Where it is given another vector, every final hidden state is set to that: exact for a head that reads one
+    position or an average. Lower layers stay as they are.
     """
-    vector = pooled(POOLINGS[pooling], states)
+
+    def vector(hidden: Tensor) -> Tensor:
+        return POOLINGS[pooling](states.ending(hidden))  # (B, D')
+
     if probe is not None:
         classifier = linear(probe)
         return lambda hidden: classifier(vector(hidden))
-    return swapped_head(own, vector) if swaps(backbone, pooling) else own
+    if swaps(backbone, pooling):
+        return lambda hidden: own(vector(hidden)[:, None].expand_as(hidden))
+    return own
 
 
 def linear(probe: Probe) -> Head:

@@ -22,46 +22,19 @@ import torch
 from cachetools import LRUCache
 from safetensors import safe_open
 from torch import Tensor, nn
-from transformers import (
-    AutoConfig,
-    AutoModel,
-    AutoModelForCausalLM,
-    AutoModelForSequenceClassification,
-    AutoTokenizer,
-    PreTrainedConfig,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.models import auto
 
 from components.errors import PoolscopeError
-from components.model import files
+from components.model import cut as cuts
+from components.model import files, internals
 from components.model.adapter import read_adapter
 from components.model.backbone import Backbone, Provenance
-from components.model.cut import (
-    NOISES,
-    Inputs,
-    body_alone,
-    find_cut,
-    find_final_norm,
-    find_pooler,
-    logits,
-    noise_like,
-    per_token,
-    replay,
-    run,
-)
+from components.model.cut import Inputs
 from components.model.declaration import read_declaration
 from components.model.declared import Declared, read_declared
 from components.model.files import RefusalError, Version
-from components.model.internals import (
-    classifying_types,
-    filled,
-    forget_kernels,
-    repeatable,
-    seeded,
-    text_config,
-    without_weights,
-)
+from components.model.internals import classifying_types, repeatable, seeded
 from components.model.stacked import Stacked, stacked_names
 from components.model.tracing import trace
 from components.types import BackboneSpec
@@ -110,8 +83,8 @@ def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -
     config = read_config(folder)
     head = _declared_head(place, config)
     with opened(folder) as tensors:
-        kind = AutoModelForCausalLM if head is not None and head.says.asked else AutoModel
-        empty = skeleton(config, AutoModelForSequenceClassification if head is None else kind)
+        kind = auto.AutoModelForCausalLM if head is not None and head.says.asked else auto.AutoModel
+        empty = skeleton(config, auto.AutoModelForSequenceClassification if head is None else kind)
         if adapter is not None and (labels := adapter.labels(empty)):
             config.num_labels = labels
             empty = skeleton(config)
@@ -119,7 +92,7 @@ def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -
         check_enough(tensors, empty)
         make_room(size(empty))
         with files.foreign("refusals.unfit"), seeded():  # weights that are lacking are drawn alike every time
-            model, info = filled(empty, tensors)
+            model, info = internals.filled(empty, tensors)
     adapted = None
     if adapter is not None:
         info, adapted = adapter.merge(model, info)
@@ -167,7 +140,7 @@ def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
 def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:
     """Tokenizer in ``folder``, made by transformers without code of its own."""
     with files.foreign("refusals.tokenizer"):
-        tokenizer = AutoTokenizer.from_pretrained(
+        tokenizer = auto.AutoTokenizer.from_pretrained(
             folder, config=config, trust_remote_code=False, local_files_only=True
         )
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
@@ -183,10 +156,10 @@ def read_config(folder: Path) -> PreTrainedConfig:
     files.check_stated(files.checked_object(folder / files.CONFIG), classifying_types().__contains__)
     check_tokenizer(folder)
     with files.foreign("refusals.config"):
-        config: PreTrainedConfig = AutoConfig.from_pretrained(
+        config: PreTrainedConfig = auto.AutoConfig.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True
         )
-        forget_kernels(config)  # a config may name one on the hub, which is code
+        internals.forget_kernels(config)  # a config may name one on the hub, which is code
     return config
 
 
@@ -198,10 +171,10 @@ def check_tokenizer(folder: Path) -> None:
 
 
 def skeleton(
-    config: PreTrainedConfig, kind: type[Any] = AutoModelForSequenceClassification
+    config: PreTrainedConfig, kind: type[Any] = auto.AutoModelForSequenceClassification
 ) -> PreTrainedModel:
     """A model of this ``kind`` on torch's meta device: every shape, and no memory for the weights."""
-    with files.foreign("refusals.unbuilt"), without_weights():
+    with files.foreign("refusals.unbuilt"), internals.without_weights():
         model: PreTrainedModel = kind.from_config(config, dtype=torch.float32, trust_remote_code=False)
     return model
 
@@ -305,18 +278,18 @@ def assembled(
         if hasattr(config, "use_cache"):
             config.use_cache = False  # one pass needs no key-value cache
     example = _tried(model, tokenizer)
-    cut = find_cut(model, example)
+    cut = cuts.find_cut(model, example)
     if cut is None:
-        raise RefusalError("refusals.unmoved", largest=NOISES[-1])
+        raise RefusalError("refusals.unmoved", largest=cuts.NOISES[-1])
     return Backbone(
         spec=spec,
         model=model,
         tokenizer=tokenizer,
         cut=cut,
-        pooler=find_pooler(model, cut, example),
-        final_norm=find_final_norm(model, cut, example),
-        per_token=per_token(model, cut, example),
-        body_alone=body_alone(model, cut, example),
+        pooler=cuts.find_pooler(model, cut, example),
+        final_norm=cuts.find_final_norm(model, cut, example),
+        per_token=cuts.per_token(model, cut, example),
+        body_alone=cuts.body_alone(model, cut, example),
         limit=_limit(model, tokenizer),
         provenance=provenance(model, cut, example, info),
     )
@@ -358,7 +331,7 @@ def _tried(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[s
 
 def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
     """The longest input in tokens: the smaller of what tokenizer and config state, within bounds."""
-    positions = getattr(text_config(model), "max_position_embeddings", None) or 0
+    positions = getattr(internals.text_config(model), "max_position_embeddings", None) or 0
     reserved = 0  # positions that no token gets: some models count from the padding's id + 1
     for module in model.modules():
         padding, weight = getattr(module, "padding_idx", None), getattr(module, "weight", None)
@@ -385,8 +358,8 @@ def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Map
     head: set[str] = set()  # the tensors that it uses
     if drawn:
         with torch.no_grad(), repeatable(model):
-            kept = run(model, cut, inputs)
-            calls = trace(model, lambda hidden: replay(model, cut, kept, hidden), kept.hidden[-1])
+            kept = cuts.run(model, cut, inputs)
+            calls = trace(model, lambda hidden: cuts.replay(model, cut, kept, hidden), kept.hidden[-1])
         head.update(name for call in calls for name in call.weights)
     rest = {name: tensor for name, tensor in drawn.items() if name not in head}
     return Provenance(
@@ -410,12 +383,12 @@ def _move(model: PreTrainedModel, inputs: Inputs, tensors: list[nn.Parameter]) -
     """Tell whether the logits depend on any of these: they are changed together for a moment."""
     before = [tensor.data for tensor in tensors]
     with torch.no_grad(), repeatable(model):
-        plain = logits(model, inputs)
+        plain = cuts.logits(model, inputs)
     try:
         for tensor in tensors:
-            tensor.data = tensor.data + noise_like(tensor)
+            tensor.data = tensor.data + cuts.noise_like(tensor)
         with torch.no_grad(), repeatable(model):
-            return not torch.equal(logits(model, inputs), plain)
+            return not torch.equal(cuts.logits(model, inputs), plain)
     finally:
         for tensor, old in zip(tensors, before, strict=True):
             tensor.data = old

@@ -11,7 +11,6 @@ from torch import Tensor
 from components.model.cut import noise_like
 
 Head = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> logits (B, K)
-Pooled = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> one vector each (B, D')
 
 NOISE = 30.0  # standard deviations: enough to win a maximum or wake a dead ReLU, but for a chance of 2^-D
 LOUD = 10_000.0  # the same where nothing was heard of it: some ReLUs sleep deep
