@@ -11,6 +11,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
+from components.inference.engine import Engine
+from components.settings import Settings
 from components.types import BackboneSpec
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
@@ -81,3 +83,8 @@ def catalogue(folder: Path, places: Mapping[str, Path], more: str = "") -> Path:
     file = folder / "backbones.toml"
     file.write_text("\n".join([more, *lines]), encoding="utf-8")
     return file
+
+
+def engine_on(folder: Path, places: Mapping[str, Path]) -> Engine:
+    """The engine on the checkpoints at these places, whose catalogue is written in a folder."""
+    return Engine(Settings(catalogue=catalogue(folder, places)))

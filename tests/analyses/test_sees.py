@@ -1,6 +1,8 @@
 """The square of who sees whom is what moves in transformers alone; planted squares have their shapes."""
 
+import tomllib
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,38 +23,15 @@ from tests.families.cases import FACTS, ByHand
 from tests.plain import SPECS, load_plain
 from tests.tiny import checkpoint
 
+TABLES = tomllib.loads(Path(__file__).with_name("sees.toml").read_text(encoding="utf-8"))
 TEXT, PAIR = "not good", "the film is"
 WORDS = "the film is not good at all , not good !"  # of the tiny tokenizer: 13 tokens with both ends
 
 
-def square(*rows: str) -> Any:
-    return np.array([[one == "1" for one in row] for row in rows])
-
-
-@pytest.mark.parametrize(
-    ("rows", "shape", "window"),
-    [
-        (("1",), "all", None),
-        (("11", "11"), "all", None),
-        (("10", "11"), "causal", None),
-        (("10", "01"), "window", 1),
-        (("11", "01"), "other", None),
-        (("00", "11"), "other", None),
-        (("000", "000", "000"), "other", None),
-        (("100", "110", "111"), "causal", None),
-        (("110", "110", "111"), "prefix", None),
-        (("100", "110", "011"), "window", 2),
-        (("110", "111", "011"), "window", 3),
-        (("111", "011", "001"), "other", None),
-        (("1100", "1110", "1111", "1111"), "other", None),  # all before, one after
-        (("1110", "1110", "1110", "1111"), "prefix", None),
-        (("1100", "1110", "0111", "0011"), "window", 3),
-        (("1000", "1100", "0110", "0011"), "window", 2),
-        (("1000", "1100", "1110", "1011"), "other", None),  # a gap
-    ],
-)
-def test_the_shape_is_the_one_that_was_planted(rows: tuple[str, ...], shape: str, window: int | None) -> None:
-    assert shape_of(square(*rows)) == (shape, window)
+@pytest.mark.parametrize(("rows", "shape", "window"), TABLES["shapes"])
+def test_the_shape_is_the_one_that_was_planted(rows: list[str], shape: str, window: int) -> None:
+    square = np.array([list(map(int, row)) for row in rows], dtype=bool)
+    assert shape_of(square) == (shape, window or None)
 
 
 @pytest.mark.parametrize(
@@ -85,26 +64,13 @@ def looked(spec: BackboneSpec, text: str = WORDS, turn: bool = False) -> Sees:
         return look(examine(backbone, Query(spec.key, text)), turn)
 
 
-SLIDING = {"layer_types": ["sliding_attention"] * 2}
-
-
-@pytest.mark.parametrize(
-    ("family", "settings", "shape", "window", "warned"),
-    [
-        ("gpt2", {"is_causal": False}, "all", None, ()),  # as its config says
-        ("gpt_neo", {"is_causal": False}, "causal", None, ("sees.causal_though",)),  # all the same
-        ("gemma3_text", {"use_bidirectional_attention": True}, "all", None, ()),
-        ("mistral", {"sliding_window": 3}, "window", 5, ()),  # two layers, each two back
-        ("modernbert", {"local_attention": 4, **SLIDING}, "window", 9, ()),
-        ("gemma3_text", {"sliding_window": 2, **SLIDING}, "window", 3, ()),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("case", TABLES["settings"], ids=itemgetter("family"))
 def test_settings_of_a_config_are_what_is_seen(
-    tiny_family: Callable[..., BackboneSpec], family: str, settings: Any, shape: str, window: Any, warned: Any
+    tiny_family: Callable[..., BackboneSpec], case: dict[str, Any]
 ) -> None:
-    found = looked(tiny_family(family, **settings))
-    assert (found.shape, found.window, tuple(one.key for one in found.warnings)) == (shape, window, warned)
+    found = looked(tiny_family(case["family"], **case["settings"]))
+    assert (found.shape, found.window) == (case["shape"], case.get("window"))
+    assert [one.key for one in found.warnings] == case.get("warned", [])
 
 
 def test_a_window_is_as_wide_as_layers_and_config_make_it(

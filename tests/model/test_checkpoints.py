@@ -19,18 +19,16 @@ from components.analyses.measuring.importance import weigh
 from components.analyses.measuring.sees import look
 from components.errors import PoolscopeError
 from components.fitting import Plan
-from components.inference.engine import Engine
 from components.model.backbone import batch_states
 from components.model.cut import replay, run
 from components.model.examine import examine
 from components.model.loading import Checkpoints, is_constant, load, size
 from components.model.pooling import POOLINGS
-from components.settings import Settings
 from components.texts import Sentence
 from components.types import BackboneSpec, Query
 from tests.plain import KEYS, SPECS
 from tests.tables import reviews
-from tests.tiny import WORDS, catalogue, change, checkpoint, reweigh, tokenizer
+from tests.tiny import WORDS, change, checkpoint, engine_on, reweigh, tokenizer
 
 TABLES = tomllib.loads(Path(__file__).with_name("problems.toml").read_text(encoding="utf-8"))
 QUESTION = Query("x", "the film is not good at all")
@@ -179,7 +177,7 @@ def test_a_row_that_the_model_fails_on_costs_that_row_of_a_table(tmp_path: Path)
     assert np.flatnonzero(whole.any(axis=1)).tolist() == [2, 3, 5]
     plain = reviews(40)
     table = replace(plain, texts=(texts[2], *plain.texts[1:]))
-    engine = Engine(Settings(catalogue=catalogue(tmp_path, {"odd": tmp_path / "odd"})))
+    engine = engine_on(tmp_path, {"odd": tmp_path / "odd"})
     *_, fit = engine.fit(table, Plan(("odd",), ("mean",), folds=2))
     lost = 1 + sum("bad" in text.split() for text in table.texts)
     assert f"the model fails on {lost} of 40 rows (index out of range" in " ".join(map(str, fit.warnings))

@@ -24,16 +24,14 @@ from components.model.declaration import ACTIVATIONS, METHODS, OLDER, read_decla
 from components.model.declared import read_declared
 from components.model.files import RefusalError, version
 from components.model.files import folder as folder_of
-from components.settings import Settings
 from components.types import BackboneSpec, Declaration, Query
 from tests.analyses.test_export import printed
 from tests.plain import SPECS, load_plain
-from tests.tiny import change, reweigh
+from tests.tiny import change, engine_on, reweigh
 from tests.vectors import features
 
 TABLES = tomllib.loads(Path(__file__).with_name("declared.toml").read_text(encoding="utf-8"))
 KEY, WIDTH = "bert-sentiment", 128  # the width of all bundled bodies
-ENTRY = '[{0}]\ntitle = "{0}"\npath = "{0}"\ntask = ""\n'
 TEXTS = ("good", "The plot is thin, but the actors are a delight.", "not good, not good at all")
 POOLING, DENSE, ENCODING = "1_Pooling", "2_Dense", "config_sentence_transformers.json"
 MODULES, LENGTHS = "modules.json", "sentence_bert_config.json"
@@ -63,8 +61,7 @@ def encode(folder: Path, text: str) -> np.ndarray:
 
 def engine_of(folder: Path, *keys: str) -> Engine:
     """The engine on the checkpoints of these names in a folder."""
-    (folder / "backbones.toml").write_text("\n".join(map(ENTRY.format, keys)))
-    return Engine(Settings(catalogue=folder / "backbones.toml"))
+    return engine_on(folder, {key: folder / key for key in keys})
 
 
 def equals_encode(folder: Path) -> None:

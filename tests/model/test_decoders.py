@@ -20,11 +20,10 @@ from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
-from components.settings import Settings
 from components.types import Analysis, BackboneSpec, Query
 from tests.families.cases import boundless
 from tests.plain import SPECS, load_plain
-from tests.tiny import catalogue, change
+from tests.tiny import change, engine_on
 
 KINDS = ("gpt2", "llama", "qwen3", "gemma3_text", "mistral", "phi")
 TEXT = "not good"
@@ -41,7 +40,7 @@ def unpadded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Engine, Path]:
     folder = tmp_path_factory.mktemp("unpadded") / "gpt2"
     shutil.copytree(SPECS["gpt2-sentiment"].location, folder)
     change(folder / "config.json", pad_token_id=None)
-    return Engine(Settings(catalogue=catalogue(folder.parent, {"gpt2": folder}))), folder
+    return engine_on(folder.parent, {"gpt2": folder}), folder
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,13 +17,8 @@ from sentence_transformers.base.model import BaseModel
 from sentence_transformers.base.modules import Dense, Normalize, Router, Transformer
 from sentence_transformers.cross_encoder.modules import LogitScore
 from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
-from sentence_transformers.sentence_transformer.modules import (
-    Dropout,
-    LayerNorm,
-    Pooling,
-    StaticEmbedding,
-    WeightedLayerPooling,
-)
+from sentence_transformers.sentence_transformer import modules as parts
+from sentence_transformers.sentence_transformer.modules import Dropout, LayerNorm, Pooling
 from sentence_transformers.sparse_encoder.modules import SpladePooling
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
@@ -31,13 +27,13 @@ from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.declaration import read_declaration
 from components.model.files import RefusalError
-from components.settings import Settings
 from components.types import Declaration, Query
 from tests.analyses.test_export import printed
 from tests.families.cases import boundless, tiny_config
-from tests.tiny import SIZE, WORDS, catalogue, change, checkpoint, reweigh, tokenizer
+from tests.tiny import SIZE, WORDS, change, checkpoint, engine_on, reweigh, tokenizer
 from tests.vectors import features
 
+TABLES = tomllib.loads(Path(__file__).with_name("heads.toml").read_text(encoding="utf-8"))
 TEXTS = (("the film is good", "a man sleeps , not bad"), ("the film is not good at all", ""))
 TOKENS = {"module_input_name": "token_embeddings"}
 SCORES, PLAIN = {"module_output_name": "scores"}, nn.Identity()
@@ -52,7 +48,7 @@ def scored(labels: int = 1, poolings: Any = "cls", width: int = 32) -> Modules:
 
 
 def mixed() -> Modules:
-    weighted = WeightedLayerPooling(32, num_hidden_layers=2, layer_start=1)
+    weighted = parts.WeightedLayerPooling(32, num_hidden_layers=2, layer_start=1)
     nn.init.uniform_(weighted.layer_weights, 0.2, 1.0)
     return weighted, Pooling(32, "mean")
 
@@ -113,8 +109,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def asked(folder: Path) -> Engine:
-    places = {key: folder / key for key in (*KINDS, "pylate", "unknown", "infinite")}
-    return Engine(Settings(catalogue=catalogue(folder, places)))
+    return engine_on(folder, {key: folder / key for key in (*KINDS, "pylate", "unknown", "infinite")})
 
 
 def told(engine: Engine, key: str, text: str = TEXTS[1][0], **more: Any) -> tuple[Any, dict[str, str]]:
@@ -199,16 +194,7 @@ def test_a_head_of_its_own_behind_no_module_is_no_declaration(asked: Engine) -> 
     assert {spec.key: spec for spec in asked.backbones()}["own"].declared is None
 
 
-ROUTES: list[dict[str, Any]] = [
-    {"structure": 5},
-    {"structure": {"document": ["../1_Pooling"]}},
-    {"structure": {"document": [["document_0_Dense"]]}},
-    {"structure": {"query": ["query_0_Dense"]}},
-    {"types": {"document_0_Dense": "os.system", "document_1_Normalize": "os.system"}},
-]
-
-
-@pytest.mark.parametrize("stated", ROUTES, ids=str)
+@pytest.mark.parametrize("stated", TABLES["routes"], ids=str)
 def test_a_router_that_leads_elsewhere_is_refused(folder: Path, tmp_path: Path, stated: Any) -> None:
     shutil.copytree(folder / "routed", tmp_path / "routed")
     change(tmp_path / "routed" / "2_Router" / "router_config.json", **stated)
@@ -217,19 +203,19 @@ def test_a_router_that_leads_elsewhere_is_refused(folder: Path, tmp_path: Path, 
 
 
 def test_a_model_that_is_no_transformer_is_named_as_what_it_is(folder: Path, tmp_path: Path) -> None:
-    static = StaticEmbedding(tokenizer(), embedding_dim=8)
+    static = parts.StaticEmbedding(tokenizer(), embedding_dim=8)
     routes: Any = {"query": [static], "document": [Transformer(str(folder / "bert")), Pooling(32)]}
     table, router = "one row for each token, whose mean", "begins with a Router, which leads queries"
     made = {"static": (static, table), "model2vec": (static, table), "routed": (Router(routes), router)}
     for key, (module, _) in made.items():
         SentenceTransformer(modules=[module], device="cpu").save(str(tmp_path / key))
     (tmp_path / "model2vec" / "config.json").write_text('{"model_type": "model2vec"}', "utf-8")
-    engine = Engine(Settings(catalogue=catalogue(tmp_path, {key: tmp_path / key for key in made})))
+    engine = engine_on(tmp_path, {key: tmp_path / key for key in made})
     for key, (_, says) in made.items():
         with pytest.raises(PoolscopeError, match=says):
             told(engine, key)
     model = next((tmp_path / "routed").glob("document_0_*"))  # which can be asked by itself
-    alone = Engine(Settings(catalogue=catalogue(tmp_path, {"one": model})))
+    alone = engine_on(tmp_path, {"one": model})
     assert told(alone, "one")[0].backbone.key == "one"
 
 
@@ -269,30 +255,15 @@ LEFT_OUT = {"skiplist_tasks": ["query"], "keep_only_token_ids": [4], "skiplist_w
 def test_tokens_that_are_left_out_otherwise_are_refused(folder: Path, tmp_path: Path, key: str) -> None:
     place = shutil.copytree(folder / "colbert", tmp_path / "colbert")
     change(next(place.glob("*_MultiVectorMask")) / "config.json", **{key: LEFT_OUT[key]})
-    engine = Engine(Settings(catalogue=catalogue(tmp_path, {"colbert": place})))
+    engine = engine_on(tmp_path, {"colbert": place})
     with pytest.raises(PoolscopeError, match=key):
         engine.ask("maxsim", Query("colbert", *TEXTS[0]))
 
 
-BODIES = ("albert", "deberta-v2", "distilbert", "longformer", "modernbert", "mpnet", "xlm-roberta", "xlnet")
-DECODERS = (
-    "bloom",
-    "cohere",
-    "gemma2",
-    "gemma3_text",
-    "granite",
-    "llama",
-    "mamba",
-    "mistral",
-    "opt",
-    "qwen3",
-)
-
-
 @pytest.mark.families
-@pytest.mark.parametrize("family", [*BODIES, *DECODERS])
+@pytest.mark.parametrize("family", [*TABLES["bodies"], *TABLES["decoders"]])
 def test_heads_behind_bodies_of_other_families(tmp_path: Path, family: str) -> None:
-    make, task = (AutoModelForCausalLM, word) if family in DECODERS else (AutoModel, {})
+    make, task = (AutoModelForCausalLM, word) if family in TABLES["decoders"] else (AutoModel, {})
     torch.manual_seed(0)
     model = make.from_config(tiny_config(family))
     for name, parameter in model.named_parameters():
@@ -305,7 +276,7 @@ def test_heads_behind_bodies_of_other_families(tmp_path: Path, family: str) -> N
     last = Dense(width, 1, activation_function=PLAIN, **SCORES)
     behind = [LogitScore(4, 5)] if task else [Pooling(width), last]
     CrossEncoder(modules=[first, *behind], device="cpu").save(str(tmp_path / family))
-    engine = Engine(Settings(catalogue=catalogue(tmp_path, {family: tmp_path / family})))
+    engine = engine_on(tmp_path, {family: tmp_path / family})
     theirs = CrossEncoder(str(tmp_path / family), device="cpu")
     expected = theirs.predict([TEXTS[0]], activation_fn=PLAIN)
     found, warnings = told(engine, family, TEXTS[0][0], text_pair=TEXTS[0][1])

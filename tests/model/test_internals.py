@@ -17,22 +17,9 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
+from components.model import internals
 from components.model.examine import examine
-from components.model.internals import (
-    CAPTURERS,
-    CAPTURING,
-    KERNELS,
-    InternalsMovedError,
-    acting_hooks,
-    flatten,
-    forget_capturing,
-    forget_kernels,
-    hands_out,
-    plain_copy,
-    repeatable,
-    tables,
-    tensors,
-)
+from components.model.internals import InternalsMovedError, repeatable
 from components.model.loading import load
 from components.types import Analysis, BackboneSpec, Query
 from tests.families.cases import boundless, tiny_model
@@ -49,7 +36,7 @@ def test_whatever_a_module_is_given_stands_in_its_tables() -> None:
     module = nn.Module()
     module.register_buffer("numbers", torch.zeros(2), persistent=False)
     module.part, module.word = nn.Linear(1, 1), "before"
-    found = {name: value for table in tables(module) for name, value in table.items()}
+    found = {name: value for table in internals.tables(module) for name, value in table.items()}
     says = MOVED.format("the tables of a module")
     assert found["numbers"] is module.numbers, says
     assert found["part"] is module.part, says
@@ -113,20 +100,20 @@ def test_a_copy_has_no_hook_of_any_kind_and_the_module_keeps_its_own() -> None:
         if "full_backward" not in name or "pre" in name:  # there are two kinds that exclude each other
             getattr(module, name)(hook)
     before = {name: dict(table) for name, table in vars(module).items() if isinstance(table, dict)}
-    copy = plain_copy(module)
+    copy = internals.plain_copy(module)
     copy(torch.ones(2, requires_grad=True)).sum().backward()
     copy.load_state_dict(copy.state_dict())
     assert ran == [], MOVED.format("the tables of hooks")
     assert {name: dict(table) for name, table in vars(module).items() if isinstance(table, dict)} == before
-    assert acting_hooks(copy) == []
-    assert len(acting_hooks(module)) == 2
+    assert internals.acting_hooks(copy) == []
+    assert len(internals.acting_hooks(module)) == 2
 
 
 def test_a_copy_keeps_what_is_tied_together_and_makes_its_weights() -> None:
     module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     module[1].weight = module[0].weight
     prune.random_unstructured(module[0], "bias", amount=2)
-    copy = plain_copy(module.train())
+    copy = internals.plain_copy(module.train())
     assert copy[1].weight is copy[0].weight
     assert not copy.training
     assert not any(weight.requires_grad for weight in copy.parameters())
@@ -139,22 +126,22 @@ def test_the_outputs_of_transformers_are_taken_apart_and_rebuilt() -> None:
     assert find_spec("torch.utils._pytree"), MOVED.format("torch.utils._pytree")
     one, two = torch.zeros(1), torch.ones(1)
     output = BaseModelOutput(last_hidden_state=one, hidden_states=(one, two))
-    leaves, rebuild = flatten({"output": output, "flag": True})
-    assert [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)] == list(tensors(output))
+    leaves, rebuild = internals.flatten({"output": output, "flag": True})
+    assert [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)] == list(internals.tensors(output))
     again = rebuild([two if leaf is one else leaf for leaf in leaves])
     assert isinstance(again["output"], BaseModelOutput), MOVED.format("how outputs are registered")
     assert again["output"].last_hidden_state is two
     assert again["flag"] is True
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", internals.KERNELS)
 def test_no_kernel_is_left_and_nothing_is_loaded_where_kernels_are_named_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """A plain attribute of that name could be set, and nobody would read it."""
     config = BertConfig(**{name.removeprefix("_"): "somebody/kernel"})
     assert getattr(config, name) == "somebody/kernel", MOVED.format("what a config.json calls a kernel")
-    forget_kernels(config)
+    internals.forget_kernels(config)
     assert getattr(config, name) is None
     spec = checkpoint(tmp_path / "good")
     monkeypatch.setattr(PreTrainedConfig, name, None)
@@ -168,13 +155,13 @@ def test_nothing_is_loaded_where_a_part_keeps_its_kernel(monkeypatch: pytest.Mon
 
     config = Parted()
     config.inner = BertConfig(attn_implementation="somebody/kernel")
-    forget_kernels(config)
+    internals.forget_kernels(config)
     assert config.inner._attn_implementation is None
     unreached = property(lambda _self: None, lambda _self, _value: None)
     config.inner = BertConfig(attn_implementation="somebody/kernel")
     monkeypatch.setattr(Parted, "_attn_implementation", unreached, raising=False)
     with pytest.raises(InternalsMovedError, match=r"has moved the setter of Parted\._attn_implementation"):
-        forget_kernels(config)
+        internals.forget_kernels(config)
 
 
 def test_a_model_remembers_that_it_hands_out_its_layers_and_can_forget_it() -> None:
@@ -187,13 +174,13 @@ def test_a_model_remembers_that_it_hands_out_its_layers_and_can_forget_it() -> N
     assert capturing() == []
     model(**inputs, output_hidden_states=True)
     assert capturing() != []
-    assert all(map(hands_out, capturing())), MOVED.format(CAPTURERS)
+    assert all(map(internals.hands_out, capturing())), MOVED.format(internals.CAPTURERS)
     for module in model.modules():
         module._forward_hooks.clear()
-    forget_capturing(model)
+    internals.forget_capturing(model)
     again = model(**inputs, output_hidden_states=True).hidden_states
-    assert len(again) == 3, MOVED.format(CAPTURING)
-    assert not hands_out(lambda *_: None)
+    assert len(again) == 3, MOVED.format(internals.CAPTURING)
+    assert not internals.hands_out(lambda *_: None)
 
 
 LOADING = f"""
