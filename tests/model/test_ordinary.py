@@ -27,7 +27,6 @@ from tests.tiny import checkpoint
 
 SENTENCES: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text("utf-8"))["sentences"]
 PAIRS = [*zip(SENTENCES[:11], SENTENCES[11:22], strict=True), *((twice, twice) for twice in SENTENCES[22:])]
-COUNTED = tomllib.loads(Path(__file__).with_name("ordinary.toml").read_text("utf-8"))["counted"]
 LAST = ("xlnet", "gpt2")  # families whose token in the place of [CLS] is the last one
 KEYS = ("bert-sentiment", "xlnet-sentiment")
 WAYS: tuple[Centring, ...] = ("plain", "centred", "standardised")
@@ -79,20 +78,6 @@ def test_what_is_asked_is_compared_with_all_tokens_and_held_against_those_of_oth
         np.testing.assert_allclose(given.ordinary.of(way)[layer], quantiles, atol=1e-5)
         area = mannwhitneyu(mine.round(6), others.round(6)).statistic / len(mine) / len(others)
         assert given.area.of(way)[layer] == pytest.approx(area, abs=2e-4), (way, layer)
-
-
-@pytest.mark.parametrize(("key", "text", "above", "area"), COUNTED)
-def test_so_many_tokens_are_above_the_band_and_so_often_one_is_above_one_of_others(
-    engine: Engine, key: str, text: str, above: list[int], area: list[float]
-) -> None:
-    given = engine.ask("analyze", Query(key, text))
-    for layer, count in enumerate(above):
-        _, mine, others = beside(key, text, "", "cls", layer, "plain")
-        assert (mine > np.quantile(others, 0.95)).sum() == count
-        assert (others < mine[:, None]).mean() == pytest.approx(area[layer], abs=0.006)
-    own = np.delete(given.similarity, given.tokens.cls, axis=1)
-    assert (own > given.ordinary.plain[:, 2:]).sum(axis=1).tolist() == above
-    assert given.area.plain.tolist() == pytest.approx(area, abs=0.006)
 
 
 def test_a_sentence_of_our_own_is_not_beside_itself(loaded: Callable[[str], Backbone]) -> None:

@@ -24,7 +24,6 @@ from components.settings import Settings
 from components.types import Query
 from tests.plain import load_plain
 from tests.tiny import checkpoint
-from tests.vectors import features
 
 TABLES = tomllib.loads(Path(__file__).with_name("queries.toml").read_text(encoding="utf-8"))
 FAMILIES = ("bert", "gpt2")
@@ -151,14 +150,6 @@ def test_a_mistake_is_named(probed: Engine, case: dict[str, Any]) -> None:
     with pytest.raises(PoolscopeError) as caught:
         probed.ask("analyze", Query("bert", TEXTS[0], **case["fields"]))
     assert case["says"] in str(caught.value)
-
-
-def test_features_of_the_learned_poolings(folder: Path, probed: Engine) -> None:
-    flat = features(probed, "gpt2", TEXTS[:3], ["flatten"])["flatten"]
-    for row, text in zip(flat, TEXTS, strict=False):
-        np.testing.assert_allclose(row, flatten(hidden(folder / "gpt2", text)), atol=1e-5)
-    with pytest.raises(PoolscopeError, match="choose head probe"):
-        features(probed, "gpt2", TEXTS[:2], ["attention"])
 
 
 def test_what_is_written_comes_back_in_half_precision(tmp_path: Path) -> None:
