@@ -24,7 +24,7 @@ from components.analyses.fit.embedding import available, states
 from components.analyses.importance import SIMILARITY, rho_with_erasure
 from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone
-from components.model.examine import NATIVE, examine, pooled, swapped_head, swaps
+from components.model.examine import NATIVE, behind_pooling, examine, swaps
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, half, read_probe
@@ -294,8 +294,7 @@ def swap_answers(backbone: Backbone, examples: Examples) -> tuple[Mapping[str, I
     answers = {key: np.empty(len(examples), dtype=np.int64) for key in given}
     for rows, found in batches:
         for key, labels in answers.items():
-            head = found.reads.head
-            read = head if key == NATIVE else swapped_head(head, pooled(POOLINGS[key], found))
+            read = behind_pooling(backbone, key, None, found, found.reads.head)
             labels[rows] = read(found.hidden).argmax(dim=1).numpy()
     return answers, first_alike({key: vectors(batches, key) for key in given})
 

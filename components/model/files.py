@@ -13,8 +13,8 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from traceback import clear_frames, format_tb
 from types import MappingProxyType
@@ -33,16 +33,9 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"  # names the parts of weights that are split
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-PIECES = ("sentencepiece.model", "sentencepiece.bpe.model")
-VOCABULARIES = (TOKENIZER, "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model", *PIECES)
-ADDED = (
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "merges.txt",
-    "entity_vocab.json",
-    "chat_template.jinja",
-)
-TOKENIZER_FILES = (*VOCABULARIES, TOKENIZER_CONFIG, *ADDED)  # it may read these; one of VOCABULARIES it must
+KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+VOCABULARIES: tuple[str, ...] = tuple(KNOWN["vocabularies"])
+TOKENIZER_FILES = (*VOCABULARIES, *KNOWN["added"])  # it may read these; one of VOCABULARIES it must
 MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
 ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set
 ROUTER = "router_config.json"  # which modules another one leads to
@@ -60,29 +53,17 @@ MB = 1_000_000
 SHOWN = 200  # characters of somebody else's message
 LACKING = ("allocate memory", "bad_alloc", "out of memory")  # in what torch says where an allocation failed
 FOLDERS = re.compile(r"(?<!\w)/(?:[^\s/'\"`]+/)+")
-FORBIDDEN_KEYS = {  # keys of a config that make transformers use more than this config and these weights
-    "quantization_config": "refusals.quantised",
-    "configuration_files": "refusals.elsewhere",
-    "transformers_weights": "refusals.elsewhere",
-    "fusion_config": "refusals.fusion",
-}
 OWN_CODE = "auto_map"  # names Python files beside the config
 COUNT = re.compile(r"(layer|block|head|expert|group|stage|level|depth|hash|repeat|label)(s|es|_num|_sizes)?$")
 LARGEST_COUNT = 20_000  # of layers, heads: lists of that length are made while a config is parsed
 LABELS = 1_000  # each costs a backward pass through the head: 5,000 take a minute
 LABEL_COUNTS = ("num_labels", "_num_labels")
 LARGEST_NUMBER = 2**24  # of anything else, positions for example; a rotary base ("theta") is no size
-PROBLEMS: Mapping[str, ProblemType] = MappingProxyType(
-    {
-        "single_label_classification": "single_label",
-        "multi_label_classification": "multi_label",
-        "regression": "regression",
-    }
-)
+PROBLEMS: Mapping[str, ProblemType] = MappingProxyType(KNOWN["problems"])
 VOCABULARY_BYTES = 64 * MB  # of a vocabulary of 262,144 tokens: 35 MB
 DEPTH = 32  # levels of nesting
 READ = (".json", ".txt", ".model", ".jinja")  # what a tokenizer may read, by suffix
-KEYS = Path(__file__).with_name("tokenizer_keys.toml")
+KEYS = frozenset(chain.from_iterable(KNOWN["keys"].values()))  # which may be stated; others may lead away
 SENTENCEPIECE = "sp_model_kwargs"  # handed to sentencepiece, which reads "model_file"
 NOTHING: tuple[object, ...] = (None, "", [], {})
 LONGEST_KEY = 60  # characters of a key that are shown
@@ -444,8 +425,8 @@ def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
 def _check_plain(raw: dict[str, Any]) -> None:
     """Refuse a config or a tokenizer's that leads to code or to other files."""
     for _depth, key, value in walk(raw):
-        if key in FORBIDDEN_KEYS and value:
-            raise RefusalError(FORBIDDEN_KEYS[key])
+        if key in KNOWN["forbidden"] and value:
+            raise RefusalError(KNOWN["forbidden"][key])
 
 
 def _check_labels(raw: dict[str, Any]) -> None:
@@ -464,18 +445,11 @@ def _check_labels(raw: dict[str, Any]) -> None:
             raise RefusalError("refusals.long_label", length=longest, most=LABEL)
 
 
-@cache
-def allowed() -> frozenset[str]:
-    """The keys that may be stated; all others may lead away from the folder."""
-    groups = tomllib.loads(KEYS.read_text("utf-8"))["keys"]
-    return frozenset(key for group in groups.values() for key in group)
-
-
 def check_keys(file: str, settings: dict[str, Any]) -> None:
     """Refuse settings of a tokenizer, from ``file``, that state anything but what is known to be harmless."""
     _check_plain(settings)
     for key, value in settings.items():
-        known = key in allowed() or (key.endswith("_token") and isinstance(value, str | dict | bool))
+        known = key in KEYS or (key.endswith("_token") and isinstance(value, str | dict | bool))
         if not known and value not in NOTHING:
             raise RefusalError("refusals.tokenizer_key", file=file, key=key[:LONGEST_KEY])
     inner = settings.get(SENTENCEPIECE)

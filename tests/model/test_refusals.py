@@ -24,7 +24,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.examine import examine
-from components.model.files import RefusalError, allowed
+from components.model.files import KEYS, RefusalError
 from components.model.loading import load, read_config, read_tokenizer
 from components.types import BackboneSpec, Query
 from tests.serving import ROOT
@@ -334,7 +334,7 @@ def test_hostile_settings_open_nothing_outside(good: BackboneSpec, tmp_path: Pat
         shutil.copytree(good.location, copy)
     settings, refused = json.loads((folder / SETTINGS).read_text()), 0
     file = str(bait / TOKENIZER)
-    for number, key in enumerate((*TABLES["naming"], *sorted(allowed())[::9])):
+    for number, key in enumerate((*TABLES["naming"], *sorted(KEYS)[::9])):
         away = (file, f"../{TOKENIZER}", "../../..", f"file://{file}", [file], {"model_file": file})
         (folder / SETTINGS).write_text(json.dumps(settings | {key: away[number % len(away)]}))
         with watched() as opened:
