@@ -41,19 +41,12 @@ class QuestionsTab(Tab):
         self.cards = scripted_html("questions", elem_id="question-cards", html_template=cards)
         self.outputs = [self.cards, *self.elsewhere]
         self.own: list[Any] = [one.part for one in around.linked() if one.control.key in ("text", "pair")]
-        plain, own = (
-            (self.cards.select, self.ask_question, None),
-            (self.cards.input, self.ask_own, {*self.own}),
-        )
-        for event, ask, sent in (plain, own):
-            on([event], ask, sent, self.outputs, {**OF_MODEL, **PRIVATE}).then(None, js=TOLD, **PRIVATE)
+        for event, sent in ((self.cards.select, set[Any]()), (self.cards.input, {*self.own})):
+            coming = on([event], self.ask_question, sent, self.outputs, {**OF_MODEL, **PRIVATE})
+            coming.then(None, js=TOLD, **PRIVATE)
 
-    def ask_question(self, event: gr.EventData) -> Updates:
-        """Answer the question whose card was pressed."""
-        return self.ask_own({}, event)
-
-    def ask_own(self, given: Given, event: gr.EventData) -> Updates:
-        """Answer one about the visitor's own texts."""
+    def ask_question(self, given: Given, event: gr.EventData) -> Updates:
+        """Answer the question whose card was pressed; one about the visitor's own texts gets these."""
         key = getattr(event, "question", None)
         return self.show_answer(key, *map(given.get, self.own)) if key in self.keys else NOTHING
 
