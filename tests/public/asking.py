@@ -10,6 +10,11 @@ ANALYZE = "/gradio_api/call/v2/analyze"
 AT_ONCE = httpx.Limits(max_connections=250, max_keepalive_connections=0)
 
 
+def reported(query: str, session: str = "x") -> dict[str, str]:
+    """The body that asks for the report, or the passport, of a link."""
+    return {"query": query, "page": "https://example.org/", "session_hash": session}
+
+
 def client_of(url: str) -> httpx.Client:
     return httpx.Client(base_url=url, timeout=60)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, ask, client_of, heard
+from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, ask, client_of, reported
 from tests.public.conftest import WAITING
 from tests.public.faulty_app import SECRET
 from tests.serving import eventually
@@ -16,25 +16,27 @@ from tests.serving import eventually
 QUESTIONS = 200
 
 
-def posted(client: httpx.Client, headers: dict[str, str]) -> httpx.Response:
-    """The response to a question; its answer, if there is to be one, is waited for."""
-    response = client.post(ANALYZE, json=QUESTION, headers=headers)
-    if response.is_success:
-        heard(client, response.json()["event_id"])
-    return response
+LISTS = "backbones=first&backbones=pair&poolings=cls&poolings=mean&poolings=attention"
 
 
-def test_a_visitor_who_asks_too_often_is_told_when_again(faulty: httpx.Client) -> None:
-    """By their address, which nobody can make up; beside gradio's queue, too."""
-    spoofed = [{"X-Forwarded-For": f"1.1.1.{last}, 8.8.8.8"} for last in range(5)]
-    answers = [posted(faulty, headers) for headers in spoofed]
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 429]
+@pytest.mark.parametrize(
+    ("visitor", "path", "asked", "statuses"),
+    [
+        ("8.8.8.8", "/analyze", {**QUESTION, "backbone": "first"}, [200, 200, 200, 200, 429]),
+        ("8.8.7.7", "/report", reported("text=a&backbone=first"), [200, 200, 200, 200, 429]),
+        ("8.8.6.6", "/report", reported(f"tab=compare&compare_text=a&{LISTS}"), [200, 200, 429]),
+    ],
+)
+def test_a_visitor_who_asks_too_often_is_told_when_again(
+    faulty: httpx.Client, visitor: str, path: str, asked: dict[str, str], statuses: list[int]
+) -> None:
+    """By their address, which nobody can make up; a report counts as the question that it is."""
+    spoofed = [{"X-Forwarded-For": f"1.1.1.{last}, {visitor}"} for last in range(len(statuses))]
+    answers = [faulty.post(path, json=asked, headers=headers) for headers in spoofed]
+    assert [answer.status_code for answer in answers] == statuses
     wait = int(answers[-1].headers["retry-after"])
-    assert 0 < wait <= 15
+    assert 0 < wait <= 30
     assert f"try again in {wait} seconds" in answers[-1].json()["detail"]
-    asked = {**QUESTION, "backbone": "first"}
-    statuses = [faulty.post("/analyze", json=asked, headers=one).status_code for one in (spoofed[0], {})]
-    assert statuses == [429, 200]
 
 
 def test_a_fault_says_nothing_of_the_inside(faulty: httpx.Client, folder: Path) -> None:

@@ -9,15 +9,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.public.asking import reported
 from tests.resident import resident
 from tests.serving import eventually
 
 MUTE = 30  # reports that are asked for and not read: 5 MB each
 MB = 1_000_000
-
-
-def asked(query: str, session: str = "x") -> dict[str, str]:
-    return {"query": query, "page": "https://example.org/", "session_hash": session}
 
 
 @pytest.mark.parametrize(
@@ -31,35 +28,23 @@ def test_a_file_comes_in_the_language_of_the_page_that_asks(
     real: httpx.Client, page: str, query: str, said: str, wrong: str
 ) -> None:
     for path, language in (("/", "en"), ("/zh", "zh")):
-        sent = real.post(f"/{page}", json=asked(query), headers={"Referer": str(real.base_url.join(path))})
+        sent = real.post(f"/{page}", json=reported(query), headers={"Referer": str(real.base_url.join(path))})
         assert sent.headers["content-type"].startswith("text/html")
         assert sent.text.startswith(f'<!doctype html>\n<html lang="{language}')
         assert sent.text.endswith("</body></html>\n")
         assert said in sent.text
-    refused = real.post(f"/{page}", json=asked(wrong))
+    refused = real.post(f"/{page}", json=reported(wrong))
     assert refused.status_code == HTTPStatus.BAD_REQUEST
     assert refused.json()["detail"].startswith(f"{wrong.partition('=')[0]}: ")
-
-
-def test_a_report_counts_as_the_question_that_it_is(faulty: httpx.Client) -> None:
-    """Four questions in a minute, and a comparison takes as long as several."""
-    lists = "backbones=first&backbones=pair&poolings=cls&poolings=mean&poolings=attention"
-    for visitor, query, statuses in (
-        ("8.8.7.7", "text=a&backbone=first", [200, 200, 200, 200, 429]),
-        ("8.8.6.6", f"tab=compare&compare_text=a&{lists}", [200, 200, 429]),
-    ):
-        headers = {"X-Forwarded-For": visitor}
-        sent = [faulty.post("/report", json=asked(query), headers=headers) for _ in statuses]
-        assert [one.status_code for one in sent] == statuses
 
 
 def test_what_nobody_reads_takes_no_memory(real: httpx.Client, folder: Path) -> None:
     """Each would be 5 MB."""
     place = urlsplit(str(real.base_url))
-    assert real.post("/report", json=asked("text=first")).status_code == HTTPStatus.OK
+    assert real.post("/report", json=reported("text=first")).status_code == HTTPStatus.OK
     before, mute = resident(folder / "real.log")["page"], []
     for number in range(MUTE):
-        body = json.dumps(asked(f"text=number+{number}", f"mute{number}")).encode()
+        body = json.dumps(reported(f"text=number+{number}", f"mute{number}")).encode()
         head = f"POST /report HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         one = socket.socket()
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -73,4 +58,6 @@ def test_what_nobody_reads_takes_no_memory(real: httpx.Client, folder: Path) -> 
     assert len(begun) == 6
     assert before < 300 * MB  # torch and transformers alone take more
     assert grown < 40 * MB
-    eventually(lambda: real.post("/report", json=asked("text=last")).is_success, "no report is made any more")
+    eventually(
+        lambda: real.post("/report", json=reported("text=last")).is_success, "no report is made any more"
+    )

@@ -34,7 +34,7 @@ def page(results: Path) -> gr.Blocks:
 
 def presses_of(page: gr.Blocks, language: str = "") -> list[Any]:
     """Calls when a card is pressed whose question takes no text, and one whose question does."""
-    return [one for one in functions_of(page, language) if one.name in ("ask_question", "ask_own")]
+    return [one for one in functions_of(page, language) if one.name == "ask_question"]
 
 
 def tab_of(page: gr.Blocks, language: str = "") -> QuestionsTab:
@@ -77,7 +77,7 @@ def test_there_is_a_card_for_each_question_and_no_tab_where_none_can_be_answered
 def test_a_click_shows_the_state_that_was_measured(
     shown: QuestionsTab, classify: Classify, question: Question
 ) -> None:
-    updates, around = shown.ask_question(SimpleNamespace(question=question.key)), shown.around
+    updates, around = shown.ask_question({}, SimpleNamespace(question=question.key)), shown.around
     answer = answers_of(shown, updates)[question.key]
     assert answer == shown.answers.answer(question.key).card
     assert 'class="said"' in answer

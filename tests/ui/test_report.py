@@ -6,6 +6,7 @@ import re
 from base64 import b64decode
 from datetime import UTC, datetime
 from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -90,12 +91,8 @@ def test_hostile_text_stays_text() -> None:
 
 def test_a_comparison_has_one_too() -> None:
     given = comparison([[answer([0.9, 0.1]), answer([0.2, 0.8])], [answer([0.7, 0.3]), "it is too wide"]])
-    whole, away = (
-        Document(
-            "".join(report([COMPARISON], given, {}, lambda _: {"text": "a good film"}, Made(WHEN, link), SAY))
-        )
-        for link in (LINK, "")
-    )
+    tab: Any = SimpleNamespace(panels=[COMPARISON], facts=lambda *_: {"text": "a good film"})
+    whole, away = (Document(reported(tab, given, {}, link)) for link in (LINK, ""))
     assert (whole.scripts, list(whole.figures)) == (2, ["curves"])
     live, *cells = whole.links
     assert live == LINK
