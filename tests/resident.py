@@ -2,6 +2,9 @@
 
 import os
 from pathlib import Path
+from typing import Any
+
+from psutil import process_iter
 
 
 def resident(log: Path) -> dict[str, int]:
@@ -9,25 +12,11 @@ def resident(log: Path) -> dict[str, int]:
 
     The page's is the one that this process began: any may have the least number.
     """
-    taken = {one: _bytes(one) for one in begun_with("LOG", log)}
-    page = next(one for one in taken if b"PPid:\t%d\n" % os.getpid() in read(one / "status"))
-    return {"page": taken[page], "all": sum(taken.values())}
+    taken = [(one["ppid"] == os.getpid(), one["memory_full_info"].pss) for one in begun_with("LOG", log)]
+    return {"page": next(size for is_page, size in taken if is_page), "all": sum(size for _, size in taken)}
 
 
-def begun_with(name: str, value: Path) -> list[Path]:
-    """The folders in /proc of all processes with this in their environment."""
-    mark = f"{name}={value}".encode()
-    return [one for one in Path("/proc").glob("[0-9]*") if mark in read(one / "environ").split(b"\0")]
-
-
-def read(file: Path) -> bytes:
-    """A file of /proc, or nothing of a process that has ended, or is somebody else's."""
-    try:
-        return file.read_bytes()
-    except OSError:
-        return b""
-
-
-def _bytes(process: Path) -> int:
-    lines = read(process / "smaps_rollup").splitlines()
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(b"Pss:"))
+def begun_with(name: str, value: Path) -> list[dict[str, Any]]:
+    """What psutil says of all processes with this in their environment that have not ended."""
+    every = process_iter(["pid", "ppid", "environ", "cmdline", "memory_full_info"])
+    return [one.info for one in every if (one.info["environ"] or {}).get(name) == str(value)]

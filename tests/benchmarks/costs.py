@@ -43,7 +43,7 @@ def answers(engine: Engine, key: str) -> Mapping[str, Callable[[], object]]:
     noise = np.random.default_rng(0).normal(size=len(mean)).tolist()
     options = {"trace": {"other": OTHER}, "detect": {"vector": noise}, "detect_score": {"scores": [0.5]}}
     asked = {
-        name: partial(engine.ask, name, pair.get(name, query), **options.get(name, {})) for name in analyses()
+        one: partial(engine.ask, one, pair.get(one, query), **options.get(one, {})) for one in analyses()
     }
     return asked | {
         "no integrals": partial(asked["importance"], integrated=False),
@@ -54,9 +54,8 @@ def answers(engine: Engine, key: str) -> Mapping[str, Callable[[], object]]:
 def report() -> bool:
     """Print a line for each answer; gives whether every cost is within the factor."""
     engine, right = Engine(Settings(sources="bundled")), True
-    took = pd.DataFrame(
-        {spec.key: pd.Series(answers(engine, spec.key)).map(_milliseconds) for spec in engine.backbones()}
-    )
+    keys = [spec.key for spec in engine.backbones()]
+    took = pd.DataFrame({key: pd.Series(answers(engine, key)).map(_milliseconds) for key in keys})
     units = (took / took.loc["analyze"]).median(axis=1)
     print(f"On {len(took.columns)} checkpoints; bar {BAR:.0f} ms\n{'cost of':<16}     says    takes       ms")
     for name, each in took.iterrows():

@@ -189,9 +189,8 @@ def simulate(seed: int, winner: float) -> tuple[bool, bool, int]:
 
 def differences(tables: int) -> bool:
     """Print how often differences are claimed and intervals cover; gives whether both keep their bars."""
-    none, planted = (
-        np.mean([simulate(seed, winner) for seed in range(tables)], axis=0) for winner in (0.0, 1.2)
-    )
+    every = [[simulate(seed, winner) for seed in range(tables)] for winner in (0.0, 1.2)]
+    none, planted = np.mean(every, axis=1)
     false, power, coverage = none[0], planted[1], (none[2] + planted[2]) / (2 * COMBINATIONS)
     print(f"{tables} tables without a winner: a difference is claimed in {false:.1%} (bar: {WRONG:.0%})")
     print(f"{tables} tables with one: it is found, above all others, in {power:.1%}")

@@ -13,9 +13,12 @@ import os
 import signal
 import sys
 import time
+import tomllib
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
@@ -36,15 +39,8 @@ from components.ui.shell import Site, build
 from tests.serving import built
 
 BAR = 0.5  # seconds
-UNITS = (  # what a text repeats
-    "a", "1", "-", " ", "\n", "\r\n", "\t", ",", ".", ";", ":", "|", "'", '"', "\\", "%", "&", "=", "_",
-    "@", "\0", "(", "[", "{", '{"a":', "[1,", "<a>", "<!--", "&amp;", "](", "http://", "a@.", "1.", "1e9",
-    "1,2", '"a",', 'a" "', "not ", "Not, ", "isn't ", "np.f(", "dtype: ", '\\"', ',  "', "2020-01-01",
-    "%F0", "a=b&", "1 2\n", "a,b\n", '"a\n', "|a|b|\n", "+--+\n", '{"text":"a","label":"b"}\n',
-    "\u0301\u0316", "\u202e", "\ufdfa", "\U0001f600", "\u4e2d",
-)  # fmt: skip
-HEADS = ("", "b'", "[", '"', "text,label\na,", "__label__a")  # what stands before that
-ENDS = ("", "x", " x", '"')  # and behind: a pattern finds out late that it does not fit
+SENT = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+UNITS, HEADS, ENDS, GOOD = (SENT[name] for name in ("units", "heads", "ends", "good"))
 SHAPES = [
     *((head, unit, end) for head in HEADS for unit in UNITS for end in ENDS[:2]),
     *(("", unit, end) for unit in UNITS for end in ENDS[2:]),
@@ -53,27 +49,12 @@ FEW = [
     *(("", unit, ENDS[place % len(ENDS)]) for place, unit in enumerate(UNITS)),
     *((head, unit, "x"[: unit != " "]) for head in HEADS[1:] for unit in (" ", "a@.")),
 ]
-GOOD = {
-    **{"backbone": "bert-sentiment", "text": "good", "other": "bad", "vector": "1 2", "table": "text,label"},
-    **{"label": "label", "backbones": [], "poolings": []},
-}  # what endpoints need
 NOBODY: Any = None  # waits in a queue
 
 
-class Refusing:
-    """A runner that runs nothing."""
-
-    def run(self, job: Job) -> NoReturn:
-        raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
-
-    def open(self, first: Job | None) -> None:
-        """Nothing is made ready."""
-
-    def ready(self) -> bool:
-        return True
-
-    def close(self, seconds: float) -> None:
-        """Nothing is under way."""
+def refuse(job: Job) -> NoReturn:
+    """Run nothing."""
+    raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
 
 
 class Whatever(gr.EventData):
@@ -104,14 +85,9 @@ class Field:
 
     async def _send(self, value: str) -> None:
         values = [value if at == self.place else one for at, one in enumerate(self.good)]
-        given = (
-            [dict(zip(self.function.inputs, values, strict=True))] if self.function.inputs_as_dict else values
-        )
-        event = (
-            [Whatever(value)]
-            if any(one.annotation in EVENT_DATA for one in _taken(self.function).values())
-            else []
-        )
+        named = dict(zip(self.function.inputs, values, strict=True)) if self.function.inputs_as_dict else None
+        given = values if named is None else [named]
+        event = [Whatever(value)] * _takes_event(self.function)
         function = self.function.fn
 
         async def answered(_asker: object, *args: object) -> None:
@@ -136,17 +112,18 @@ def _taken(function: Any) -> dict[str, inspect.Parameter]:
     return dict(inspect.signature(function.fn).parameters)
 
 
+def _takes_event(function: Any) -> bool:
+    return any(one.annotation in EVENT_DATA for one in _taken(function).values())
+
+
 def fields(site: Site) -> Iterator[tuple[str, str, Callable[[str], object]]]:
     """List all that a visitor may send of the English page: a name, whose field it is, and what takes it."""
     for function in block_functions(site.page).values():
         if function.fn is None or function.page:
             continue
-        places: list[int | None] = [
-            place for place, part in enumerate(function.inputs) if not isinstance(part, gr.State)
-        ]
-        if any(one.annotation in EVENT_DATA for one in _taken(function).values()):
-            places.append(None)
-        for field in (Field(function, place) for place in places):
+        places = [at for at, part in enumerate(function.inputs) if not isinstance(part, gr.State)]
+        for place in (*places, *[None] * _takes_event(function)):
+            field = Field(function, place)
             yield field.name, str(field), field.send
     for document in DOCUMENTS.values():
         make = getattr(site.links["en"], document.name)
@@ -171,7 +148,8 @@ def text_of(shape: tuple[str, str, str], size: int) -> str:
 def report(limit: float | None) -> bool:
     """Print the worst of each field; gives whether none is above BAR."""
     settings = Settings(sources="any")
-    site = built(lambda: build(Desk(settings, Refusing())))
+    runner: Any = SimpleNamespace(run=refuse, ready=lambda: True)
+    site = built(lambda: build(Desk(settings, runner)))
     size = (MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES) // (1 if limit is None else 10)
     alike = defaultdict(list)
     for kind, name, send in fields(site):

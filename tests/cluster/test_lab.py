@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from psutil import Process
 
 from components.analyses.fit import Call, Steps, batches_of
 from components.analyses.fit.classifier import fold
@@ -42,7 +43,7 @@ def cluster(here: Steps) -> Iterator[Steps]:
     """A cluster of this machine's own, which ends with the tests."""
     with on_cluster("local", here) as steps:
         yield steps
-    assert _below(os.getpid(), "ray::") == []
+    assert _begun("ray::") == []
 
 
 def test_folds_on_a_cluster_are_those_of_one_process(cluster: Steps) -> None:
@@ -57,7 +58,7 @@ def test_a_worker_that_is_killed_midway_changes_no_vector(here: Steps, cluster: 
     call = Call("embed", Engine(Settings()).bring(BACKBONE), (POOLINGS, False), each)
     coming = cluster(call)
     first = next(coming)
-    os.kill(_below(os.getpid(), "ray::MapWorker")[0], signal.SIGKILL)
+    os.kill(_begun("ray::MapWorker")[0], signal.SIGKILL)
     found, expected = [first, *coming], [*here(call)]
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one.rows, other.rows)
@@ -82,13 +83,7 @@ def test_where_no_cluster_is_a_sentence_says_so(here: Steps) -> None:
         pass
 
 
-def _below(process: int, name: str) -> list[int]:
-    """The processes that ``process`` began, at any depth, whose command begins with ``name``."""
-    found, unseen = [], [process]
-    while unseen:
-        for thread in Path(f"/proc/{unseen.pop()}/task").glob("*/children"):
-            for child in map(int, thread.read_text().split()):
-                unseen.append(child)
-                if Path(f"/proc/{child}/cmdline").read_bytes().startswith(name.encode()):
-                    found.append(child)
-    return found
+def _begun(name: str) -> list[int]:
+    """The processes that this one began, at any depth, whose command begins with ``name``."""
+    every = (one.as_dict(["pid", "cmdline"]) for one in Process().children(recursive=True))
+    return [one["pid"] for one in every if (one["cmdline"] or [""])[0].startswith(name)]

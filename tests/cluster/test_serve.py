@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psutil import Process
 
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
@@ -23,7 +24,7 @@ from components.inference.engine import Desk, Engine
 from components.passports import main
 from components.settings import ASSETS, Settings
 from components.types import Query
-from tests.resident import begun_with, read
+from tests.resident import begun_with
 from tests.serving import ROOT, eventually, free_port
 from tests.tiny import catalogue, checkpoint
 
@@ -53,12 +54,11 @@ class Stage:
 
     def replicas(self) -> set[int]:
         """Their processes."""
-        return {one for one, command in self.processes().items() if b"ServeReplica" in command}
+        return {one for one, command in self.processes().items() if "ServeReplica" in " ".join(command)}
 
-    def processes(self) -> dict[int, bytes]:
+    def processes(self) -> dict[int, list[str]]:
         """All of the cluster, and their command lines."""
-        found = {int(one.name): read(one / "cmdline") for one in begun_with(MARK, self.temporary)}
-        return {process: command for process, command in found.items() if command}
+        return {one["pid"]: one["cmdline"] for one in begun_with(MARK, self.temporary) if one["cmdline"]}
 
 
 def outcome(analyst: Desk, name: str, query: Query, options: Mapping[str, Any]) -> Any:
@@ -164,5 +164,4 @@ def test_who_leaves_ends_the_work(stage: Stage) -> None:
 
 def _worked(process: int) -> float:
     """Seconds of a core that a process has had."""
-    ticks = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
-    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+    return sum(Process(process).cpu_times()[:2])

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from psutil import Process
 from pydantic import ByteSize
 
 from components.admission import ClosedError
@@ -126,11 +127,10 @@ def test_what_a_worker_came_to_is_said_in_a_sentence(
 @LINUX
 def test_torch_is_loaded_once_by_the_process_that_workers_are_copies_of(desk: Desk) -> None:
     assert desk.ask("analyze", Query(KEYS[0], TEXT)).predicted
-    workers = [Path(f"/proc/{worker._process.pid}") for worker in _pool(desk)._idle]
-    (begun_by,) = {(worker / "stat").read_text().rpartition(")")[2].split()[1] for worker in workers}
-    assert begun_by != str(os.getpid())
-    assert "libtorch_cpu" in Path(f"/proc/{begun_by}/maps").read_text()
-    assert len(list(Path(f"/proc/{begun_by}/task").iterdir())) == 1  # a copy has no thread but one
+    (begun_by,) = {Process(worker._process.pid).parent() for worker in _pool(desk)._idle}
+    assert begun_by != Process()
+    assert any("libtorch_cpu" in one.path for one in begun_by.memory_maps())
+    assert begun_by.num_threads() == 1  # a copy has no thread but one
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals make a worker stand still")
@@ -241,8 +241,7 @@ def test_resident_memory_stays_within_the_budget_and_comes_back(tmp_path: Path) 
     desk, resident = Desk(settings, workers), list[int]()
     for key in ("small", *keys):
         assert desk.ask("analyze", Query(key, FILM)).labels
-        pages = Path(f"/proc/{workers._idle[0]._process.pid}/statm").read_text().split()[1]
-        resident.append(int(pages) * os.sysconf("SC_PAGE_SIZE"))
+        resident.append(Process(workers._idle[0]._process.pid).memory_info().rss)
     workers.close()
     start, *grown = resident
     assert 150 * MB < max(grown) - start < 250 * MB
