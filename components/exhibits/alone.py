@@ -1,7 +1,5 @@
 """Answers of a head that reads one token to each other one: in a column of a plot, and in words."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from markupsafe import Markup

@@ -1,12 +1,10 @@
 """A comparison: what combinations of a backbone and a pooling answer to a text, or to two versions of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from markupsafe import Markup
@@ -127,7 +125,7 @@ class Comparison:
         return tuple(cell for compared in self.compared for cell in compared.cells)
 
     @cached_property
-    def versions(self) -> tuple[Comparison, ...]:
+    def versions(self) -> tuple[Self, ...]:
         """Each version by itself: one or two."""
         if self.after is None:
             return (self,)

@@ -1,7 +1,5 @@
 """Controls: values that a visitor sets on the page, each written into a link and read from one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher

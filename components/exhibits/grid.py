@@ -1,7 +1,5 @@
 """A comparison as a table of backbones by poolings, to see or to hear; in words; and its numbers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Findings on a visitor's own table: the ranking, what labels are worth, confusion and misses."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Each token's similarity to the reference: bars at one layer, a heat map of all, and the table of both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from math import ceil, floor

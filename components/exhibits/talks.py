@@ -1,7 +1,5 @@
 """Talks: the slides of a Markdown file, each with a caption, a permalink and notes, and their HTML."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

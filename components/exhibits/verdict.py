@@ -1,7 +1,5 @@
 """The verdict, one sentence on what the head reads and one on what it says; and a bar for each label."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 

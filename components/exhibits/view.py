@@ -1,7 +1,5 @@
 """Words for what is looked at: tokens, layers, numbers, what was asked, and the link that asks it alone."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -9,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
+from typing import Self
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -132,7 +131,7 @@ class View:
     names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, analysis: Analysis, state: State) -> View:
+    def of(cls, analysis: Analysis, state: State) -> Self:
         """An analysis as ``state`` says to look at it; at the last layer where it has no such layer."""
         layer, last = LAYER.of(state), analysis.layers
         return cls(analysis, layer if 0 <= layer <= last else last, CENTRED.of(state))

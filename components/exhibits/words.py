@@ -4,8 +4,6 @@ Words are such that no token lies in two. A word carries the spaces before it, s
 to one; the last carries those behind it, too.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
