@@ -101,19 +101,13 @@ def test_two_backbones_are_held_against_each_other_on_the_same_examples(task: st
         assert not row.pooling or probes[row.backbone] - probes[row.other] == pytest.approx(gained)
 
 
-FAIR = {  # what the question of fairness says where no difference counts
-    "en": (
-        "No winner is shown: of the differences between two backbones (10) none",
-        "choice of test examples",
-    ),
-    "zh": ("分不出胜负", "只反映测试样本的抽取"),
-}
-
-
-@pytest.mark.parametrize("tag", FAIR)
-def test_the_question_of_fairness_names_no_winner_where_no_difference_counts(tag: str) -> None:
+@pytest.mark.parametrize(
+    ("tag", "fair"),
+    [("en", "No winner is shown: of the differences between two backbones (10) none"), ("zh", "分不出胜负")],
+)
+def test_the_question_of_fairness_names_no_winner_where_no_difference_counts(tag: str, fair: str) -> None:
     said = re.sub(r"<[^>]+>|\u200b", "", answers(results=SHIPPED, language=tag).answer("fair").card)
-    assert all(one in said for one in FAIR[tag])
+    assert fair in said
     assert not re.search(r"first in|comes first|居首", said)
 
 

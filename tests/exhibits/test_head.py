@@ -72,16 +72,12 @@ def test_random_weights_are_named_and_a_constant_is_not_called_random() -> None:
     assert "body.pooler.dense.bias and classifier.bias: not in the checkpoint" in said(constant)
     assert "classifier.weight is not in the checkpoint: it was drawn at random" in said(constant)
     table = html(WEIGHTS, constant)
+    assert "another shape:lm_head.weight 30 × 8" in plain(table)
+    assert table.count("read from the checkpoint</td>") == 1
     assert table.count("newly initialised: one and the same number throughout</td>") == 2
     assert table.count('<strong class="random">newly initialised: random</strong>') == 1
     body = replace(given, analysis=replace(anatomy().analysis, body_trained=False))
     assert (first_untrained(body), first_untrained(anatomy())) == (-1, len(given.steps))
-
-
-def test_weights_with_their_origin_and_those_that_are_not_used() -> None:
-    trained, untrained = html(WEIGHTS, anatomy()), html(WEIGHTS, anatomy("untrained"))
-    assert trained.count("read from the checkpoint</td>") == 4
-    assert "another shape:lm_head.weight 30 × 8" in plain(untrained)
 
 
 def test_lines_that_ran_and_the_one_that_picks_are_marked() -> None:

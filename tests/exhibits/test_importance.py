@@ -97,14 +97,6 @@ def test_rho_is_bold_where_chance_does_not_give_as_much() -> None:
     assert f"±{chance_of(8):.2f}" in plain(shown.legend)
 
 
-def test_one_token_has_no_order() -> None:
-    one = given("last", "one")
-    assert not one.analysis.tokens.special.any()
-    assert not any(words in said(one) for words in ("is number", "any other"))
-    assert SAY("matters.no_rho") in plain(BARS.show(one, {}, SAY).above)
-    assert "bold" not in BARS.show(one, {}, SAY).legend
-
-
 @pytest.mark.parametrize("head", [0, HEADS])
 def test_attention_is_that_of_the_head_that_is_chosen_or_the_mean(head: int) -> None:
     one = given("pair", "not good", "a pair")
