@@ -5,8 +5,6 @@ It is JSON, comes with each question that it answers, and lies nowhere else. It 
 whoever wrote it, and nothing of it is run.
 """
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode
 from dataclasses import asdict, dataclass

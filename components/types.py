@@ -4,13 +4,11 @@ Axes: T tokens, D hidden width, L layers, K labels. One example has no batch axi
 Dataclasses that hold arrays compare by identity (``eq=False``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from math import isnan
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,7 +180,7 @@ class BackboneSpec:
         """The title in the language of ``say``."""
         return say.name(self.title)
 
-    def renamed(self, say: Texts) -> BackboneSpec:
+    def renamed(self, say: Texts) -> Self:
         """Put its title and note into the language of ``say``."""
         return replace(self, title=self.said(say), note=say.name(self.note))
 

@@ -1,7 +1,5 @@
 """The answer to a query, and those to many queries of one text, all from one forward pass."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The nouns of a head taken apart: its weights, the steps that ran, the lines of its source."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

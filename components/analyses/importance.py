@@ -1,10 +1,8 @@
 """The noun of importance: several things that are called the importance of a token, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,7 +59,7 @@ class Importance:
     agreement: Mapping[str, float | None]
     warnings: tuple[Sentence, ...]
 
-    def with_integral(self, parts: Sequence[Integral]) -> Importance:
+    def with_integral(self, parts: Sequence[Integral]) -> Self:
         """Add integrated gradients, of all their parts."""
         values: Floats = np.sum([part.values for part in parts], axis=0)
         known = rho_with_erasure("integrated_gradients", values, self.erasure, self.analysis)

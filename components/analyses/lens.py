@@ -1,7 +1,5 @@
 """The noun of the lens: what a head says of every hidden state in the place of the vector that it takes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

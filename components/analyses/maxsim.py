@@ -1,7 +1,5 @@
 """The noun of late interaction: which token of one text matches which of another, token by token."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb

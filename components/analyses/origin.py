@@ -1,7 +1,5 @@
 """The noun of an origin: the word that an answer hangs on most, and where what it says is, layer by layer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator
 from dataclasses import dataclass, replace

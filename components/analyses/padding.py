@@ -1,7 +1,5 @@
 """The noun of a padding audit: what a model says of one text alone, padded, and in a batch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 Nothing in it depends on when or where it was issued: the same files give the same passport.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ programs what it does, its result is a frozen dataclass with ``to_json``. From t
 the job that a worker or a cluster runs, the key under which the same is answered once, and its price.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

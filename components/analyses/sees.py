@@ -1,7 +1,5 @@
 """The noun of who sees whom: which tokens each final hidden state depends on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

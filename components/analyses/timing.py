@@ -1,7 +1,5 @@
 """The noun of a timing: how long an answer takes with one pooling and with another, measured by turns."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The noun of a trace: what the change from one text to another carries, hidden state by hidden state."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

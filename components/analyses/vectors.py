@@ -1,7 +1,5 @@
 """Vectors that somebody pastes, in any form in which programs, servers and spreadsheets write numbers."""
 
-from __future__ import annotations
-
 import binascii
 import json
 import math

@@ -4,8 +4,6 @@ Light to import. Their config may be anybody's: peft is handed what adapter.toml
 it imports modules, or reads files. Weights are read from safetensors alone.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

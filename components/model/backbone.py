@@ -1,7 +1,5 @@
 """Backbone: a loaded model with its tokenizer, and what poolings may look at."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,14 +1,12 @@
 """The catalogue: TOML files of backbones and tasks -> their specs. Reads files only, never a network."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from safetensors import SafetensorError
@@ -52,7 +50,7 @@ class Entry(BaseModel):
     preload: bool = False
 
     @model_validator(mode="after")
-    def _one_source(self) -> Entry:
+    def _one_source(self) -> Self:
         if (self.path is None) == (self.hub is None):
             raise ValueError("give either path or hub")
         if (self.hub is None) != (self.revision is None):

@@ -15,15 +15,13 @@ another input in its place, the model says what it says of that input. What runs
 if the model says the same without it.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import count, islice
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -58,7 +56,7 @@ class Pass:
     handed: Mapping[nn.Module, Any]
     left_out: int
 
-    def upmost(self, layers: int) -> Pass:
+    def upmost(self, layers: int) -> Self:
         """The same with no more than so many layers, from the last one down."""
         more = max(len(self.hidden) - layers, 0)
         return replace(self, hidden=self.hidden[more:], left_out=self.left_out + more)

@@ -7,8 +7,6 @@ reads (the ``config_keys`` of its modules, and the settings of ``encode``); what
 warning, such as an unknown activation, is refused here.
 """
 
-from __future__ import annotations
-
 import string
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Weights are read from safetensors alone.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Device: where a model's weights are. It alone computes there: what measures knows the CPU, and doubles."""
 
-from __future__ import annotations
-
 import os
 
 import torch

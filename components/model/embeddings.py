@@ -1,7 +1,5 @@
 """Input embeddings of the tokens of a text: where a model looks them up, and others in their place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

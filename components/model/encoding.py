@@ -4,8 +4,6 @@ Tokenizers of the tokenizers library tell where in the text each token stands. T
 of their tokens only what follows from the ids is known.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy

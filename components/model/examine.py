@@ -1,7 +1,5 @@
 """Query -> Examined on a loaded backbone: one pass, then a head alone: the own, a swap of it, or a probe."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

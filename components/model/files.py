@@ -5,8 +5,6 @@ library, is bounded by the worker process that loads it (`inference.workers`): i
 is told so in a sentence.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

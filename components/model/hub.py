@@ -4,8 +4,6 @@ Which is decided before anything large is downloaded. huggingface_hub downloads 
 process of its own that can be killed: `main`. A download that is cancelled keeps the files that are whole.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

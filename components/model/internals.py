@@ -1,7 +1,5 @@
 """Internals of torch and transformers that Poolscope needs, and neither promises to keep."""
 
-from __future__ import annotations
-
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ config as it parses it. The model is built without a number of its weights first
 transformers as tensors, never as a folder: so nothing else, a pickle or an adapter, can be found there.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import math

@@ -5,11 +5,9 @@ what cosines of unrelated tokens are there (Ethayarajh 2019), and a few dimensio
 decide most of it (Timkey and van Schijndel 2021).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +36,7 @@ class Layer:
     lengths: Numbers
 
     @classmethod
-    def of(cls, states: Numbers, kind: type[np.floating[Any]]) -> Layer:
+    def of(cls, states: Numbers, kind: type[np.floating[Any]]) -> Self:
         """Keep states (N, D) as numbers of this ``kind``; a dimension that never changes is divided by 1."""
         mean, deviation = states.mean(axis=0), states.std(axis=0)
         deviation = np.where(deviation > LEAST * np.abs(mean), deviation, 1.0)
@@ -92,7 +90,7 @@ class Ordinary:
     ids: tuple[list[int], ...]
 
     @classmethod
-    def of(cls, batches: Sequence[tuple[Sequence[Numbers], Ints, Ints]]) -> Ordinary:
+    def of(cls, batches: Sequence[tuple[Sequence[Numbers], Ints, Ints]]) -> Self:
         """Keep S sentences in batches: L + 1 times (B, T, D), (B,) where [CLS] stands, and ids (B, T).
 
         Only layers that every sentence has are kept. They are in half precision where they are many.

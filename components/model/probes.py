@@ -5,8 +5,6 @@ the pooling that learns one, ``task/pooling/query``; those of a probe on a layer
 the embeddings (0), under ``task/pooling/layer/weight`` and so on. This module is light: it needs no torch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Queries that a visitor may ask: every field of a Query is checked here, and nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The states that a head reads: measured by changing the final hidden states, never looked up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 

@@ -3,8 +3,6 @@
 sentence-transformers keeps the head of a cross-encoder there: a pooling and layers, or the logits of a word.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import Any

@@ -4,8 +4,6 @@ A head is run once from chosen hidden states while every torch function that it 
 these remain the ones through which the logits depend on the hidden states: what lies between, and no more.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What is called importance is what transformers, captum and scipy give of it, used by hand."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """What padding changes is what transformers alone says of the same text padded by its own tokenizer."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """A passport says what transformers alone says of the same checkpoint, and the same of the same files."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tomllib

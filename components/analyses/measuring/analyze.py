@@ -1,7 +1,5 @@
 """The answer to an examined query; and the vectors that poolings make of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace

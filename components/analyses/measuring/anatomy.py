@@ -5,8 +5,6 @@ points the head of a language model (nostalgebraist 2020). The norm between the 
 there is one, is applied to every layer.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

@@ -7,8 +7,6 @@ does the same, and the layers are then compared with the head itself, on random 
 method is read from the module that defines it, so that a new one can be exported as it is.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Importance of tokens, as it is called: each of several answers, and how far they agree with erasure."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Late interaction: two texts are run one by one, and their final hidden states compared token by token."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn.functional import normalize
 

@@ -1,7 +1,5 @@
 """Origin of an answer: its words masked in turn, then the trace to the text without one of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial

@@ -4,8 +4,6 @@ Which side is padded, and whether a model counts its positions from the padding,
 named here. Each cause is told only where a change of that alone shows it.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

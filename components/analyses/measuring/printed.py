@@ -1,7 +1,5 @@
 """Numbers of vectors as they were printed or stored: how far rounding may have moved each of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The square of who sees whom: each token's embedding is changed, and the final states are looked at."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import nullcontext
 

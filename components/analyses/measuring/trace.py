@@ -4,8 +4,6 @@ One hidden state of a text is set to that of another text, and all that lies abo
 patching, as in causal mediation analysis (Vig et al. 2020) and causal tracing (Meng et al. 2022).
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence

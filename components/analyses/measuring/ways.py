@@ -3,8 +3,6 @@
 What it does not add is typed, as a text that it reads as those very tokens.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
