@@ -1,10 +1,12 @@
 """An Analyst without torch: made-up but reproducible numbers, and classifiers of every odd kind."""
 
 import re
+import tomllib
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,30 +22,26 @@ from tests.ui.fake_answers import XSS, made, probabilities, single
 
 STEPS = 5  # news of a download
 LABELS = ("negative", "positive")
+TOPICS = [f"topic {number}" for number in range(40)]
+TOLD = Path(__file__).with_name("fake.toml").read_text("utf-8").replace("'TOPICS'", str(TOPICS)[1:-1])
+DATA = tomllib.loads(TOLD)
 
 
-def _spec(
-    key: str, title: str, labels: tuple[str, ...] = LABELS, texts: int = 1, **more: Any
-) -> BackboneSpec:
-    given: dict[str, Any] = {"task": "made up", "note": "made-up numbers", "source": "local", "location": key}
-    given |= {"architecture": "FirstForSequenceClassification", "labels": labels, "texts": texts, **more}
-    return BackboneSpec(key=key, title=title, **given)
+def _told(given: Any) -> Any:
+    """What the file says, with tuples for lists, and with markup."""
+    if isinstance(given, str):
+        return given.replace("MARKUP", XSS)
+    if isinstance(given, dict):
+        return {key: _told(value) for key, value in given.items()}
+    return tuple(map(_told, given)) if isinstance(given, list) else given
 
 
-def _far(key: str, title: str, size: int | None, licence: str, location: str) -> BackboneSpec:
-    hub = {"source": "hub", "location": location, "revision": "0" * 40, "licence": licence, "size": size}
-    return _spec(key, title, architecture="FarForSequenceClassification", **hub)
+def _spec(key: str, **more: Any) -> BackboneSpec:
+    return BackboneSpec(**_told({**DATA["spec"], "key": key, "location": key, **more}))
 
 
-LISTED = (
-    _far("far", "Far away · sentiment", 268_064_743, "Apache-2.0", "org/far"),
-    _far("near", "Near by · sentiment", 91_600_000, "MIT", "org/near"),
-    _far("broken", "Half-way · sentiment", 1_450_000_000, "MIT", "org/broken"),
-    _far("markup", XSS, 5_000_000, XSS, XSS),
-)
-FINDABLE = (
-    _far("org/found", "org/found", None, "", "org/found"),
-    _far("org/markup", f"org/{XSS}", 1_000, f"[x](javascript:pwn()) {XSS}", XSS),
+LISTED, FINDABLE = (
+    tuple(_spec(**{**DATA["hub"], **one}) for one in DATA[of]) for of in ("listed", "findable")
 )
 
 
@@ -94,38 +92,15 @@ class Kind:
 
     spec: BackboneSpec
     layers: int = 2
-    brackets: tuple[str, str] | None = ("[CLS]", "[SEP]")  # special tokens around texts, or none at all
+    brackets: tuple[str, ...] = ("[CLS]", "[SEP]")  # special tokens around texts, or none at all
     problem_type: nouns.ProblemType = "single_label"
     trained: bool = True
 
 
-FIRST = ("sentiment", "topic", "paraphrase")  # tasks that there are probes for
-LAST = {"probed": FIRST[1:2], "architecture": "LastForSequenceClassification"}
-TOPICS = tuple(f"topic {number}" for number in range(40))
-EMOTIONS = ("joy", "anger", "trust", "fear")
-KINDS = (
-    Kind(_spec("first", "First token · sentiment", probed=FIRST)),
-    Kind(_spec("last", "Last token · sentiment", **LAST), brackets=None),
-    Kind(_spec("pair", "First token · paraphrase", ("different", "same"), 2, probed=FIRST[::-2]), layers=6),
-    Kind(_spec("untrained", "First token · untrained"), trained=False),
-    Kind(_spec("many", "First token · 40 topics", TOPICS), layers=3),
-    Kind(_spec("emotions", "First token · several emotions", EMOTIONS), problem_type="multi_label"),
-    Kind(_spec("score", "First token · a score", ("score",)), problem_type="regression"),
-    Kind(_spec("hostile", XSS, (XSS, f"{XSS} again"), architecture=XSS)),
-)
-POOLINGS = (
-    PoolingSpec("native", "native · what the checkpoint's own head reads", "Whatever the own head reads."),
-    PoolingSpec("cls", "cls · the [CLS] token", "The token in the place of [CLS]."),
-    PoolingSpec("mean", "mean · average of all tokens", "The average over all tokens."),
-    PoolingSpec("pooler", "pooler · the checkpoint's own pooler", "None of these has one."),
-    PoolingSpec("attention", "attention · learned weights", "An average with learned weights.", learned=True),
-)
+KINDS = tuple(Kind(**{**_told(one), "spec": _spec(**one["spec"])}) for one in DATA["kinds"])
+POOLINGS = tuple(PoolingSpec(**one) for one in DATA["poolings"])
+TASKS = tuple(TaskSpec(**_told(one)) for one in DATA["tasks"])
 OWN = ("native", "cls")  # what every one of these own heads was trained on
-TASKS = (
-    TaskSpec("sentiment", "sentiment", ("negative", "positive"), 1),
-    TaskSpec("topic", "topic of news", ("world", "sports", "business"), 1),
-    TaskSpec("paraphrase", "paraphrase", ("not a paraphrase", "paraphrase"), 2),
-)
 
 
 @dataclass(eq=False)
