@@ -26,7 +26,7 @@ from components.ui.public.guard import (
     price,
 )
 from components.ui.public.requests import Endpoint, Endpoints
-from tests.ui.public.asgi import CASES, HTTP, answers, never, sent
+from tests.ui.public.asgi import CASES, answers, never, sent
 
 ENDPOINTS: Endpoints = {name: Endpoint(("text",), ("text",), name) for name in ("analyze", "trace", "fit")}
 pytestmark = pytest.mark.anyio
@@ -281,14 +281,12 @@ def test_what_takes_longer_costs_more(name: str, values: list[object], questions
 
 
 async def test_a_body_goes_in_pieces_and_is_the_same() -> None:
-    messages: list[Message] = []
-
-    async def send(message: Message) -> None:
-        messages.append(message)
-
     whole = "“ä”".join(str(number) for number in range(30_000))
-    await PlainTextResponse(whole)(HTTP, *guarded(never, send, varies=True))
-    start, *bodies = messages
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse(whole)(scope, *guarded(receive, send, varies=True))
+
+    start, *bodies = await sent(app, {}, never)
     assert b"".join(one["body"] for one in bodies).decode() == whole
     assert max(len(one["body"]) for one in bodies) == PIECE
     assert [one["more_body"] for one in bodies] == [True] * (len(bodies) - 1) + [False]
