@@ -18,15 +18,18 @@ from components.types import BackboneSpec
 from tests.families.cases import CASES, FACTS, ByHand, Case, Family, boundless, is_mechanism, tiny_checkpoint
 from tests.plain import SPECS
 
+Loaded = Callable[[str], Backbone]  # the fixtures of these names
+Made = Callable[..., BackboneSpec]
+
 
 @pytest.fixture(scope="session")
-def loaded(engine: Engine) -> Callable[[str], Backbone]:
+def loaded(engine: Engine) -> Loaded:
     """The bundled backbone of a key, the one that the engine answers with: a test leaves it as it is."""
     return lambda key: engine.process.measurer.checkpoints.get(SPECS[key], version(SPECS[key]))
 
 
 @pytest.fixture(scope="session")
-def tiny_family(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., BackboneSpec]:
+def tiny_family(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """The tiny checkpoint of a family with some settings, made once: a test leaves it as it is."""
     base = tmp_path_factory.getbasetemp()
     folders = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "families"
@@ -49,7 +52,7 @@ def _param(case: Case) -> Any:
 
 
 @pytest.fixture(scope="session", params=map(_param, CASES))
-def family(request: pytest.FixtureRequest, tiny_family: Callable[..., BackboneSpec]) -> Family:
+def family(request: pytest.FixtureRequest, tiny_family: Made) -> Family:
     """Each family in its turn, loaded by Poolscope and by transformers alone, once for all files."""
     name, settings = request.param
     spec = tiny_family(name, **settings)

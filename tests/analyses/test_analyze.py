@@ -1,6 +1,6 @@
 """Many combinations at once: what each says alone, from one forward pass for each backbone."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -17,7 +17,8 @@ from components.model.internals import repeatable
 from components.model.loading import load
 from components.model.query import MOST, Asked
 from components.settings import Settings
-from components.types import Analysis, BackboneSpec, Query
+from components.types import Analysis, Query
+from tests.checkpoints import Made
 
 TEXT = "The plot is thin, but the actors are a delight."
 PAIR = "The actors are good; the plot is not."
@@ -78,9 +79,7 @@ def test_every_cell_is_what_the_combination_says_alone(engine: Engine, fields: d
 
 @pytest.mark.families
 @pytest.mark.parametrize("family", ["big_bird", "reformer", "canine"])
-def test_no_cell_changes_what_the_next_one_says(
-    tiny_family: Callable[..., BackboneSpec], engine: Engine, family: str
-) -> None:
+def test_no_cell_changes_what_the_next_one_says(tiny_family: Made, engine: Engine, family: str) -> None:
     """Also where the model draws random numbers, or changes with what it reads."""
     backbone = load(tiny_family(family))
     text = "the film is not good at all, the man sleeps"

@@ -3,7 +3,6 @@
 import linecache
 import shutil
 import tomllib
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +20,8 @@ from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.loading import load
-from components.types import BackboneSpec, Query
+from components.types import Query
+from tests.checkpoints import Loaded, Made
 from tests.plain import INPUTS, SPECS, load_plain, rerun
 
 LIBRARY = Path(transformers.__file__).parents[1]
@@ -38,9 +38,7 @@ def names(found: Anatomy) -> set[str]:
 @pytest.mark.parametrize(
     ("key", "pooling"), [("xlnet-sentiment", "native"), ("distilbert-sentiment", "mean")]
 )
-def test_running_the_steps_again_gives_the_logits(
-    key: str, pooling: str, loaded: Callable[[str], Backbone]
-) -> None:
+def test_running_the_steps_again_gives_the_logits(key: str, pooling: str, loaded: Loaded) -> None:
     """And each step takes what the one before gave."""
     examined = examine(loaded(key), Query(key, *INPUTS[0], pooling=pooling))
     calls, start = head_calls(examined), examined.states.hidden
@@ -57,7 +55,7 @@ def test_running_the_steps_again_gives_the_logits(
 @pytest.mark.parametrize(
     "key", ["bert-sentiment", "distilbert-pretrained", "xlnet-pretrained", "gpt2-pretrained"]
 )
-def test_weights_and_print_are_those_of_the_file(key: str, loaded: Callable[[str], Backbone]) -> None:
+def test_weights_and_print_are_those_of_the_file(key: str, loaded: Loaded) -> None:
     found, plain = anatomy(loaded(key)), load_plain(SPECS[key].location).model
     file = set(load_file(Path(SPECS[key].location) / "model.safetensors"))
     assert {weight.name for weight in found.weights if weight.origin == "checkpoint"} == names(found) & file
@@ -70,7 +68,7 @@ def test_weights_and_print_are_those_of_the_file(key: str, loaded: Callable[[str
         assert any(other == whole for other in printed), line
 
 
-def test_the_order_of_declaration_is_not_that_of_execution(loaded: Callable[[str], Backbone]) -> None:
+def test_the_order_of_declaration_is_not_that_of_execution(loaded: Loaded) -> None:
     found = anatomy(loaded("distilbert-sentiment"))
     executed = [step.path for step in found.steps if step.path]
     declared = [line.path for line in found.declared if line.path in executed]
@@ -79,7 +77,7 @@ def test_the_order_of_declaration_is_not_that_of_execution(loaded: Callable[[str
 
 
 @pytest.mark.parametrize("key", ["roberta-sentiment", "gpt2-sentiment"])
-def test_the_source_is_that_of_the_installation(key: str, loaded: Callable[[str], Backbone]) -> None:
+def test_the_source_is_that_of_the_installation(key: str, loaded: Loaded) -> None:
     found = anatomy(loaded(key))
     assert found.sources
     for source in found.sources:
@@ -92,7 +90,7 @@ def test_the_source_is_that_of_the_installation(key: str, loaded: Callable[[str]
     assert "[" in pick
 
 
-def test_the_source_of_a_swap_begins_with_the_pooling(loaded: Callable[[str], Backbone]) -> None:
+def test_the_source_of_a_swap_begins_with_the_pooling(loaded: Loaded) -> None:
     first, *rest = anatomy(loaded("bert-sentiment"), "mean").sources
     assert first.title == "mean"
     assert "def mean(states: States) -> Tensor:" in first.lines
@@ -122,7 +120,7 @@ MORE = tomllib.loads(Path(__file__).with_name("unused.toml").read_text("utf-8"))
 
 @pytest.mark.parametrize("family", MORE)
 def test_what_is_called_unused_is_what_loading_leaves_alone(
-    family: str, tiny_family: Callable[..., BackboneSpec], tmp_path: Path
+    family: str, tiny_family: Made, tmp_path: Path
 ) -> None:
     """Each tensor of the file has a number of its own: those that are in transformers' model are used."""
     folder = tmp_path / family

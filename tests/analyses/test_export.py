@@ -29,6 +29,7 @@ from components.model.internals import repeatable
 from components.model.loading import load
 from components.model.pooling import POOLINGS
 from components.types import Analysis, BackboneSpec, Query, TaskSpec
+from tests.checkpoints import Made
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain
 from tests.serving import ROOT
 from tests.tiny import change, checkpoint
@@ -80,7 +81,7 @@ MODULES = {
 }
 
 
-def made(folder: Path, tiny_family: Callable[..., BackboneSpec]) -> Iterator[tuple[str, Backbone]]:
+def made(folder: Path, tiny_family: Made) -> Iterator[tuple[str, Backbone]]:
     """Checkpoints that are not bundled, by their keys."""
     for family in (*POOLED, "t5", "canine"):
         yield family, load(tiny_family(family))
@@ -110,7 +111,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def exported(
     engine: Engine,
     folder: Path,
-    tiny_family: Callable[..., BackboneSpec],
+    tiny_family: Made,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Exported:
     """Every file, run one after the other in one process that has no way to Poolscope."""
@@ -173,9 +174,7 @@ def test_a_module_with_the_own_weights_is_the_own_head(
 
 
 @pytest.mark.usefixtures("exported")
-def test_the_body_of_a_module_is_that_of_the_classifier(
-    folder: Path, tiny_family: Callable[..., BackboneSpec]
-) -> None:
+def test_the_body_of_a_module_is_that_of_the_classifier(folder: Path, tiny_family: Made) -> None:
     """Of this one AutoModel would give another, with a decoder."""
     backbone = load(tiny_family("t5gemma", is_encoder_decoder=False))
     body = runpy.run_path(str(folder / "module encoder alone.py"))["Classifier"]().body
@@ -285,7 +284,7 @@ def printed(source: str, spec: BackboneSpec) -> list[float]:
 
 @pytest.mark.families
 @pytest.mark.parametrize("family", INSIDE)
-def test_what_cannot_be_taken_home_says_why(tiny_family: Callable[..., BackboneSpec], family: str) -> None:
+def test_what_cannot_be_taken_home_says_why(tiny_family: Made, family: str) -> None:
     examined = examine(load(tiny_family(family)), Query(family, SEEN, pooling="mean"))
     for source in (program(examined), module(examined)):
         assert all(line.startswith("# ") for line in source.splitlines())
@@ -295,9 +294,7 @@ def test_what_cannot_be_taken_home_says_why(tiny_family: Callable[..., BackboneS
 
 
 @pytest.mark.families
-def test_nobody_is_told_where_a_checkpoint_lies(
-    exported: Exported, tiny_family: Callable[..., BackboneSpec]
-) -> None:
+def test_nobody_is_told_where_a_checkpoint_lies(exported: Exported, tiny_family: Made) -> None:
     for name in [f"{key} mean" for key in FAMILIES]:
         source = exported[name][0]
         assert len(source.splitlines()) < 80

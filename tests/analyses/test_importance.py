@@ -19,11 +19,11 @@ from components.analyses.measuring import importance as measuring
 from components.analyses.measuring.importance import attention, integrate, weigh
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
-from components.types import BackboneSpec, Progress, Query
+from components.types import Progress, Query
+from tests.checkpoints import Loaded, Made
 from tests.plain import SPECS, Plain, load_plain
 from tests.tiny import change
 
@@ -158,7 +158,7 @@ def test_erasure_is_captums_whatever_the_model_pads_with(tmp_path: Path, pad: st
     assert_integrated(given, plain, lambda ids: plain.model(ids).logits, ids, erased, **asked)
 
 
-def test_without_a_stand_in_nothing_is_erased(loaded: Callable[[str], Backbone]) -> None:
+def test_without_a_stand_in_nothing_is_erased(loaded: Loaded) -> None:
     backbone = loaded("bert-sentiment")
     tokenizer = deepcopy(backbone.tokenizer)
     tokenizer.mask_token, tokenizer.unk_token = None, tokenizer.pad_token
@@ -167,9 +167,7 @@ def test_without_a_stand_in_nothing_is_erased(loaded: Callable[[str], Backbone])
 
 
 @pytest.mark.parametrize("settings", [{}, {"alibi": True}, {"multi_query": False}], ids=str)
-def test_attention_of_another_computation_is_not_shown(
-    tiny_family: Callable[..., BackboneSpec], settings: dict[str, bool]
-) -> None:
+def test_attention_of_another_computation_is_not_shown(tiny_family: Made, settings: dict[str, bool]) -> None:
     """Asked to hand it out, transformers itself has other hidden states than those of the answer."""
     spec = tiny_family("falcon", **settings)
     model = AutoModelForSequenceClassification.from_pretrained(spec.location, dtype=torch.float32).eval()

@@ -17,7 +17,8 @@ from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.examine import examine
 from components.model.loading import load
-from components.types import BackboneSpec, Query
+from components.types import Query
+from tests.checkpoints import Made
 from tests.families import cases
 from tests.plain import KEYS, SPECS, load_plain, overwritten
 
@@ -120,9 +121,7 @@ def test_a_probe_that_takes_more_than_a_hidden_state_says_so(engine: Engine) -> 
 
 
 @pytest.mark.parametrize("name", ["xmod", "roberta-prelayernorm", "megatron-bert"])
-def test_a_norm_is_applied_where_it_belongs_to_no_layer(
-    name: str, tiny_family: Callable[..., BackboneSpec], tmp_path: Path
-) -> None:
+def test_a_norm_is_applied_where_it_belongs_to_no_layer(name: str, tiny_family: Made, tmp_path: Path) -> None:
     """With weights of their own, so that a norm of what one has made is something else."""
     folder, spec = tmp_path / name, tiny_family(name)
     shutil.copytree(spec.location, folder)

@@ -1,7 +1,6 @@
 """What padding changes is what transformers alone says of the same text padded by its own tokenizer."""
 
 import shutil
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,8 @@ from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
-from components.types import BackboneSpec, Query
+from components.types import Query
+from tests.checkpoints import Loaded, Made
 from tests.plain import FIRST, SPECS, Plain, load_plain
 from tests.tiny import change, checkpoint, tokenizer
 
@@ -88,7 +88,7 @@ def audited(backbone: Backbone) -> Padding:
         return audit(examine(backbone, Query("bert-sentiment", TEXT)))
 
 
-def test_a_head_that_reads_the_last_position_is_caught(loaded: Callable[[str], Backbone]) -> None:
+def test_a_head_that_reads_the_last_position_is_caught(loaded: Loaded) -> None:
     """As a fault of transformers once had it: whatever stands last, padding or not."""
     backbone = loaded("bert-sentiment")
     pooler = backbone.model.get_submodule("bert.pooler")
@@ -103,7 +103,7 @@ def test_a_head_that_reads_the_last_position_is_caught(loaded: Callable[[str], B
     assert "the head reads padding" in str(found.says[0])
 
 
-def test_attention_to_padding_is_told(loaded: Callable[[str], Backbone]) -> None:
+def test_attention_to_padding_is_told(loaded: Loaded) -> None:
     backbone = loaded("bert-sentiment")
 
     def unmasked(_module: Any, args: Any, named: dict[str, Any]) -> Any:
@@ -122,7 +122,7 @@ def test_a_text_that_leaves_no_room_is_refused(engine: Engine) -> None:
         engine.ask("padding", Query("bert-sentiment", "good " * 1000))
 
 
-def test_a_tokenizer_that_cannot_pad_is_said(loaded: Callable[[str], Backbone]) -> None:
+def test_a_tokenizer_that_cannot_pad_is_said(loaded: Loaded) -> None:
     backbone = loaded("bert-sentiment")
     token, backbone.tokenizer.pad_token = backbone.tokenizer.pad_token, None
     try:
@@ -137,7 +137,7 @@ def test_a_tokenizer_that_cannot_pad_is_said(loaded: Callable[[str], Backbone]) 
     ("family", "cause"), [("fnet", "attention"), ("bert", "attention"), ("gpt2", ""), ("xlnet", "head")]
 )
 def test_a_tokenizer_that_gives_no_mask_pads_without_one(
-    family: str, cause: str, tiny_family: Callable[..., BackboneSpec], tmp_path: Path
+    family: str, cause: str, tiny_family: Made, tmp_path: Path
 ) -> None:
     """As transformers runs what it gives; its passport and its module can be had all the same."""
     folder = tmp_path / family

@@ -3,7 +3,6 @@
 import json
 import shutil
 import tomllib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +18,9 @@ from components.model.internals import repeatable
 from components.model.loading import load
 from components.passports import issued, main
 from components.settings import ASSETS, Settings
-from components.types import BackboneSpec, Declaration, Query
+from components.types import Declaration, Query
 from components.types import Normalize as Normalized
+from tests.checkpoints import Made
 from tests.model.test_declared import saved
 from tests.plain import KEYS, SPECS
 from tests.tiny import checkpoint
@@ -28,7 +28,6 @@ from tests.tiny import checkpoint
 BERT = str(ASSETS / "models" / "bert-sentiment")
 PLACES = {"xlnet": "last", "gpt2": "last"}  # of families; the others read the first
 EQUAL = {"first": {"cls", "first"}, "last": {"cls", "lasttoken"}}  # [CLS]'s place is what the head reads
-Made = Callable[..., BackboneSpec]
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if key.endswith("-sentiment")])

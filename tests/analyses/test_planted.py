@@ -1,7 +1,7 @@
 """Plants: what servers do to texts, weights and vectors, by transformers and NumPy alone, is found."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
@@ -18,6 +18,7 @@ from components.analyses.measuring.detect import Tried, found, tried
 from components.model.backbone import Backbone
 from components.types import Query
 from tests.analyses.test_detect import BERT, BY_HAND, GPT2, NEAR, STORED, TEXT, layers_of
+from tests.checkpoints import Loaded
 from tests.plain import SPECS, load_plain
 
 ROBERTA = pytest.param("roberta-sentiment", marks=pytest.mark.other_family)  # asked by `make families`
@@ -88,9 +89,7 @@ def is_right(answer: Detected, pooling: str, told: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("key", [BERT, GPT2, ROBERTA])
-def test_the_way_that_made_a_vector_is_named_or_nothing_is(
-    loaded: Callable[[str], Backbone], key: str
-) -> None:
+def test_the_way_that_made_a_vector_is_named_or_nothing_is(loaded: Loaded, key: str) -> None:
     """Whole vectors have their way among those that are told; those of ways that are not tried have none."""
     for told, states in planted(key):
         for pooling in ("mean", "max") if told else ("mean",):
@@ -101,7 +100,7 @@ def test_the_way_that_made_a_vector_is_named_or_nothing_is(
 COARSE = {"int8": STORED["int8"][0], "signs": np.sign, "two decimals": lambda vector: vector.round(2)}
 
 
-def test_what_is_rounded_coarsely_is_never_told_for_sure(loaded: Callable[[str], Backbone]) -> None:
+def test_what_is_rounded_coarsely_is_never_told_for_sure(loaded: Loaded) -> None:
     """It was made by no way that is tried, and may round to the same as one of them."""
     for name, make in NEAR.items():
         vector = make() / np.linalg.norm(make())
@@ -113,7 +112,7 @@ def test_what_is_rounded_coarsely_is_never_told_for_sure(loaded: Callable[[str],
 
 @pytest.mark.parametrize("key", [BERT, GPT2])
 @pytest.mark.parametrize("size", [0, 32])
-def test_weights_of_eight_bits_are_found(loaded: Callable[[str], Backbone], key: str, size: int) -> None:
+def test_weights_of_eight_bits_are_found(loaded: Loaded, key: str, size: int) -> None:
     inputs = load_plain(SPECS[key].location).tokenizer(TEXT, return_tensors="pt")
     answer = held_against(loaded(key), hidden(in_eight_bits(key, size), inputs).mean(axis=0))
     assert answer.match is not None
@@ -121,9 +120,7 @@ def test_weights_of_eight_bits_are_found(loaded: Callable[[str], Backbone], key:
     assert answer.match.way.precision == ("int8_blocks" if size else "int8_rows")
 
 
-def test_activations_of_eight_bits_are_not_taken_for_half_precision(
-    loaded: Callable[[str], Backbone],
-) -> None:
+def test_activations_of_eight_bits_are_not_taken_for_half_precision(loaded: Loaded) -> None:
     plain = load_plain(SPECS[BERT].location)
     with warnings.catch_warnings(action="ignore"):  # torch has a newer way, in a package of its own
         model = torch.ao.quantization.quantize_dynamic(deepcopy(plain.model), {nn.Linear}, torch.qint8)
@@ -133,7 +130,7 @@ def test_activations_of_eight_bits_are_not_taken_for_half_precision(
 
 @pytest.mark.parametrize("way", ["chunks", "slices"])
 @pytest.mark.parametrize("key", [BERT, ROBERTA])
-def test_chunks_that_are_averaged_are_found(loaded: Callable[[str], Backbone], key: str, way: str) -> None:
+def test_chunks_that_are_averaged_are_found(loaded: Loaded, key: str, way: str) -> None:
     """In chunks each has special tokens of its own; slices are of all tokens, as servers batch them."""
     plain, size = load_plain(SPECS[key].location), 128
     words = plain.tokenizer(LONG, add_special_tokens=False, verbose=False)["input_ids"]
@@ -155,7 +152,7 @@ def test_chunks_that_are_averaged_are_found(loaded: Callable[[str], Backbone], k
         assert f"{size} tokens" in str(answer.says[0]) or f"{size} of all tokens" in str(answer.says[0])
 
 
-def test_an_end_token_is_found_alone_and_behind_a_start_token(loaded: Callable[[str], Backbone]) -> None:
+def test_an_end_token_is_found_alone_and_behind_a_start_token(loaded: Loaded) -> None:
     plain, tokenizer = load_plain(SPECS[GPT2].location), deepcopy(loaded(GPT2).tokenizer)
     end = str(tokenizer.eos_token)
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(

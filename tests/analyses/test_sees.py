@@ -1,7 +1,6 @@
 """The square of who sees whom is what moves in transformers alone; planted squares have their shapes."""
 
 import tomllib
-from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Query
+from tests.checkpoints import Made
 from tests.families.cases import FACTS, ByHand
 from tests.plain import SPECS, load_plain
 from tests.tiny import checkpoint
@@ -65,9 +65,7 @@ def looked(spec: BackboneSpec, text: str = WORDS, turn: bool = False) -> Sees:
 
 
 @pytest.mark.parametrize("case", TABLES["settings"], ids=itemgetter("family"))
-def test_settings_of_a_config_are_what_is_seen(
-    tiny_family: Callable[..., BackboneSpec], case: dict[str, Any]
-) -> None:
+def test_settings_of_a_config_are_what_is_seen(tiny_family: Made, case: dict[str, Any]) -> None:
     found = looked(tiny_family(case["family"], **case["settings"]))
     assert (found.shape, found.window) == (case["shape"], case.get("window"))
     assert [one.key for one in found.warnings] == case.get("warned", [])

@@ -2,7 +2,6 @@
 
 import ast
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,13 @@ from components.analyses.detect_score import DetectedScore, ScoreWay
 from components.analyses.passport import passport
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.backbone import Backbone
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Query
 from tests.analyses.test_detect_score import ACTIVATIONS, BERT, PAIRS, TINY, ask, logits_by_hand
 from tests.analyses.test_planted import held_against, hidden
 from tests.analyses.test_sees import WORDS, looked
+from tests.checkpoints import Loaded, Made
 from tests.families.cases import ByHand, tiny_config
 from tests.plain import SPECS, load_plain
 from tests.serving import ROOT
@@ -32,7 +31,6 @@ from tests.tiny import checkpoint, tokenizer
 
 THREADS = tomllib.loads((ROOT / "tests" / "threads.toml").read_text(encoding="utf-8"))["thread"]
 TWO = PAIRS[:2]
-Made = Callable[..., BackboneSpec]
 # What was done otherwise than in training, what was applied, and what is to be set.
 SCORES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "ferrox#82": (("no_pooler",), "none", "A conversion lost tensors of the head"),
@@ -147,7 +145,7 @@ def test_a_mask_that_lets_a_decoder_look_ahead_is_told(tmp_path: Path, monkeypat
     assert (found.shape, [one.key for one in found.warnings]) == ("all", ["sees.ahead_though"])
 
 
-def test_one_word_without_special_tokens_is_found(loaded: Callable[[str], Backbone]) -> None:
+def test_one_word_without_special_tokens_is_found(loaded: Loaded) -> None:
     """neuroai#265."""
     plain = load_plain(SPECS["bert-sentiment"].location)
     inputs = plain.tokenizer("good", add_special_tokens=False, return_tensors="pt")

@@ -1,7 +1,6 @@
 """Heads of decoders: which token they read and why, against transformers alone."""
 
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import Analysis, BackboneSpec, Query
+from tests.checkpoints import Made
 from tests.families.cases import boundless
 from tests.plain import SPECS, load_plain
 from tests.tiny import change, engine_on
@@ -65,9 +65,7 @@ def test_every_analysis_answers_where_the_config_has_no_pad_token(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_are_run_one_by_one_where_a_batch_is_refused(
-    kind: str, tiny_family: Callable[..., BackboneSpec]
-) -> None:
+def test_rows_are_run_one_by_one_where_a_batch_is_refused(kind: str, tiny_family: Made) -> None:
     spec = tiny_family(kind, pad_token_id=None)
     backbone, plain = kept(spec), load_plain(spec.location)
     outputs = [plain(text) for text in TEXTS]
@@ -88,9 +86,7 @@ def test_rows_are_run_one_by_one_where_a_batch_is_refused(
         assert case.reads_padding == (case.name == "right")
 
 
-def test_a_model_that_takes_a_batch_does_not_refuse_it(
-    tiny_family: Callable[..., BackboneSpec],
-) -> None:
+def test_a_model_that_takes_a_batch_does_not_refuse_it(tiny_family: Made) -> None:
     """Without a padding token in its config, too: its head does not look for one."""
     assert load(tiny_family("bert", pad_token_id=None)).refusal is None
 
@@ -124,7 +120,7 @@ def warned(found: Analysis) -> dict[str, dict[str, object]]:
 
 @pytest.mark.parametrize(("kind", "labels"), [*((kind, 2) for kind in KINDS), ("qwen3", 1)])
 def test_an_end_token_or_a_chat_is_typed_and_what_it_moves_is_said(
-    kind: str, labels: int, tiny_family: Callable[..., BackboneSpec]
+    kind: str, labels: int, tiny_family: Made
 ) -> None:
     """With one label it is a reward model."""
     spec, words = tiny_family(kind, num_labels=labels), bare(CHAT)
@@ -155,9 +151,7 @@ def test_an_end_token_or_a_chat_is_typed_and_what_it_moves_is_said(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_end_token_that_also_pads_is_skipped_and_this_is_said(
-    kind: str, tiny_family: Callable[..., BackboneSpec]
-) -> None:
+def test_an_end_token_that_also_pads_is_skipped_and_this_is_said(kind: str, tiny_family: Made) -> None:
     for padding, words, key in ((3, bare(), "skips_end"), (3, boundless(), "skips"), (0, bare(), "")):
         spec = tiny_family(kind, pad_token_id=padding)
         found = answered(kind, spec, words, "not good" if key == "skips" else "not good[SEP]")
@@ -170,9 +164,7 @@ def test_an_end_token_that_also_pads_is_skipped_and_this_is_said(
         assert said == ({key: {"end": "[SEP]", "token": "good"}} if key else {})
 
 
-def test_what_its_tokenizer_would_not_read_so_is_not_offered(
-    tiny_family: Callable[..., BackboneSpec],
-) -> None:
+def test_what_its_tokenizer_would_not_read_so_is_not_offered(tiny_family: Made) -> None:
     spec = tiny_family("llama")
     for chat in (
         "{{ raise_exception('no') }}",

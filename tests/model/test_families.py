@@ -1,6 +1,5 @@
 """Every family that transformers can classify with, against transformers run by hand."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,8 +19,9 @@ from components.errors import PoolscopeError
 from components.model.examine import Examined, examine
 from components.model.internals import repeatable
 from components.model.loading import load
-from components.types import BackboneSpec, Query
+from components.types import Query
 from tests.analyses.test_export import printed
+from tests.checkpoints import Made
 from tests.families import cases
 from tests.families.cases import BUILT, FACTS, FAMILIES, INPUTS, TEXT, Family
 from tests.families.table import PAGE, row
@@ -110,7 +110,7 @@ def test_it_is_given_to_the_head_where_its_own_pooler_gives_it(family: Family) -
 
 
 @pytest.mark.parametrize("family", [*OWN_PROGRAM, *OTHER_PROGRAM])
-def test_programs_print_the_same(tiny_family: Callable[..., BackboneSpec], family: str) -> None:
+def test_programs_print_the_same(tiny_family: Made, family: str) -> None:
     backbone = load(tiny_family(family))
     with repeatable(backbone.model):
         examined = examine(backbone, Query(family, TEXT, pooling="pooler"))

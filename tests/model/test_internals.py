@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +20,8 @@ from components.model import internals
 from components.model.examine import examine
 from components.model.internals import InternalsMovedError, repeatable
 from components.model.loading import load
-from components.types import Analysis, BackboneSpec, Query
+from components.types import Analysis, Query
+from tests.checkpoints import Made
 from tests.families.cases import boundless, tiny_model
 from tests.plain import SPECS
 from tests.serving import ROOT
@@ -44,9 +44,7 @@ def test_whatever_a_module_is_given_stands_in_its_tables() -> None:
 
 
 @pytest.mark.families
-def test_a_model_that_a_short_text_changes_for_good_is_put_back(
-    tiny_family: Callable[..., BackboneSpec],
-) -> None:
+def test_a_model_that_a_short_text_changes_for_good_is_put_back(tiny_family: Made) -> None:
     """BigBird exchanges its attention modules when a text is too short for sparse attention."""
     loaded = load(tiny_family("big_bird", **SPARSE))
     backbone = replace(loaded, tokenizer=boundless())

@@ -1,7 +1,6 @@
 """What is ordinary, against transformers and NumPy by hand, one sentence at a time."""
 
 import tomllib
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -14,13 +13,14 @@ from scipy.stats import mannwhitneyu
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.backbone import Backbone, alike, batch_states, measured
+from components.model.backbone import alike, batch_states, measured
 from components.model.examine import forward
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.model.ordinary import Layer
 from components.settings import ASSETS
 from components.types import Centring, Query
+from tests.checkpoints import Loaded
 from tests.families.cases import Family
 from tests.plain import INPUTS, SPECS, load_plain
 from tests.tiny import checkpoint
@@ -80,7 +80,7 @@ def test_what_is_asked_is_compared_with_all_tokens_and_held_against_those_of_oth
         assert given.area.of(way)[layer] == pytest.approx(area, abs=2e-4), (way, layer)
 
 
-def test_a_sentence_of_our_own_is_not_beside_itself(loaded: Callable[[str], Backbone]) -> None:
+def test_a_sentence_of_our_own_is_not_beside_itself(loaded: Loaded) -> None:
     backbone = loaded("bert-sentiment")
     passed = forward(backbone, SENTENCES[4], "")
     ids = passed.encoded.inputs["input_ids"][0].tolist()
@@ -90,7 +90,7 @@ def test_a_sentence_of_our_own_is_not_beside_itself(loaded: Callable[[str], Back
 
 
 def test_half_precision_gives_nearly_the_same_and_typical_is_the_median_of_the_sentences_own(
-    loaded: Callable[[str], Backbone],
+    loaded: Loaded,
 ) -> None:
     whole, hidden = loaded("bert-sentiment").ordinary, by_hand(SPECS["bert-sentiment"].location)
     layers = (replace(one, states=one.states.astype(np.float16)) for one in whole.layers)
@@ -103,7 +103,7 @@ def test_half_precision_gives_nearly_the_same_and_typical_is_the_median_of_the_s
         np.testing.assert_allclose(found, np.median(ends, axis=0), atol=1e-5)
 
 
-def test_a_tokenizer_that_cannot_pad_gives_the_same(loaded: Callable[[str], Backbone]) -> None:
+def test_a_tokenizer_that_cannot_pad_gives_the_same(loaded: Loaded) -> None:
     backbone = load(SPECS["bert-sentiment"])
     backbone.tokenizer.pad_token = None
     assert alike(backbone, SENTENCES) == [[index] for index in range(len(SENTENCES))]

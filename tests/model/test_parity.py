@@ -1,6 +1,5 @@
 """Every number equals what transformers and sentence-transformers give, on every layer."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +9,12 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.backbone import Backbone, batch_states
+from components.model.backbone import batch_states
 from components.model.pooling import POOLINGS
 from components.types import Query
 from tests.analyses.test_lens import TEXTS as ASKED
 from tests.analyses.test_lens import TUNED, by_hand, layers_by_hand
+from tests.checkpoints import Loaded
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, Plain, cosine, load_plain
 
 SHARED = ("max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
@@ -44,7 +44,7 @@ def test_logits_and_similarities_are_those_of_transformers(engine: Engine, key: 
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("key", SENTIMENT)
 def test_poolings_are_those_of_sentence_transformers(
-    key: str, side: str, loaded: Callable[[str], Backbone], monkeypatch: pytest.MonkeyPatch
+    key: str, side: str, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backbone = loaded(key)
     monkeypatch.setattr(backbone.tokenizer, "padding_side", side)

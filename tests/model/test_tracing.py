@@ -1,7 +1,6 @@
 """The steps of a head: nothing left out, in the order in which PyTorch ran them, each with its own result."""
 
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from components.model.backbone import Backbone, own_head
 from components.model.cut import Pass, run
 from components.model.loading import load
 from components.model.tracing import Call, trace
+from tests.checkpoints import Loaded
 from tests.plain import SPECS
 from tests.tiny import checkpoint
 
@@ -32,7 +32,7 @@ def shown(calls: tuple[Call, ...]) -> list[str]:
     return [call.module.rsplit(".", 1)[-1] if call.weights else call.kind for call in calls]
 
 
-def test_the_steps_are_those_of_the_libraries_code(loaded: Callable[[str], Backbone]) -> None:
+def test_the_steps_are_those_of_the_libraries_code(loaded: Loaded) -> None:
     """As anybody can read them in transformers: functions that belong to no module stand among them."""
     found = {}
     for family in TABLES["steps"]:
@@ -41,7 +41,7 @@ def test_the_steps_are_those_of_the_libraries_code(loaded: Callable[[str], Backb
     assert found == TABLES["steps"]
 
 
-def test_every_step_s_result_is_what_the_file_s_weights_give(loaded: Callable[[str], Backbone]) -> None:
+def test_every_step_s_result_is_what_the_file_s_weights_give(loaded: Loaded) -> None:
     spec = SPECS["distilbert-sentiment"]
     weights = {
         name: each.float() for name, each in load_file(Path(spec.location) / "model.safetensors").items()
@@ -59,9 +59,7 @@ def test_every_step_s_result_is_what_the_file_s_weights_give(loaded: Callable[[s
     torch.testing.assert_close(calls[-1].given[0][0], logits, rtol=0, atol=1e-5)
 
 
-def test_weights_are_named_where_they_are_used_and_only_dropout_does_nothing(
-    loaded: Callable[[str], Backbone],
-) -> None:
+def test_weights_are_named_where_they_are_used_and_only_dropout_does_nothing(loaded: Loaded) -> None:
     backbone = loaded("roberta-sentiment")
     calls = traced(backbone, passed(backbone, "not good"))
     assert [call.weights for call in calls if call.weights] == [
