@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import torch
 from transformers import AutoModelForSequenceClassification
 
@@ -14,7 +15,7 @@ from components.analyses.sees import Sees
 from components.exhibits.sees import SEES, Sight
 from components.texts import Sentence, Texts
 from components.types import Analysis
-from tests.analyses.test_sees import looked, square
+from tests.analyses.test_sees import looked
 from tests.exhibits.findings.row import Row, Told, told
 from tests.exhibits.showing import analysis, reading
 from tests.tiny import checkpoint, tokenizer
@@ -27,7 +28,8 @@ ODD = ("1000", "0100", "1110", "1111")
 
 def seen(*rows: str, read: tuple[int, ...] = (0,), of: Analysis = FOUR) -> Told:
     """Words on such a square, of which these tokens are read."""
-    return told(SEES, Sight(reading(of, *read), Sees(of.tokens, square(*rows), ())))
+    square = np.array([list(map(int, row)) for row in rows], dtype=bool)
+    return told(SEES, Sight(reading(of, *read), Sees(of.tokens, square, ())))
 
 
 @cache
