@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import plotly.io
 from numpy.typing import NDArray
+from plotly.colors import hex_to_rgb
 
 from components.exhibits.view import View, indices, shorten, width
 from components.texts import Texts
@@ -197,7 +198,7 @@ def label_colour(index: int) -> str:
 def diverging(value: float) -> str:
     """The colour of a ``value`` in [-1, 1] on the two-way scale, mixed as plots mix it."""
     stops = [2 * float(str(stop)) - 1 for stop, _ in DIVERGING]
-    channels = zip(*(rgb(str(colour)) for _, colour in DIVERGING), strict=True)
+    channels = zip(*(hex_to_rgb(str(colour)) for _, colour in DIVERGING), strict=True)
     return f"#{bytes(round(float(np.interp(value, stops, channel))) for channel in channels).hex()}"
 
 
@@ -220,15 +221,10 @@ def ink(colour: str) -> str:
 
 def contrast(one: str, other: str) -> float:
     """Contrast of two colours, from 1 to 21, as WCAG 2 defines it."""
-    parts = np.array([rgb(one), rgb(other)]) / 255
+    parts = np.array([hex_to_rgb(one), hex_to_rgb(other)]) / 255
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     low, high = sorted((linear @ (0.2126, 0.7152, 0.0722)).tolist())
     return float((high + 0.05) / (low + 0.05))
-
-
-def rgb(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of "#rrggbb", from 0 to 255."""
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 ROW = 34  # pixels

@@ -147,9 +147,7 @@ def accuracy_text(value: float) -> str:
     return f"{number(100 * value, 1)} %"
 
 
-def saved_rows(
-    evidence: Evidence, rows: Iterable[Row], say: Texts, name: str = "accuracy", **more: object
-) -> list[Row]:
+def saved_rows(evidence: Evidence, rows: Iterable[Row], say: Texts, name: str = "accuracy") -> list[Row]:
     """The rows as they are saved: under the ``name`` of their value, and with titles for keys."""
     return [
         beside(
@@ -158,7 +156,6 @@ def saved_rows(
             pooling=getattr(row, "called", ""),
             task=visible(say.name(getattr(row, "task", ""))),
             **{name: row.value, f"{name}_low": row.low, f"{name}_high": row.high},
-            **more,
         )
         for row in rows
     ]

@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 import pandas as pd
+from plotly.colors import hex_to_rgb
 
 from components.analyses.anatomy import Anatomy
 from components.exhibits import draw
@@ -146,7 +147,7 @@ def outline(
         for first, last in zip(start, end, strict=True)
     )
     down = top + height * times
-    red, green, blue = draw.rgb(colour)
+    red, green, blue = hex_to_rgb(colour)
     return draw.Trace(
         type="scatter",
         mode="lines",

@@ -1,6 +1,5 @@
 """A head taken apart: its sentence, its steps with print(model) and their values, its weights, its code."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from html import escape
 from math import prod
@@ -12,7 +11,7 @@ from components.analyses.anatomy import Anatomy, Origin, Step, Weight
 from components.exhibits import exhibit
 from components.exhibits.control import State
 from components.exhibits.draw import DIVERGING, Figure, Trace, axis, axis_number, layout, written
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html, titled_frame, token_html
+from components.exhibits.exhibit import Exhibit, Shown, hint_html, titled_frame, token_html
 from components.exhibits.verdict import ranked
 from components.exhibits.view import asked_line, indices, labels_of, number, shorten, visible, word
 from components.markup import render
@@ -103,10 +102,9 @@ def detail(step: Step, say: Texts) -> str:
 
 def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """Both orders side by side: of the declaration and of the execution."""
-    turns: defaultdict[str, list[int]] = defaultdict(list)  # of a module, several if it runs more than once
-    for turn, step in enumerate(anatomy.steps, start=1):
-        turns[step.path].append(turn)
-    declared = [(line, turns[line.path] if line.path else []) for line in anatomy.declared]
+    ran = enumerate(anatomy.steps, start=1)
+    turns = exhibit.grouped((step.path, turn) for turn, step in ran)  # several if it runs more than once
+    declared = [(line, turns.get(line.path, []) if line.path else []) for line in anatomy.declared]
     executed = [(step_name(anatomy, step, say), step) for step in anatomy.steps]
     return Shown(html=render("orders", say, declared=declared, executed=executed, visible=visible))
 
@@ -214,26 +212,21 @@ READ_NAMED = 3  # tokens that the sentence names; more are only counted
 
 def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """The way through the head with its parameters, and a warning where some are not from the checkpoint."""
-    count = len(anatomy.analysis.logits)
-    analysis, query = anatomy.analysis, anatomy.analysis.query
-    probed = {"pooling": visible(query.pooling), "task": visible(say.name(query.task))}
-    code = Markup("<code>{}</code>").format(visible(analysis.backbone.architecture))
-    said = say.html(
-        "head.lead",
-        reader=code if query.head == "own" else say("head.reader_probe", **probed),
+    declared = anatomy.analysis.backbone.declared
+    html = render(
+        "head",
+        say,
+        analysis=anatomy.analysis,
+        task=say.name(anatomy.analysis.query.task),
         way=_way(anatomy, say),
-        logits=strong_html(say("head.logits", count=count)),
         count=counted(parameters_of(anatomy.weights)),
         origin=_origin(anatomy, say),
+        declared=declared,
+        reason=visible(declared.said(say)) if isinstance(declared, Sentence) else "",
+        weights=anatomy.weights,
+        visible=visible,
     )
-    declared = analysis.backbone.declared
-    found = {
-        "declared": declared,
-        "reason": visible(declared.said(say)) if isinstance(declared, Sentence) else "",
-        "body_trained": analysis.body_trained,
-        "weights": anatomy.weights,
-    }
-    return Shown(html=render("head", say, said=said, visible=visible, **found))
+    return Shown(html=html)
 
 
 def _way(anatomy: Anatomy, say: Texts) -> Markup:

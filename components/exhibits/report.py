@@ -202,25 +202,13 @@ def passport_page(passport: Passport, say: Texts) -> str:
     """The whole passport as one HTML file without scripts, to read, print, or put beside a model card."""
     spec = passport.backbone
     title = say("passport.title", name=visible(spec.said(say)))
-    sizes = {"parameters": counted(passport.parameters), "limit": counted(passport.limit)}
-    facts = {
-        "passport.checkpoint": spec.location if spec.source == "hub" else spec.key,
-        "passport.revision": spec.revision or "",
-        "passport.fingerprint": passport.fingerprint,
-        "passport.class": spec.architecture,
-        "passport.licence": spec.licence,
-        "passport.size": say("passport.sizes", layers=passport.layers, width=passport.width, **sizes),
-    }
     body = render(
         "passport",
         say,
         title=title,
-        facts=facts,
         says=[visible(one.said(say)) for one in passport.says],
         passport=passport,
-        ways=[(say(f"batch.{one.name}"), one) for one in passport.ways],
         scripts=[(Named(one.script).said(say), one) for one in passport.scripts],
-        weights=[(say(f"steps.{one.origin}"), one) for one in passport.weights],
         **{"counted": counted, "number": number, "prod": prod, "size": size, "visible": visible},
     )
     return _begin(title, body, PAPER, say) + END

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from plotly.colors import hex_to_rgb
 
 from components.exhibits.comparison import FAINT, STRONG, Comparison, majority, strength
-from components.exhibits.draw import LABELS, contrast, label_colour, rgb
+from components.exhibits.draw import LABELS, contrast, label_colour
 from components.exhibits.verdict import chosen_labels, outputs_figure
 from components.texts import load_texts
 from components.types import Analysis
@@ -122,6 +123,6 @@ def test_text_can_be_read_on_every_colour() -> None:
     for behind, text in PAGES.values():
         for colour in LABELS:
             for share in (FAINT / 100, STRONG / 100):
-                pairs = zip(rgb(colour), rgb(behind), strict=True)
+                pairs = zip(hex_to_rgb(colour), hex_to_rgb(behind), strict=True)
                 mixed = bytes(round(share * a + (1 - share) * b) for a, b in pairs)
                 assert contrast(f"#{mixed.hex()}", text) >= 4.5
