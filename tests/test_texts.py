@@ -72,8 +72,8 @@ def test_no_sentence_is_missing_and_none_is_left_over() -> None:
             found.add(node.value)
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
             prefixes.add(str(node.values[0].value))
-    for template in (ASSETS / "templates").glob("*.html"):
-        text = template.read_text("utf-8")
+    for data in (*(ASSETS / "templates").glob("*.html"), *CODE.rglob("*.toml")):
+        text = data.read_text("utf-8")
         found |= set(re.findall(r"[\"']([a-z]+\.\w+)[\"']", text))
         prefixes |= set(re.findall(r"[\"']([a-z]+\.)[\"'] ~", text))
     prefixes |= {key for key in found if key.endswith("_")}  # of a template
