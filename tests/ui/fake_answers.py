@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -34,13 +34,14 @@ WIDTH = 8
 HEADS, STEPS = 2, 50  # of attention, and of integrated gradients
 MOST = 40  # combinations of a comparison
 DECLARED = Declaration(("mean",), 8, (Dense("2_Dense", 8, 4, "Tanh", True, False), Normalize()))
-EMPTY = {"str": "", "int": 0, "float": 0.0, "bool": False, "tuple": (), "Mapping": {}}
+EMPTY: Mapping[Any, Any] = {str: "", int: 0, float: 0.0, bool: False, tuple: (), Mapping: {}}
 
 
 def made(kind: type[Any], /, **given: Any) -> Any:
     """A result of this kind; what is not given of it is empty, zero, or None."""
-    needed = (field for field in fields(kind) if field.default is field.default_factory is MISSING)
-    return kind(**{**{one.name: EMPTY.get(one.type.partition("[")[0]) for one in needed}, **given})
+    needed = [field.name for field in fields(kind) if field.default is field.default_factory is MISSING]
+    types = {name: get_origin(one) or one for name, one in get_type_hints(kind).items()}
+    return kind(**{**{name: EMPTY.get(types[name]) for name in needed}, **given})
 
 
 def single(values: Any) -> Floats:
