@@ -36,16 +36,7 @@ from components.menus import full_size
 from components.texts import Sentence, Texts
 from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import (
-    AT_ONCE,
-    LAST_AT_ONCE,
-    LAST_OF_MODEL,
-    NOTHING,
-    Given,
-    Place,
-    Updates,
-    on,
-)
+from components.ui.places import AT_ONCE, LAST_AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Place, Updates, on
 
 PASSES = 1.6  # of a text, about, for each of its tokens, until it is known where an answer comes from
 HALF = 0.5  # and until it is known who sees whom

@@ -39,16 +39,8 @@ from components.markup import render
 from components.reach import Reach, is_near
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.places import NOTHING, PRIVATE, Updates, browser, scripted_html
+from components.ui.public import requests
 from components.ui.public.guard import guarded, read_body
-from components.ui.public.requests import (
-    client_network,
-    is_here,
-    is_same_origin,
-    json_object,
-    page_path,
-    page_texts,
-    request_texts,
-)
 from components.ui.tab import Tab
 
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
@@ -177,7 +169,7 @@ class Talk:
         """
         there: object = link
         if isinstance(link, str):
-            there = self.reach.link(link, page_path(self.say.language.tag))
+            there = self.reach.link(link, requests.page_path(self.say.language.tag))
             there = urljoin(there, "room") if self.room else there
         code, refusal = Markup(), ""
         try:
@@ -407,10 +399,10 @@ class RoomMiddleware:
         if answer is None:
             return await self._app(scope, receive, send)
         receive, send = guarded(receive, send, varies=True)
-        request, say = Request(scope, receive), page_texts(scope)
+        request, say = Request(scope, receive), requests.page_texts(scope)
         response: Response
         try:
-            if not is_same_origin(request.headers):
+            if not requests.is_same_origin(request.headers):
                 raise HTTPException(HTTPStatus.FORBIDDEN, say("refusal.foreign_origin"))
             response = await answer(request, say)
         except PoolscopeError as error:
@@ -428,7 +420,7 @@ class RoomMiddleware:
         return page
 
     async def _now(self, request: Request, say: Texts) -> Response:
-        address = client_network(request.scope)
+        address = requests.client_network(request.scope)
         phone = request.cookies.get(TOKEN, "")[:LONGEST_TOKEN] or address  # one that keeps no cookies
         self._room.admit(phone, address)
         if self._room.streams[phone] >= STREAMS:
@@ -443,7 +435,7 @@ class RoomMiddleware:
         phone = request.cookies.get(TOKEN, "")[:LONGEST_TOKEN]
         if not phone:
             raise PoolscopeError("cookie", None, "room.cookie")
-        self._room.vote(phone, client_network(request.scope), asked, choice)
+        self._room.vote(phone, requests.client_network(request.scope), asked, choice)
         return RedirectResponse(f"../room?lang={say.language.tag}", HTTPStatus.SEE_OTHER)
 
     async def _lead(self, request: Request, say: Texts) -> Response:
@@ -459,13 +451,13 @@ class RoomMiddleware:
     async def _at(self, request: Request, say: Texts) -> Response:
         if not self._has_key(request.cookies.get(KEY)):
             raise HTTPException(HTTPStatus.FORBIDDEN, say("room.not_leading"))
-        self._room.lead(json_object(await read_body(request.receive, MOST_BYTES, SECONDS, say)))
+        self._room.lead(requests.json_object(await read_body(request.receive, MOST_BYTES, SECONDS, say)))
         return HTMLResponse(votes_html(self._room, say))
 
     async def _speaker(self, request: Request, _say: Texts) -> Response:
         """Give the speaker's window, with notes for who leads and this machine, where their file is."""
-        say = request_texts(request.headers)  # of the page that asks
-        told = is_here(request.scope) or self._has_key(request.cookies.get(KEY))
+        say = requests.request_texts(request.headers)  # of the page that asks
+        told = requests.is_here(request.scope) or self._has_key(request.cookies.get(KEY))
         return HTMLResponse(speaker_html(self._room.scripts.get(say.language.tag, ()), say, told))
 
     def _has_key(self, given: str | None) -> bool:

@@ -22,17 +22,7 @@ from components.fitting import MINE
 from components.inference.engine import Engine
 from components.texts import Sentence
 from components.types import Analysis, Query
-from components.ui.compare import (
-    asked,
-    compared,
-    edited,
-    fair_head,
-    first_rows,
-    furthest,
-    load_negations,
-    without_any,
-    without_negation,
-)
+from components.ui import compare as module
 from components.ui.places import NOTHING
 from components.ui.public.guard import QUESTION, price
 from tests.exhibits.compared import Table
@@ -205,8 +195,8 @@ def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for
     def arrival(*tasks: dict[str, Any]) -> tuple[int, str]:
         specs = (replace(first.spec, key=key, **one) for key, one in zip("ab", tasks, strict=True))
         analyst = FakeAnalyst(kinds=tuple(replace(first, spec=spec) for spec in specs))
-        rows = first_rows(analyst)
-        return len(rows), fair_head(analyst, rows, "good", "")
+        rows = module.first_rows(analyst)
+        return len(rows), module.fair_head(analyst, rows, "good", "")
 
     without = {**task, "probed": ("topic",)}
     assert arrival(task, task) == (2, "probe")
@@ -290,22 +280,22 @@ def test_texts_of_another_tab_are_the_only_version(page: ComparePage) -> None:
 
 @pytest.mark.parametrize(("given", "left"), [*CASES["negations"], ("a knot, a note and nothing", None)])
 def test_each_negation_goes_and_the_rest_stays(given: str, left: str | None) -> None:
-    listed = load_negations()
-    found = [without for _, without in without_negation(given, listed)]
+    listed = module.load_negations()
+    found = [without for _, without in module.without_negation(given, listed)]
     assert found[:1] == ([] if left is None else [left])
-    assert all(without_any(one, listed) == without_any(given, listed) for one in found)
+    assert all(module.without_any(one, listed) == module.without_any(given, listed) for one in found)
 
 
 def test_of_several_negations_the_one_that_moves_most_is_chosen_and_what_each_does_is_said(
     engine: Engine,
 ) -> None:
     text = "The plot is not bad, but the acting is not good at all."
-    made = edited("drop", text, "")
+    made = module.edited("drop", text, "")
     without = [(name, text.replace(name, name.removeprefix("not "))) for name in ("not bad", "not good")]
     assert made == [*((name, (left, "")) for name, left in without), ("", (text.replace("not ", ""), ""))]
-    keys = [spec.key for spec in first_rows(engine)]
+    keys = [spec.key for spec in module.first_rows(engine)]
     state = {"compare_text": text, "compare_head": "probe", "backbones": keys, "poolings": ["mean"]}
-    place, told = furthest(engine, made, {**state, "compare_pair": ""}, SAY)
+    place, told = module.furthest(engine, made, {**state, "compare_pair": ""}, SAY)
 
     def said(words: str) -> list[Analysis]:
         return [engine.ask("analyze", Query(key, words, "", "mean", "probe")) for key in keys]
@@ -337,13 +327,13 @@ def test_an_own_head_is_compared_where_it_can_answer() -> None:
     texts = {"compare_text": "not good", "compare_pair": "", "version_text": "", "version_pair": ""}
     state = {**texts, "compare_head": MINE, "backbones": ["first"], "poolings": ["cls", "mean"], "mine": HEAD}
     analyst = FakeAnalyst()
-    *_, whole = compared(analyst, asked(analyst, state, SAY), state)
+    *_, whole = module.compared(analyst, module.asked(analyst, state, SAY), state)
     refused, answered = whole.compared[0].cells
     assert "fitted for mean" in str(refused.refusal)
     assert answered.analysis.labels == ("down", "up")
     for given, said in (({"mine": ""}, "in no link and in no"), ({"backbones": ["last"]}, "choose both")):
         with pytest.raises(PoolscopeError, match=said):
-            asked(analyst, {**state, **given}, SAY)
+            module.asked(analyst, {**state, **given}, SAY)
 
 
 @pytest.fixture

@@ -14,18 +14,7 @@ from gradio.server_messages import CloseStreamMessage, ProcessCompletedMessage
 from starlette.requests import Request
 from starlette.routing import Match
 
-from components.ui import gradio_internals
-from components.ui.gradio_internals import (
-    CLOSE,
-    PLOTLY,
-    ROUTES,
-    block_functions,
-    completed,
-    forget,
-    share_configurations,
-    streamed,
-    widen,
-)
+from components.ui import gradio_internals as internals
 from components.ui.serving import page_options, script
 from tests.serving import ROOT, built
 from tests.ui.page import small_page
@@ -46,7 +35,7 @@ def test_gradio_takes_what_the_page_is_mounted_with() -> None:
 
 
 def test_a_function_of_the_page_says_what_it_is() -> None:
-    (function,) = block_functions(built(small_page)).values()
+    (function,) = internals.block_functions(built(small_page)).values()
     named = {"fn": str.upper, "name": "upper", "api_name": "upper", "api_visibility": "public", "queue": True}
     named |= {"concurrency_id": "model", "types_generator": False, "page": ""}
     assert {name: getattr(function, name) for name in named} == named, "gradio's BlockFunction has changed"
@@ -55,7 +44,7 @@ def test_a_function_of_the_page_says_what_it_is() -> None:
 
 async def test_gradio_calls_the_function_that_was_put_in_place_of_another_with_what_was_sent() -> None:
     page = small_page()
-    (function,) = block_functions(page).values()
+    (function,) = internals.block_functions(page).values()
     function.fn = lambda value: f"{value!r}"
     given = (await page.process_api(function, [1]))["data"]
     assert given == ["1"], "gradio no longer calls BlockFunction.fn, or takes values by itself"
@@ -64,7 +53,7 @@ async def test_gradio_calls_the_function_that_was_put_in_place_of_another_with_w
 def test_the_queue_begins_as_much_at_once_as_it_is_told() -> None:
     page = built(small_page)
     assert {"max_threads", "state_session_capacity"} <= vars(page).keys(), "gradio keeps them elsewhere"
-    widen(page, 300, 20)
+    internals.widen(page, 300, 20)
     app = built(lambda: App.create_app(page.queue(default_concurrency_limit=None)))
     assert (page._queue.max_thread_count, app.state_holder.capacity) == (300, 20)
 
@@ -76,9 +65,9 @@ async def test_no_copy_of_the_page_is_made_for_a_session_and_states_are_kept() -
     sessions = App.create_app(page).state_holder
     told = "gradio makes no copy any more: share_configurations is no longer needed"
     assert len(sessions["plain"].config_values) > 1, told
-    share_configurations(page)
+    internals.share_configurations(page)
     session, other = sessions["one"], sessions["other"]
-    (function,) = block_functions(page).values()
+    (function,) = internals.block_functions(page).values()
     await page.process_api(function, ["a"], state=session)
     assert not other.config_values, "gradio copies what each component is for every visitor, in 60 ms"
     assert (session[state._id], other[state._id]) == ("a", [1])
@@ -92,16 +81,16 @@ async def test_what_is_unread_of_a_session_is_forgotten_and_what_is_under_way_is
     for alive in (True, False):
         for event in queue.event_ids_to_events.values():
             event.alive = alive  # False when a browser has gone
-        forget(page, "ann")
+        internals.forget(page, "ann")
         assert ("ann" in queue.pending_messages_per_session) is alive
         assert ("ann" in queue.pending_event_ids_session) is alive
 
 
 def test_gradio_ends_streams_in_these_words() -> None:
     said = orjson.dumps(CloseStreamMessage().model_dump(), default=str)
-    assert CLOSE in said
+    assert internals.CLOSE in said
     ended = ProcessCompletedMessage(output={"data": ["x"]}, success=True, event_id="0f3")
-    assert [*completed(b"data: " + orjson.dumps(ended.model_dump(), default=str))] == ["0f3"]
+    assert [*internals.completed(b"data: " + orjson.dumps(ended.model_dump(), default=str))] == ["0f3"]
     assert "CloseStreamMessage()" in inspect.getsource(App.create_app), "streams end in another way"
     assert '"event_id": event_id' in inspect.getsource(App.create_app), "events are named in another way"
 
@@ -113,8 +102,8 @@ def test_it_is_known_whose_answers_are_streamed() -> None:
         "/gradio_api/call/v2/analyze/0f3": ("ann", "0f3"),
         "/gradio_api/info": None,
     }
-    assert {path: streamed({**stream, "path": path}) for path in paths} == paths
-    assert streamed({**stream, "method": "POST", "path": "/gradio_api/queue/data"}) is None
+    assert {path: internals.streamed({**stream, "path": path}) for path in paths} == paths
+    assert internals.streamed({**stream, "method": "POST", "path": "/gradio_api/queue/data"}) is None
 
 
 PATHS = tomllib.loads(Path(__file__).with_name("gradio_paths.toml").read_text("utf-8"))
@@ -123,7 +112,7 @@ PATHS = tomllib.loads(Path(__file__).with_name("gradio_paths.toml").read_text("u
 @pytest.mark.parametrize(("method", "path"), [(method, path) for method in PATHS for path in PATHS[method]])
 def test_gradio_has_every_route_that_is_let_through(server: App, method: str, path: str) -> None:
     scope = {"type": "http", "method": method, "path": path, "headers": []}
-    assert path == "/" or ROUTES[method].fullmatch(path)
+    assert path == "/" or internals.ROUTES[method].fullmatch(path)
     served = [route for route in server.routes if route.matches(scope)[0] == Match.FULL]
     assert served, f"gradio no longer serves {method} {path}"
 
@@ -165,24 +154,23 @@ def test_pieces_of_the_page_hold_no_script_but_name_one_of_the_file_that_languag
 
 
 def test_what_is_loaded_ahead_is_what_gradio_imports_for_a_plot() -> None:
-    scripts = [file.read_text("utf-8") for file in (FRONTEND / "assets").glob("*.js") if file.name != PLOTLY]
-    assert any(f"import(`./{PLOTLY}`)" in one or f'import("./{PLOTLY}")' in one for one in scripts), (
+    plotly = internals.PLOTLY
+    scripts = [file.read_text("utf-8") for file in (FRONTEND / "assets").glob("*.js") if file.name != plotly]
+    assert any(f"import(`./{plotly}`)" in one or f'import("./{plotly}")' in one for one in scripts), (
         "gradio imports its Plotly under another name: the page loads it twice, or late"
     )
     head = page_options()["head"]
-    assert f'<link rel="modulepreload" href="./assets/{PLOTLY}">' in head
+    assert f'<link rel="modulepreload" href="./assets/{plotly}">' in head
 
 
 def test_the_page_has_the_base_that_is_removed_from_it_and_the_place_of_the_first_answer() -> None:
     page = (FRONTEND / "index.html").read_bytes()
     assert page.count(b"<base ") == 1, "it has none any more: REMOVE_BASE fails, and is no longer needed"
-    assert page.count(gradio_internals.APP) == 1, "the first answer no longer stands before gradio's page"
+    assert page.count(internals.APP) == 1, "the first answer no longer stands before gradio's page"
 
 
 # What scripts and styles look for; what is on the page on arrival is looked for in tests/browser.
-SELECTORS = tomllib.loads(
-    Path(gradio_internals.__file__).with_name("gradio_selectors.toml").read_text("utf-8")
-)
+SELECTORS = tomllib.loads(Path(internals.__file__).with_name("gradio_selectors.toml").read_text("utf-8"))
 
 
 def is_shipped(name: str) -> bool:

@@ -14,16 +14,7 @@ from starlette.testclient import TestClient
 from components.errors import PoolscopeError
 from components.exhibits.talks import parse_talks
 from components.texts import load_texts
-from components.ui.talk import (
-    KEY,
-    STREAMS,
-    TOKEN,
-    Room,
-    RoomMiddleware,
-    phone_page,
-    slide_html,
-    votes_html,
-)
+from components.ui.talk import KEY, STREAMS, TOKEN, Room, RoomMiddleware, phone_page, slide_html, votes_html
 from tests.ui.fake import XSS
 from tests.ui.page import SAY
 

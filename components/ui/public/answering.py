@@ -117,10 +117,7 @@ def for_gradio(original: Any, run: Callable[..., Any], queue: QueueMiddleware) -
 
     async def streamed(request: gr.Request, *args: Any) -> AsyncGenerator[Any]:
         asker = Asker.of(request)
-        async with (
-            _turn(queue, asker, request),
-            aclosing(run(asker, *_taken(args, asker))) as steps,
-        ):
+        async with _turn(queue, asker, request), aclosing(run(asker, *_taken(args, asker))) as steps:
             async for step in steps:
                 yield step
 

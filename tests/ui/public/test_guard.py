@@ -13,18 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from components.settings import Settings
-from components.ui.public import guard as guarding
-from components.ui.public.guard import (
-    ARRIVING_BYTES,
-    CONNECTION_BYTES,
-    PIECE,
-    QUESTION,
-    Arrivals,
-    GuardMiddleware,
-    RateLimiter,
-    guarded,
-    price,
-)
+from components.ui.public import guard as module
 from components.ui.public.requests import Endpoint, Endpoints
 from tests.ui.public.asgi import CASES, answers, never, sent
 
@@ -39,9 +28,9 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
     await PlainTextResponse(body or b"served")(scope, receive, send)
 
 
-def guard(tools: bool = False, **settings: Any) -> GuardMiddleware:
+def guard(tools: bool = False, **settings: Any) -> module.GuardMiddleware:
     """The guard around it, within wide rates but for what is stated."""
-    return GuardMiddleware(echo, ENDPOINTS, Settings(**{**WIDE, **settings}), extent=iter, tools=tools)
+    return module.GuardMiddleware(echo, ENDPOINTS, Settings(**{**WIDE, **settings}), extent=iter, tools=tools)
 
 
 async def unread() -> Message:
@@ -91,7 +80,9 @@ async def test_what_is_executed_is_what_is_paid_for_and_no_key_is_longer_than_a_
     path: str, body: dict[str, Any], beside: dict[str, Any], again: int
 ) -> None:
     known = {**ENDPOINTS, 7: Endpoint((), (), "follow")}
-    guarded_app = GuardMiddleware(echo, known, Settings(rate=8, address_rate=99), extent=iter, tools=True)
+    guarded_app = module.GuardMiddleware(
+        echo, known, Settings(rate=8, address_rate=99), extent=iter, tools=True
+    )
     posted = {"method": "POST", "url": path, "json": {**body, **beside}}
     told = await answers(guarded_app, *[posted] * 3)
     assert [one.status_code for one in told] == [200, 200, again]
@@ -102,7 +93,7 @@ async def test_a_link_is_priced_by_what_it_shows_when_it_is_followed() -> None:
     known = {7: Endpoint((), (), "follow")}
     asked = [["bert"] * 8, ["mean"] * 12]  # 24 questions: half of what 50 a minute allow is 25
     wide = Settings(rate=50, address_rate=99)
-    guarded_app = GuardMiddleware(echo, known, wide, extent=lambda query: asked if query else [])
+    guarded_app = module.GuardMiddleware(echo, known, wide, extent=lambda query: asked if query else [])
     events = [{**EVENT, "event_data": {"query": query}} for query in ("", "x", "x", "x")]
     told = await answers(guarded_app, *[{**JOIN, "json": event} for event in events])
     assert [one.status_code for one in told] == [200, 200, 200, 429]
@@ -112,8 +103,8 @@ async def test_a_link_is_priced_by_what_it_shows_when_it_is_followed() -> None:
 async def test_who_sends_too_slowly_has_gone(
     monkeypatch: pytest.MonkeyPatch, pace: float, status: int
 ) -> None:
-    monkeypatch.setattr(guarding, "FIRST", 0)
-    monkeypatch.setattr(guarding, "PACE", pace)  # so many bytes are enough for each second that it takes
+    monkeypatch.setattr(module, "FIRST", 0)
+    monkeypatch.setattr(module, "PACE", pace)  # so many bytes are enough for each second that it takes
     pieces = [b'{"text": "', b'x"}']
 
     async def receive() -> Message:
@@ -126,7 +117,7 @@ async def test_who_sends_too_slowly_has_gone(
 
 
 async def test_bodies_on_their_way_have_a_bound_in_all_and_each_address_a_quarter_of_it() -> None:
-    arrivals = Arrivals(most=100)
+    arrivals = module.Arrivals(most=100)
     with ExitStack() as under_way:
         come = {one: under_way.enter_context(arrivals.body(one)) for one in "abcde"}
         for address, size, too_much in [
@@ -152,7 +143,7 @@ async def test_who_sends_more_bodies_than_their_share_is_told_to_come_back() -> 
     tasks = [asyncio.ensure_future(sent(app, post, begun(b"x" * 500_000))) for _ in range(100)]
     refused, waiting = await asyncio.wait(tasks, timeout=0.1)
     assert {one.result()[0]["status"] for one in refused} == {503}
-    assert len(waiting) == ARRIVING_BYTES // 4 // (500_000 + CONNECTION_BYTES)
+    assert len(waiting) == module.ARRIVING_BYTES // 4 // (500_000 + module.CONNECTION_BYTES)
     for one in waiting:
         one.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
@@ -232,7 +223,7 @@ async def test_an_exhibit_in_a_frame_costs_its_address_what_it_asks(embed: str, 
     def extent(_query: str, exhibit: str) -> list[str]:
         return [{"similarity": "tokens", "matters": "importance"}.get(exhibit, ""), "a"]
 
-    app = GuardMiddleware(echo, ENDPOINTS, Settings(rate=60, address_rate=60), extent)
+    app = module.GuardMiddleware(echo, ENDPOINTS, Settings(rate=60, address_rate=60), extent)
     told = await answers(app, *[{"url": f"/?text=a&embed={embed}"}] * (served + 1), client="8.8.8.8")
     assert [one.status_code for one in told] == [200] * served + [429]
 
@@ -241,7 +232,7 @@ async def test_an_exhibit_in_a_frame_costs_its_address_what_it_asks(embed: str, 
 def test_nobody_gets_more_than_the_rate_allows_and_who_waits_as_told_is_let_in(
     asked: list[tuple[int, int]],
 ) -> None:
-    limiter, now, let_in = RateLimiter(per_minute=10), 0, 0
+    limiter, now, let_in = module.RateLimiter(per_minute=10), 0, 0
     for cost, later in asked:
         now += later
         if wait := limiter.retry_after("a", cost, now):
@@ -252,7 +243,7 @@ def test_nobody_gets_more_than_the_rate_allows_and_who_waits_as_told_is_let_in(
 
 
 def test_a_flood_of_new_visitors_is_forgotten_and_those_who_ask_on_are_not() -> None:
-    limiter = RateLimiter(per_minute=10, max_clients=100)
+    limiter = module.RateLimiter(per_minute=10, max_clients=100)
     assert limiter.retry_after("a", 10, now=0) == 0
     for index in range(1000):
         limiter.retry_after(f"visitor {index}", 1, now=0)
@@ -277,18 +268,18 @@ LONG = [
 
 @pytest.mark.parametrize(("name", "values", "questions"), CASES["prices"] + LONG)
 def test_what_takes_longer_costs_more(name: str, values: list[object], questions: float) -> None:
-    assert price(name, values) == pytest.approx(questions * QUESTION, rel=0.05)
+    assert module.price(name, values) == pytest.approx(questions * module.QUESTION, rel=0.05)
 
 
 async def test_a_body_goes_in_pieces_and_is_the_same() -> None:
     whole = "“ä”".join(str(number) for number in range(30_000))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await PlainTextResponse(whole)(scope, *guarded(receive, send, varies=True))
+        await PlainTextResponse(whole)(scope, *module.guarded(receive, send, varies=True))
 
     start, *bodies = await sent(app, {}, never)
     assert b"".join(one["body"] for one in bodies).decode() == whole
-    assert max(len(one["body"]) for one in bodies) == PIECE
+    assert max(len(one["body"]) for one in bodies) == module.PIECE
     assert [one["more_body"] for one in bodies] == [True] * (len(bodies) - 1) + [False]
     headers = dict(start["headers"])
     assert headers[b"content-length"] == str(len(whole.encode())).encode()

@@ -9,47 +9,38 @@ from starlette.datastructures import Headers
 
 from components.errors import PoolscopeError
 from components.texts import languages
-from components.ui.public.requests import (
-    Endpoint,
-    client_network,
-    endpoints_of,
-    is_same_origin,
-    negotiate_locale,
-    page_path,
-    request_texts,
-    validated_body,
-)
+from components.ui.public import requests
 from tests.ui.public.asgi import CASES
 
 KNOWN = ("en", "zh")
-ENDPOINTS: dict[str | int, Endpoint] = {
-    "analyze": Endpoint(("backbone", "text", "layer"), ("backbone", "text"), "analyze"),
-    "score": Endpoint(("scores", "backbone"), ("scores",), "score"),
-    5: Endpoint(("data[0]", "data[1]"), ("data[0]", "data[1]")),
+ENDPOINTS: dict[str | int, requests.Endpoint] = {
+    "analyze": requests.Endpoint(("backbone", "text", "layer"), ("backbone", "text"), "analyze"),
+    "score": requests.Endpoint(("scores", "backbone"), ("scores",), "score"),
+    5: requests.Endpoint(("data[0]", "data[1]"), ("data[0]", "data[1]")),
 }
 
 
 @pytest.mark.parametrize(("address", "accepted", "expected"), CASES["languages"])
 def test_the_address_wins_then_the_browser_then_english(address: str, accepted: str, expected: str) -> None:
-    assert negotiate_locale(address, accepted, KNOWN) == expected
+    assert requests.negotiate_locale(address, accepted, KNOWN) == expected
 
 
 def test_a_question_is_answered_in_the_language_of_its_page() -> None:
     page = "https://host.example/?lang=zh&text=a"
-    assert request_texts(Headers({"referer": page, "accept-language": "en"})).language.name == "中文"
-    assert request_texts(Headers({"accept-language": "zh"})).language.tag == "zh"
-    assert request_texts(Headers({"referer": page}), "/?lang=en").language.tag == "en"
-    assert [page_path(tag) for tag in KNOWN] == ["/", "/zh"]
+    assert requests.request_texts(Headers({"referer": page, "accept-language": "en"})).language.name == "中文"
+    assert requests.request_texts(Headers({"accept-language": "zh"})).language.tag == "zh"
+    assert requests.request_texts(Headers({"referer": page}), "/?lang=en").language.tag == "en"
+    assert [requests.page_path(tag) for tag in KNOWN] == ["/", "/zh"]
 
 
 def test_who_asks() -> None:
     for peer, visitor in CASES["clients"]:
-        assert client_network({"client": (peer, 50_000)}) == visitor
+        assert requests.client_network({"client": (peer, 50_000)}) == visitor
 
 
 def test_only_the_app_s_own_page_may_ask() -> None:
-    assert [one for one in CASES["own"] if not is_same_origin(Headers(one))] == []
-    assert [one for one in CASES["foreign"] if is_same_origin(Headers(one))] == []
+    assert [one for one in CASES["own"] if not requests.is_same_origin(Headers(one))] == []
+    assert [one for one in CASES["foreign"] if requests.is_same_origin(Headers(one))] == []
 
 
 @pytest.mark.parametrize(("path", "body", "unknown", "name"), CASES["good"])
@@ -57,7 +48,7 @@ def test_a_good_body_comes_through_for_its_function_and_nothing_else_with_it(
     path: str, body: str, unknown: str, name: str
 ) -> None:
     given = json.loads(body)
-    read = validated_body(path, json.dumps(given | json.loads(unknown)).encode(), ENDPOINTS)
+    read = requests.validated_body(path, json.dumps(given | json.loads(unknown)).encode(), ENDPOINTS)
     assert (read.values, read.name) == (given, name)
 
 
@@ -67,11 +58,11 @@ LONG = [["/analyze", "[" * 100_000, "JSON is"], ["/analyze", '{"text": ' + "1" *
 @pytest.mark.parametrize(("path", "body", "told"), CASES["bad"] + LONG)
 def test_anything_else_is_named(path: str, body: str, told: str) -> None:
     with pytest.raises(PoolscopeError, match=re.escape(told)):
-        validated_body(path, body.encode(), ENDPOINTS)
+        requests.validated_body(path, body.encode(), ENDPOINTS)
 
 
 def test_the_endpoints_of_the_page_are_the_public_ones_with_their_fields(whole: gr.Blocks) -> None:
-    found = endpoints_of(whole)
+    found = requests.endpoints_of(whole)
     public = {name for name in found if isinstance(name, str)}
     assert public >= {"backbones", "poolings", "analyze", "anatomy"}
     assert found["analyze"].required == ("backbone", "text")
