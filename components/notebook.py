@@ -14,13 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from torch import Tensor, nn
-from transformers import (
-    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
-    AutoModelForSequenceClassification,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from transformers import AutoModelForSequenceClassification, PreTrainedModel, PreTrainedTokenizerBase
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.measuring.anatomy import dissect
@@ -188,7 +184,8 @@ def _headed(model: PreTrainedModel) -> tuple[PreTrainedModel, Mapping[str, Any]]
 
     With it comes what a loader says of its tensors.
     """
-    known: Any = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING.get(type(model.config), PreTrainedModel)
+    classifiers = transformers.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
+    known: Any = classifiers.get(type(model.config), PreTrainedModel)
     if isinstance(model, known) or not type(model).__module__.startswith("transformers."):
         return model, FOUND
     with internals.seeded():
@@ -196,10 +193,8 @@ def _headed(model: PreTrainedModel) -> tuple[PreTrainedModel, Mapping[str, Any]]
     body = headed.base_model.load_state_dict(model.base_model.state_dict(), strict=False)
     prefix = f"{headed.base_model_prefix}."
     drawn = [name for name, _ in headed.named_parameters() if not name.startswith(prefix)]
-    return headed.eval(), {
-        **FOUND,
-        "missing_keys": (*drawn, *(f"{prefix}{name}" for name in body.missing_keys)),
-    }
+    missing = (*drawn, *(f"{prefix}{name}" for name in body.missing_keys))
+    return headed.eval(), {**FOUND, "missing_keys": missing}
 
 
 def _check_held(model: PreTrainedModel) -> None:

@@ -74,14 +74,12 @@ def main(given: Sequence[str]) -> int:
     return int(refused)
 
 
-def issued(
-    run: Callable[[Job], Passport], language: str, spec: BackboneSpec
-) -> dict[str, str] | PoolscopeError:
-    """Have one checkpoint measured, and write its files, by how their names end; or why there is none."""
+def issued(run: Callable[[Job], Passport], tag: str, spec: BackboneSpec) -> dict[str, str] | PoolscopeError:
+    """Have one measured, and write its files in the language ``tag``, by how they end; or say why not."""
     try:
         passport = run(Job("passport", spec, version(spec)))
     except PoolscopeError as error:
         return error
-    say = load_texts(language)
+    say = load_texts(tag)
     numbers = json.dumps(passport.to_json(), indent=1, ensure_ascii=False) + "\n"
     return {".html": passport_page(passport, say), ".svg": badge(passport, say), NUMBERS: numbers}

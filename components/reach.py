@@ -19,13 +19,11 @@ def is_near(link: str) -> bool:
     try:
         parts = urlsplit(link)
         host, _port = (parts.hostname or "").rstrip("."), parts.port
-        return f".{host}".endswith(".localhost") or _is_own(host)
+        if f".{host}".endswith(".localhost"):
+            return True
+        known = ip_address(host)
     except ValueError:  # no address, such as an unfinished one of IPv6: a name
         return False
-
-
-def _is_own(host: str) -> bool:
-    known = ip_address(host)
     known = getattr(known, "ipv4_mapped", None) or known
     return known.is_loopback or known.is_unspecified
 

@@ -15,16 +15,8 @@ from components.model.loading import load as load_backbone
 from components.results import KINDS, Table, each, of, read_results, table, write_results
 from components.results import Row as Measured
 from components.types import Bools
+from recipe import evidence
 from recipe.corpus import Corpus, load_corpus, subsample
-from recipe.evidence import (
-    Row,
-    baseline_answers,
-    compared,
-    estimate,
-    last_answers,
-    pair_results,
-    swap_results,
-)
 from recipe.recipes import Recipes, load_recipes
 from recipe.steps import AGREEMENT, PROBES, ROWS, Record, Workspace, bundled, run_steps, steps
 from recipe.training import correct, load, load_tokenizer
@@ -61,8 +53,8 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
     made = [f"{key}-{PROBES}" for key in recipes.probed]
     made += [f"{key}-{AGREEMENT}" for key, task in recipes.tuned.items() if task in recipes.explaining]
     found = [read_results(workspace.folder / step / ROWS) for step in made]
-    heads: list[Row] = []
-    others: list[Row] = []
+    heads: list[evidence.Row] = []
+    others: list[evidence.Row] = []
     strongest = {}
     right: dict[str, dict[str, dict[str, Bools]]] = {}
     for task, sources in recipes.baselines.items():
@@ -70,23 +62,21 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
         given = [subsample(corpus.training[probing], recipes.probing.rows)] if probing else []
         given.append(tuple(corpus.examples(sources)))  # behind what probes learn from, what heads do
         for training in {len(examples): examples for examples in given}.values():
-            answers = baseline_answers(training, corpus.evaluation[task], seed)
-            of_task = {"kind": "baseline", "task": task, "trained": len(training)}
-            others += [
-                {**of_task, "method": name, **estimate(found, seed)} for name, found in answers.items()
-            ]
+            answers = evidence.baseline_answers(training, corpus.evaluation[task], seed)
+            basic = {"kind": "baseline", "task": task, "trained": len(training)}
+            others += [{**basic, "method": by, **evidence.estimate(one, seed)} for by, one in answers.items()]
         *_, strongest[task] = answers.values()
     for key, task in recipes.tuned.items():
         folder, examples = workspace.model(key), corpus.evaluation[task]
         backbone, probes = load_backbone(bundled(key, folder)), workspace.folder / f"{key}-{PROBES}"
         own = correct(load(folder), load_tokenizer(folder), examples).numpy()
-        tested = compared(own, strongest[task], seed)
+        tested = evidence.compared(own, strongest[task], seed)
         heads.append({"kind": "head", "backbone": key, "task": task, **tested})
-        others += swap_results(backbone, task, examples, seed)
+        others += evidence.swap_results(backbone, task, examples, seed)
         right.setdefault(task, {})[key] = {"": own}
         if task in recipes.probing.sources:
-            right[task][key] |= last_answers(backbone, task, examples, probes / f"{key}.safetensors")
-    others += chain.from_iterable(pair_results(task, answers) for task, answers in right.items())
+            right[task][key] |= evidence.last_answers(backbone, task, examples, probes / f"{key}.safetensors")
+    others += chain.from_iterable(evidence.pair_results(task, answers) for task, answers in right.items())
     every = pd.concat([table([*heads, *others]), *found])
     return every.sort_values("kind", key=lambda kinds: kinds.map(list(KINDS).index), kind="stable")
 

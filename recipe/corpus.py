@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -145,9 +146,8 @@ def load_corpus(recipes: Recipes, folder: Path) -> Corpus:
     Raises FileNotFoundError where a file is missing, KeyError where a column is.
     """
     asked = (recipes.sources, recipes.evaluations, recipes.held_out)
-    found, evaluation, held_out = (
-        {name: read(source, folder) for name, source in sources.items()} for sources in asked
-    )
+    every = ({name: read(source, folder) for name, source in sources.items()} for sources in asked)
+    found, evaluation, held_out = every
     measured = [example for rows in evaluation.values() for example in rows]
     kept = {name: without_leaks(rows, measured) for name, rows in found.items()}
     held = {task: without_leaks(rows, measured) for task, rows in held_out.items()}
@@ -176,14 +176,11 @@ def without_held_out(corpus: Corpus, words: int) -> Corpus:
     runs = CountVectorizer(ngram_range=(words, words), token_pattern=WORD.pattern).build_analyzer()
     held = [example for rows in corpus.held_out.values() for example in rows]
     taken = {run for example in held for text in example.texts for run in runs(text)}
-    training = {
-        name: tuple(
-            row for row in without_leaks(rows, held) if all(taken.isdisjoint(runs(t)) for t in row.texts)
-        )
-        for name, rows in corpus.training.items()
-    }
-    fewer = {name: len(rows) - len(training[name]) for name, rows in corpus.training.items()}
-    dropped = {name: count + fewer[name] for name, count in corpus.dropped.items()}
+    training, dropped = dict[str, tuple[Example, ...]](), dict[str, int]()
+    for name, rows in corpus.training.items():
+        left = without_leaks(rows, held)
+        training[name] = tuple(row for row in left if taken.isdisjoint(chain(*map(runs, row.texts))))
+        dropped[name] = corpus.dropped[name] + len(rows) - len(training[name])
     return replace(corpus, training=training, dropped=dropped)
 
 

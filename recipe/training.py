@@ -220,11 +220,9 @@ def training_batches(
     """The examples once, in random order: inputs (B, T) padded to the longest, and labels (B,) float32."""
     encoded = _encode(tokenizer, [example.texts for example in examples])
     order, wide = rng.sample(range(len(examples)), len(examples)), POOL * size
-    pools = (
-        sorted(order[start : start + wide], key=lambda i: len(encoded[i]["input_ids"]))
-        for start in range(0, len(order), wide)
-    )
-    groups = [pool[start : start + size] for pool in pools for start in range(0, len(pool), size)]
+    pools = (order[start : start + wide] for start in range(0, len(order), wide))
+    ranked = (sorted(pool, key=lambda i: len(encoded[i]["input_ids"])) for pool in pools)
+    groups = [pool[start : start + size] for pool in ranked for start in range(0, len(pool), size)]
     for group in rng.sample(groups, len(groups)):
         labels = torch.tensor([examples[i].label for i in group], dtype=torch.float32)
         yield tokenizer.pad([encoded[i] for i in group], return_tensors="pt"), labels

@@ -92,9 +92,7 @@ class Desk:
         """Give it part by part: each has a turn of its own, for others to come in between."""
         return self._parts(name, query, PART, options)
 
-    def _parts(
-        self, name: str, query: Query, seconds: float, options: Mapping[str, object]
-    ) -> Generator[Any]:
+    def _parts(self, name: str, query: Query, seconds: float, options: Mapping[str, Any]) -> Generator[Any]:
         kind = analyses()[name]
         asked, plain = kind.prepared(self._whole, query, self._settings.characters, options)
         spec = self._here("backbone", query.backbone)

@@ -92,12 +92,10 @@ class Worker:
     def __init__(self, limits: Limits, first: Job | None) -> None:
         """Begin it; it needs seconds until `prepare` returns. ``first``: what it runs before."""
         context: Any = _context()
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(
-            target=serve, args=(theirs, limits, first), name="worker", daemon=True
-        )
+        self._pipe, other = context.Pipe()
+        self._process = context.Process(target=serve, args=(other, limits, first), name="worker", daemon=True)
         self._process.start()
-        theirs.close()
+        other.close()
         self.dismiss = self._pipe.close  # it then ends by itself, as soon as it has nothing to do
         self.kill = self._process.kill  # whatever it does: who waits for its answer gets WorkerError
 

@@ -10,6 +10,7 @@ import json
 import shutil
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -49,6 +50,8 @@ ALL = "all"
 PARQUET = (".parquet", ".pq")
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how such a file begins
 CARD = Path(__file__).with_name("card.md")
+OPTIONS = Path(__file__).with_suffix(".toml")
+TYPES = {"path": {"type": Path}, "number": {"type": int}, "language": {"type": str, "choices": languages()}}
 WIDE = 79  # characters of a line of progress: a shorter one covers the one before
 LEFT = ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.onnx", "checkpoint-*", ".*")  # not needed
 TASK = "mine"  # what the head is for, in its file
@@ -94,23 +97,8 @@ def main(given: Sequence[str]) -> int:
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="poolscope lab", description=__doc__)
-    add = parser.add_argument
-    add("table", type=Path, help="CSV, TSV or JSON, or Parquet")
-    add("--encoding", default="", help="of the table; UTF-8 or UTF-16 where it is left out")
-    add("--text", help="column of the texts; guessed where it is left out")
-    add("--label", help="column of the labels; guessed where it is left out")
-    add("--text-pair", help="column of the second texts")
-    add("--headed", action="store_true", help="the first row names the columns, though it looks like a row")
-    add("--merged", action="store_true", help="labels that differ in spelling alone are one")
-    add("--backbones", default="bert-pretrained", help="keys, ids of the hub or folders, with commas")
-    add("--poolings", default=ALL, help="with commas between them, or all")
-    add("--layers", choices=("last", ALL), default="last")
-    add("--folds", type=int, default=5)
-    add("--seed", type=int, default=0)
-    add("--language", choices=languages(), default=languages()[0], help="of the report")
-    add("--out", type=Path, default=Path("lab"), help="folder for what comes out")
-    cluster = "a Ray cluster that sees the same folders; auto is the one of this machine, local starts one"
-    add("--ray", metavar="ADDRESS", help=cluster)
+    for name, stated in tomllib.loads(OPTIONS.read_text("utf-8")).items():
+        parser.add_argument(name, **stated | TYPES.get(stated.get("type", ""), {}))
     return parser
 
 
@@ -210,11 +198,9 @@ def classifier_files(done: Done, spec: BackboneSpec) -> dict[str, bytes]:
         matrix = TypeAdapter(OwnHead).validate_json(fit.head).matrix  # (K, D' + 1), biases last
         parts = {"weight": matrix[:, :-1], "bias": matrix[:, -1]}
         file.write_bytes(save({f"{stem}/{name}": np.ascontiguousarray(part) for name, part in parts.items()}))
-        pair = fit.table.pairs[0] if fit.table.pairs else ""
+        text, pair = fit.table.texts[0], fit.table.pairs[0] if fit.table.pairs else ""
         task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
-        query = Query(
-            spec.key, fit.table.texts[0], pair, best.pooling, "probe", task=TASK, pool_layer=best.layer
-        )
+        query = Query(spec.key, text, pair, best.pooling, "probe", task=TASK, pool_layer=best.layer)
         code = classifier(examine(backbone, query, task), columns)
         head = file.read_bytes()
     numbers, table = fit_json(fit, notes), fit.table

@@ -41,14 +41,10 @@ def answers(engine: Engine, key: str) -> Mapping[str, Callable[[], object]]:
     query, pair = Query(key, TEXT), {"maxsim": Query(key, TEXT, OTHER)}
     mean = features(engine, key, [TEXT], ["mean"])["mean"][0].tolist()
     noise = np.random.default_rng(0).normal(size=len(mean)).tolist()
-    options = {"trace": {"other": OTHER}, "detect": {"vector": noise}, "detect_score": {"scores": [0.5]}}
-    asked = {
-        one: partial(engine.ask, one, pair.get(one, query), **options.get(one, {})) for one in analyses()
-    }
-    return asked | {
-        "no integrals": partial(asked["importance"], integrated=False),
-        "detect found": partial(asked["detect"], vector=mean),
-    }
+    more = {"trace": {"other": OTHER}, "detect": {"vector": noise}, "detect_score": {"scores": [0.5]}}
+    asked = {one: partial(engine.ask, one, pair.get(one, query), **more.get(one, {})) for one in analyses()}
+    asked["no integrals"] = partial(asked["importance"], integrated=False)
+    return asked | {"detect found": partial(asked["detect"], vector=mean)}
 
 
 def report() -> bool:

@@ -21,19 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from components.analyses.fit import (
-    POOLED,
-    REPEATS,
-    Asked,
-    Call,
-    Pooled,
-    Rows,
-    Split,
-    Tested,
-    alike_rows,
-    fit_table,
-    splits_of,
-)
+from components.analyses import fit as fits
+from components.analyses.fit import POOLED, REPEATS, Asked, Call, Pooled, Rows, Split, Tested
 from components.analyses.fit.classifier import conclude, divide, fold
 from components.analyses.fit.headlines import accuracy_score, against_first, suspicious
 from components.exhibits.lab import Found, curve, misses, ranking
@@ -115,7 +104,7 @@ def fitted(kind: Kind, seed: int) -> Fit:
         table,
         Plan((SPEC.key,), tuple(vectors), folds=FOLDS, seed=seed),
         tuple(kind.names[: len(kind.shares)]),
-        Rows(labels[rows], alike_rows(table)[0], seed),
+        Rows(labels[rows], fits.alike_rows(table)[0], seed),
     )
 
     def embedded(_poolings: Any, _all: bool, of: Ints, _inputs: Any) -> Pooled:
@@ -127,7 +116,7 @@ def fitted(kind: Kind, seed: int) -> Fit:
     def steps(call: Call) -> Iterator[Any]:
         return (run[call.name](*call.given, *each) for each in call.each)
 
-    *_, fit = fit_table(steps, [SPEC], asked)
+    *_, fit = fits.fit_table(steps, [SPEC], asked)
     assert isinstance(fit, Fit)
     return fit
 
@@ -141,7 +130,7 @@ def said(fit: Fit) -> set[str]:
 
 def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> Tested:
     """Answers of real classifiers of vectors in all folds, one after the other."""
-    splits = [split for parts in divide(rows, folds, repeats) for split in splits_of(parts, folds)]
+    splits = [split for parts in divide(rows, folds, repeats) for split in fits.splits_of(parts, folds)]
     return Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
 
 
@@ -168,7 +157,7 @@ def simulate(seed: int, winner: float) -> tuple[bool, bool, int]:
     draw = np.random.default_rng(seed)
     labels = draw.permutation(np.arange(ROWS + NEW) % 2)
     parts = divide(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS)
-    splits = [split for drawn in parts for split in splits_of(drawn, FOLDS)]
+    splits = [split for drawn in parts for split in fits.splits_of(drawn, FOLDS)]
     fresh = np.arange(ROWS, ROWS + NEW)
     tested, covered = [], 0
     for combination in range(COMBINATIONS):

@@ -66,9 +66,7 @@ def test_a_worker_that_is_killed_midway_changes_no_vector(here: Steps, cluster: 
             np.testing.assert_allclose(one.vectors[place], vectors, rtol=0, atol=1e-6)
 
 
-def test_a_checkpoint_that_cannot_be_read_is_refused_with_the_same_sentence(
-    here: Steps, cluster: Steps, tmp_path: Path
-) -> None:
+def test_an_unreadable_checkpoint_is_refused_alike(here: Steps, cluster: Steps, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     said, spec = [], Engine(Settings()).bring(str(tmp_path))
     for steps in (here, cluster):

@@ -108,9 +108,7 @@ def test_workers_know_which_models_transformers_classifies_with(desk: Desk) -> N
         (ClosedError(), "the server is being stopped"),
     ],
 )
-def test_what_a_worker_came_to_is_said_in_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
-) -> None:
+def test_what_a_worker_came_to_is_said(monkeypatch: pytest.MonkeyPatch, error: Exception, told: str) -> None:
     def fail(*_asked: object) -> bytes:
         raise error
 
@@ -204,9 +202,7 @@ def test_what_is_bundled_goes_first_where_processors_are_short(guests: Desk) -> 
         pytest.param("wide", "good " * 2_040, "it takes more memory for this text than", marks=LINUX),
     ],
 )
-def test_a_panic_and_memory_beyond_the_limit_are_sentences_and_their_worker_lives_on(
-    guests: Desk, key: str, text: str, said: str
-) -> None:
+def test_a_worker_outlives_a_panic_and_its_limit(guests: Desk, key: str, text: str, said: str) -> None:
     assert guests.ask("analyze", Query(key, FILM)).labels
     before = worker(guests)
     with pytest.raises(PoolscopeError, match=said):

@@ -26,6 +26,7 @@ LEAKED_SIDE = "The mill sold its boats after the storm , said its owner ."  # in
 FAMILIES = tuple(load_recipes().families)
 STEPS = ("centred", "standardised", "whitened")
 WHOLE = ("rollout", "gradient_x_input", "integrated_gradients")  # which are of no layer
+Models, Tokenizers = dict[str, Model], dict[str, Tokenizer]  # by their families
 
 
 def assert_complete(results: Table, recipes: Recipes) -> None:
@@ -34,11 +35,8 @@ def assert_complete(results: Table, recipes: Recipes) -> None:
     assert [row.backbone for row in measured(results, "head")] == list(tuned)
     assert {row.backbone: row.task for row in measured(results, "swap")} == tuned
     pairs = [(row.task, row.backbone, row.other) for row in measured(results, "pair", pooling="")]
-    assert pairs == [
-        (task, *two)
-        for task in recipes.tasks
-        for two in combinations([k for k in tuned if tuned[k] == task], 2)
-    ]
+    of_task = {task: [key for key in tuned if tuned[key] == task] for task in recipes.tasks}
+    assert pairs == [(task, *two) for task, keys in of_task.items() for two in combinations(keys, 2)]
     assert {"native", "cls", "mean"} <= {row.pooling for row in measured(results, "pair")}
     layers = {row.backbone: row.layers for row in measured(results, "size")}
     assert list(layers) == list(recipes.probed)
@@ -136,17 +134,13 @@ def corpus(recipes: Recipes, data: Path) -> Corpus:
 
 
 @pytest.fixture(scope="session")
-def tokenizers(recipes: Recipes, corpus: Corpus) -> dict[str, Tokenizer]:
-    size, longest = recipes.vocabulary, recipes.max_length
-    texts = corpus.texts(size.sources)
-    return {
-        name: train_tokenizer(family.tokenizer, size, texts, longest)
-        for name, family in recipes.families.items()
-    }
+def tokenizers(recipes: Recipes, corpus: Corpus) -> Tokenizers:
+    given = recipes.vocabulary, corpus.texts(recipes.vocabulary.sources), recipes.max_length
+    return {name: train_tokenizer(family.tokenizer, *given) for name, family in recipes.families.items()}
 
 
 @pytest.fixture(scope="session")
-def models(recipes: Recipes, tokenizers: dict[str, Tokenizer]) -> dict[str, Model]:
+def models(recipes: Recipes, tokenizers: Tokenizers) -> Models:
     """Each family's untrained model; a test that changes one takes a copy."""
     torch.manual_seed(0)
     return {name: untrained(family, recipes, tokenizers[name]) for name, family in recipes.families.items()}

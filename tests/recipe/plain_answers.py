@@ -56,9 +56,8 @@ def rhos_of_cosines(folder: Path, texts: list[str], sides: Any, scores: ArrayLik
 def rhos_by_hand(folder: Path, texts: list[str]) -> dict[tuple[str, int], np.ndarray]:
     """By method and layer (N,), of texts between [CLS] and [SEP]; NaN where all tokens are ranked alike."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModelForSequenceClassification.from_pretrained(
-        folder, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
+    kind = {"dtype": torch.float32, "attn_implementation": "eager"}
+    model = AutoModelForSequenceClassification.from_pretrained(folder, **kind).eval()
     found: dict[tuple[str, int], list[float]] = {}
     for text in texts:
         ids = tokenizer(text, return_tensors="pt")["input_ids"]

@@ -35,9 +35,8 @@ RESULTS = read_results(ASSETS / "results.csv")
 TUNED = list(RECIPES.tuned)
 (GROWN,) = RECIPES.measured
 
-with_data = pytest.mark.skipif(
-    not DATA.is_dir(), reason=f"the labelled texts are not at {DATA}; POOLSCOPE_DATA names their folder"
-)
+LACKING = f"the labelled texts are not at {DATA}; POOLSCOPE_DATA names their folder"
+with_data = pytest.mark.skipif(not DATA.is_dir(), reason=LACKING)
 
 
 @pytest.fixture(scope="module")

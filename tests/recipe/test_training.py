@@ -16,14 +16,14 @@ from recipe import training
 from recipe.corpus import Example
 from recipe.recipes import Recipes
 from recipe.training import OBJECTIVES, Model, Tokenizer, correct, logits_of, shared_tokens, train
-from tests.recipe.conftest import BLAME, FAMILIES, PRAISE, THINGS
+from tests.recipe.conftest import BLAME, FAMILIES, PRAISE, THINGS, Models, Tokenizers
 
 TEXTS = ["the story is long and the cast is warm", "a dull chase , and a joke of the mill"]
 TABLES = tomllib.loads(Path(__file__).with_name("training.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_templates_segments_and_padding(family: str, tokenizers: dict[str, Tokenizer]) -> None:
+def test_templates_segments_and_padding(family: str, tokenizers: Tokenizers) -> None:
     tokenizer = tokenizers[family]
     found = (tokenizer.convert_ids_to_tokens(tokenizer(*texts)["input_ids"]) for texts in ("a", "ab"))
     assert [" ".join(tokens).replace("▁ ", "▁") for tokens in found] == TABLES["templates"][family]
@@ -47,9 +47,7 @@ def test_tokens_are_looked_up_in_the_other_text_only() -> None:
 
 
 @pytest.mark.parametrize(("name", "family"), [*product(["labels"], FAMILIES), ("shared tokens", "bert")])
-def test_losses_of_heads_reach_the_embeddings(
-    name: str, family: str, models: dict[str, Model], tokenizers: dict[str, Tokenizer]
-) -> None:
+def test_losses_reach_the_embeddings(name: str, family: str, models: Models, tokenizers: Tokenizers) -> None:
     tokenizer = tokenizers[family]
     torch.manual_seed(0)
     batch = tokenizer(["the story", "a"], ["a story", "b"], padding=True, return_tensors="pt")
@@ -60,7 +58,7 @@ def test_losses_of_heads_reach_the_embeddings(
     assert model.get_input_embeddings().weight.grad.abs().sum() > 0
 
 
-def test_four_in_five_hidden_words_are_masked(tokenizers: dict[str, Tokenizer]) -> None:
+def test_four_in_five_hidden_words_are_masked(tokenizers: Tokenizers) -> None:
     torch.manual_seed(0)
     tokenizer = tokenizers["bert"]
     ids = torch.randint(len(tokenizer), (200, 100))
@@ -99,7 +97,7 @@ def their_loss(name: str, model: Model, tokenizer: Tokenizer, inputs: BatchEncod
 
 @pytest.mark.parametrize("name", TABLES["losses"])
 def test_a_loss_is_transformers_own(
-    name: str, models: dict[str, Model], tokenizers: dict[str, Tokenizer], monkeypatch: pytest.MonkeyPatch
+    name: str, models: Models, tokenizers: Tokenizers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "mask_words", whole_mask)
     family = TABLES["losses"][name]
@@ -115,7 +113,7 @@ def test_a_loss_is_transformers_own(
     torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
-def test_an_epoch_takes_every_example_once(tokenizers: dict[str, Tokenizer]) -> None:
+def test_an_epoch_takes_every_example_once(tokenizers: Tokenizers) -> None:
     examples = [Example(("story " * length,), length % 2) for length in range(1, 101)]
     seen: Counter[int] = Counter()
     for inputs, labels in training.training_batches(tokenizers["bert"], examples, 8, random.Random(0)):
@@ -138,9 +136,7 @@ def test_dropped_tokens_are_hidden_and_special_ones_never() -> None:
     assert (inputs["attention_mask"][:, 5:] == 1).all()  # the input itself stays as it was
 
 
-def test_training_learns_what_one_word_says(
-    recipes: Recipes, models: dict[str, Model], tokenizers: dict[str, Tokenizer]
-) -> None:
+def test_training_learns_what_one_word_says(recipes: Recipes, models: Models, tokenizers: Tokenizers) -> None:
     torch.manual_seed(0)
     words = [(word, label) for label, words in enumerate((BLAME, PRAISE)) for word in words]
     rows = [Example((f"the {thing} is {word} .",), label) for thing in THINGS for word, label in words]
@@ -155,7 +151,7 @@ def test_training_learns_what_one_word_says(
     assert "step 80 of 80" in said[-1]
 
 
-def test_answers_come_in_order(models: dict[str, Model], tokenizers: dict[str, Tokenizer]) -> None:
+def test_answers_come_in_order(models: Models, tokenizers: Tokenizers) -> None:
     torch.manual_seed(0)
     tokenizer = tokenizers["bert"]
     model = AutoModelForSequenceClassification.from_config(models["bert"].config).eval()
