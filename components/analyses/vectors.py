@@ -114,8 +114,7 @@ def parsed(given: object, field: str = FIELD) -> object:
     if text.startswith(("[", "{", '"', "(")):
         for form in (text, SCALAR.sub(r"\1", text).translate(WRITTEN)):
             with suppress(ValueError, RecursionError):
-                read: object = json.loads(form)
-                return read
+                return json.loads(form)
     return given
 
 

@@ -246,8 +246,7 @@ def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] 
 
 def sentences() -> list[str]:
     """Our own sentences, on which it is measured what is ordinary."""
-    found: list[str] = tomllib.loads((ASSETS / "ordinary.toml").read_text(encoding="utf-8"))["sentences"]
-    return found
+    return list[str](tomllib.loads((ASSETS / "ordinary.toml").read_text(encoding="utf-8"))["sentences"])
 
 
 def measured(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Ordinary:

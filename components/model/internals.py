@@ -45,11 +45,7 @@ Rebuild = Callable[[Sequence[Any]], Any]
 def quiet() -> None:
     """Leave the terminal to a command: no bars of weights, no table of them; every other warning stays."""
     disable_progress_bar()  # type: ignore[no-untyped-call]  # theirs
-    logging.getLogger(LOADER).addFilter(_is_news)
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    return REPORT not in record.getMessage()
+    logging.getLogger(LOADER).addFilter(lambda record: REPORT not in record.getMessage())
 
 
 def tables(model: nn.Module) -> Iterator[Table]:
@@ -289,8 +285,7 @@ def classifying_types() -> Collection[str]:
     """
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 
-    known: Collection[str] = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.keys()
-    return known
+    return MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.keys()
 
 
 def _everywhere(config: PreTrainedConfig, name: str) -> Iterator[Any]:

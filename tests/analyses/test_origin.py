@@ -13,6 +13,7 @@ from components.types import Progress, Query, Tokens
 from tests.analyses.test_importance import eraser_of
 from tests.analyses.test_lens import by_hand as replayed
 from tests.analyses.test_trace import by_hand
+from tests.families.cases import setting
 from tests.plain import SPECS, load_plain
 
 PLOT = "The plot is not bad, but the acting is not good at all."
@@ -45,12 +46,7 @@ def test_words_are_masked_and_states_replaced_as_by_hand(
     for layer, states in enumerate(other.hidden_states):
         shares = *found.shares[layer], found.in_word[layer], found.in_read[layer]
         for places, share in zip(groups, shares, strict=True):
-
-            def change(own: torch.Tensor, places: list[int] = places, states: torch.Tensor = states) -> Any:
-                new = own.clone()
-                new[0, places] = states[0, places]
-                return new
-
+            change = setting(places, states[0, places])
             last = layer == len(other.hidden_states) - 1
             above = None if last else by_hand(key, (text, ""), layer, change).logits[0]
             gone = (replayed(key, text, "", change) if above is None else above) - before

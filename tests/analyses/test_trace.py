@@ -17,6 +17,7 @@ from components.inference.engine import Engine
 from components.types import Progress, Query
 from tests.analyses.test_lens import by_hand as replayed
 from tests.analyses.test_lens import norm_of
+from tests.families.cases import run_changed, setting
 from tests.plain import SPECS, load_plain
 
 TEXTS, OTHERS = ("the film is good", "it is good"), ("the film is bad", "it is good")
@@ -24,29 +25,16 @@ REFUSED = tomllib.loads(Path(__file__).with_name("traces.toml").read_text("utf-8
 GOOD, BAD = "the acting is good", "the acting is bad"
 
 
-def setting(place: int, state: Tensor) -> Callable[[Tensor], Tensor]:
-    """What sets one hidden state of (1, T, D)."""
-
-    def change(own: Tensor) -> Tensor:
-        new = own.clone()
-        new[0, place] = state
-        return new
-
-    return change
-
-
 def by_hand(key: str, texts: tuple[str, str], layer: int, change: Callable[[Tensor], Tensor]) -> Any:
     """All that transformers gives when what the layer above takes, (1, T, D), is changed."""
     plain = load_plain(SPECS[key].location)
     blocks = next(one for one in plain.model.modules() if isinstance(one, nn.ModuleList))
-
-    def before(_module: Any, args: Any, named: Any) -> Any:
-        given = args[0] if args else named["hidden_states"]
-        new = change(given.transpose(0, 1)).transpose(0, 1) if key.startswith("xlnet") else change(given)
-        return ((new, *args[1:]), named) if args else (args, {**named, "hidden_states": new})
-
-    with blocks[layer].register_forward_pre_hook(before, with_kwargs=True):
-        return plain(*texts)
+    inputs = plain.tokenizer(texts[0], texts[1] or None, return_tensors="pt")
+    if not key.startswith("xlnet"):
+        return run_changed(plain.model, blocks[layer], inputs, change)
+    return run_changed(  # which has them as (T, B, D)
+        plain.model, blocks[layer], inputs, lambda own: change(own.transpose(0, 1)).transpose(0, 1)
+    )
 
 
 def bad(engine: Engine, query: Query) -> Patched:

@@ -253,21 +253,28 @@ def patched_by_hand(family: Family, first: str, second: str, layers: int) -> Ite
     places = sorted({0, differs, one["input_ids"].shape[1] - 1})
     for layer, module in enumerate(lists[0]):
         taken: list[Tensor] = []
-        _run(model, module, two, lambda own, taken=taken: taken.append(own.clone()) or own)
+        run_changed(model, module, two, lambda own, taken=taken: taken.append(own.clone()) or own)
         if not taken or len(taken[0]) != 1:  # with the tokens first
             continue
         for place in places:
-            state = taken[0][0, place]
-
-            def change(own: Tensor, place: int = place, state: Tensor = state) -> Tensor:
-                new = own.clone()
-                new[0, place] = state
-                return new
-
-            yield layer, place, _run(model, module, one, change)
+            logits = run_changed(model, module, one, setting(place, taken[0][0, place])).logits
+            yield layer, place, logits[0].numpy()
 
 
-def _run(model: Any, module: nn.Module, inputs: Any, change: Any) -> np.ndarray:
+def setting(place: Any, state: Tensor) -> Callable[[Tensor], Tensor]:
+    """What sets one hidden state of (1, T, D), or those of several places."""
+
+    def change(own: Tensor) -> Tensor:
+        new = own.clone()
+        new[0, place] = state
+        return new
+
+    return change
+
+
+def run_changed(model: Any, module: nn.Module, inputs: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """All that transformers gives when the hidden states that a module takes are changed."""
+
     def hook(_module: nn.Module, args: Any, named: Any) -> Any:
         if args:
             return (change(args[0]), *args[1:]), named
@@ -275,4 +282,4 @@ def _run(model: Any, module: nn.Module, inputs: Any, change: Any) -> np.ndarray:
 
     with module.register_forward_pre_hook(hook, with_kwargs=True), torch.no_grad():
         torch.default_generator.manual_seed(0)
-        return np.asarray(model(**inputs).logits[0])
+        return model(**inputs, output_hidden_states=True)

@@ -108,8 +108,7 @@ class Tested:
     @property
     def predicted(self) -> Ints:
         """(N,) the likeliest label of each row."""
-        found: Ints = self.probabilities.argmax(axis=1).astype(np.int64)
-        return found
+        return np.asarray(self.probabilities.argmax(axis=1), np.int64)
 
     @property
     def accuracy(self) -> float:

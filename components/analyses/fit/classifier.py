@@ -48,8 +48,7 @@ def fold(vectors: Floats, labels: Ints, split: Split) -> Floats:
     """
     with threadpool_limits(1):
         scaler, regression = fit_with_held_out(vectors, labels, split.train, split.held_out)
-        found: Floats = regression.predict_proba(scaler.transform(vectors[split.test])).astype(np.float32)
-    return found
+        return np.asarray(regression.predict_proba(scaler.transform(vectors[split.test])), np.float32)
 
 
 def words(texts: Sequence[str], labels: Ints, split: Split) -> Floats:
@@ -60,8 +59,7 @@ def words(texts: Sequence[str], labels: Ints, split: Split) -> Floats:
         known = counts.fit_transform([texts[row] for row in rows])
         asked = counts.transform([texts[row] for row in split.test])
         regression = _strongest(known, labels[rows], len(split.train))
-        found: Floats = regression.predict_proba(asked).astype(np.float32)
-    return found
+        return np.asarray(regression.predict_proba(asked), np.float32)
 
 
 def fit_with_held_out(

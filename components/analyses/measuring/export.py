@@ -325,7 +325,10 @@ def pooling_source(key: str) -> PoolingSource:
     fields = tuple(field for field in FIELDS if re.search(rf"\bstates\.{field}\b", whole))
     imports = {("dataclasses", "dataclass"), ("torch", "Tensor")}
     imports |= {("types", "SimpleNamespace")} if "reads" in fields else set()
-    imports |= {one for node in ast.walk(ast.parse(whole)) for one in _imported(node)}
+    for node in ast.walk(ast.parse(whole)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", None)  # of what stands behind "from"
+            imports |= {(module, one.name) if module else (one.name, "") for one in node.names}
     alone = (REFUSED.sub(_in_english, INNER.sub("", code)).rstrip() for code in found.values())
     return PoolingSource(tuple(alone), fields, frozenset(imports))
 
@@ -344,14 +347,6 @@ def _with_needed(name: str, module: ModuleType) -> dict[str, str]:
         if not inspect.isclass(vars(module)[one]):
             found |= _with_needed(one, module)
     return {**found, name: source}
-
-
-def _imported(node: ast.AST) -> Iterator[Import]:
-    """Return what an import takes."""
-    if isinstance(node, ast.Import):
-        yield from ((alias.name, "") for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        yield from ((str(node.module), alias.name) for alias in node.names)
 
 
 def _in_english(refused: re.Match[str]) -> str:

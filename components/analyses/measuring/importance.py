@@ -109,8 +109,7 @@ def falls(examined: Examined, label: int, ids: Tensor) -> Floats:
     kind, after = examined.outputs.problem_type, np.empty(0, dtype=np.float32)
     if len(ids):
         after = probabilities(torch.cat([said for _, said in without(examined, ids)]), kind)[:, label]
-    found: Floats = probabilities(examined.outputs.logits, kind)[0, label] - after
-    return found
+    return np.asarray(probabilities(examined.outputs.logits, kind)[0, label] - after, np.float32)
 
 
 def without(examined: Examined, ids: Tensor) -> Iterator[tuple[Pass, Tensor]]:

@@ -111,8 +111,7 @@ def _unwritten(tokenizer: PreTrainedTokenizerBase, text: str) -> Pair | None:
 
 
 def _encoded(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> list[int]:
-    found: list[int] = tokenizer(texts[0], texts[1] or None, verbose=False)["input_ids"]
-    return found
+    return list[int](tokenizer(texts[0], texts[1] or None, verbose=False)["input_ids"])
 
 
 def _read(examined: Examined) -> list[int]:
@@ -121,8 +120,7 @@ def _read(examined: Examined) -> list[int]:
 
 
 def _places(reading: Reading) -> list[int]:
-    found: list[int] = reading.positions[0].nonzero()[:, 0].tolist()
-    return found
+    return reading.positions[0].nonzero()[:, 0].tolist()
 
 
 def _surface(examined: Examined, index: int) -> str:
