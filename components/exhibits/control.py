@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 from urllib.parse import parse_qs, urlencode
 
 from components.errors import PoolscopeError
@@ -122,8 +122,7 @@ class Control(Generic[V]):
                 taken = given
             case Text() | OneOf(), str() as given:
                 taken = given
-        value: V = taken
-        return value
+        return cast("V", taken)
 
     def read(self, texts: Sequence[str]) -> V:
         """Read the ``texts`` that a link has for it, the last where it takes one, as a form would have it.
@@ -146,8 +145,7 @@ class Control(Generic[V]):
                 if not short or not least <= int(read) <= most:
                     raise PoolscopeError(self.key, read, "link.whole", low=least, high=most)
                 read = int(read)
-        value: V = read
-        return value
+        return cast("V", read)
 
 
 def written(value: Value) -> list[str]:

@@ -19,8 +19,8 @@ from components.exhibits.evidence import LEVEL, Evidence, against_base, correcte
 from components.exhibits.exhibit import grouped
 from components.exhibits.head import UNTRAINED, WORDED, counted, parameters_of
 from components.exhibits.hidden_states import aim_at
-from components.exhibits.verdict import output_text, ranked
-from components.exhibits.view import indices, labels_of, listed, number, shorten, visible, word
+from components.exhibits.verdict import output_text, quoted, ranked
+from components.exhibits.view import View, indices, labels_of, listed, number, shorten, visible, word
 from components.results import Row
 from components.texts import ASSETS, Sentence, Texts
 
@@ -121,11 +121,9 @@ def _only(anatomy: Anatomy) -> str:
 
 def _reading(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     analysis = anatomy.analysis
-    read, cls, special = indices(analysis.reads.positions), analysis.tokens.cls, analysis.tokens.special
-    names, last = [shorten(word(label), 24) for label in labels_of(analysis)], len(special) - 1
-    tokens = [  # a word of the text in quotes, for it may be a full stop
-        name if special[index] else say("similarity.stand_in", token=name) for index, name in enumerate(names)
-    ]
+    read, cls = indices(analysis.reads.positions), analysis.tokens.cls
+    view, last = View(analysis, analysis.layers), len(analysis.tokens.text) - 1
+    tokens = [quoted(view, index, say) for index in range(last + 1)]
     ends = {last: "questions.last", 0: "questions.first"} if last else {0: "questions.alone"}
     places = [say(ends.get(index, "questions.nth"), number=index + 1) for index in read]
     several = "none" if not read else "all" if len(read) == len(tokens) else "some"

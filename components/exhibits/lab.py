@@ -294,7 +294,8 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
         total=len(fit.table.texts),
         doubted=doubts,
     )
-    texts, marks = [_text(found, miss) for miss in every], {True: say("lab.doubt"), False: ""}
+    table, marks = fit.table, {True: say("lab.doubt"), False: ""}
+    texts = [" | ".join((table.texts[one.row], *table.pairs[one.row : one.row + 1])) for one in every]
     columns: dict[str, list[Any]] = {"lab.column_row": [miss.row + 1 for miss in every]}
     columns["lab.column_text"] = texts
     for name in ("given", "given_probability", "predicted", "predicted_probability"):
@@ -306,14 +307,14 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
         (miss, shorten(visible(text), LONGEST), classify_link(_query(found, miss), say))
         for miss, text in zip(every[:SHOWN], texts, strict=False)
     ]
-    table = render(
+    html = render(
         "misses", say, caption=heading, titles=list(data), rows=rows, percent=percent, visible=visible
     )
     link = exhibit.csv_link(data, "poolscope-misses.csv", say("table.download"))
     return Shown(
         heading=heading,
         data=data,
-        html=link + table if every else "",
+        html=link + html if every else "",
         above="".join(map(hint_html, hints)),
         action=hint_html(say("lab.misses_open")) if every else "",
     )
@@ -324,11 +325,6 @@ def _query(found: Found, miss: Miss) -> Query:
     pair = table.pairs[miss.row] if table.pairs else ""
     layer = best.layer if found.fit.plan.all_layers else -1
     return Query(best.backbone, table.texts[miss.row], pair, best.pooling, pool_layer=layer)
-
-
-def _text(found: Found, miss: Miss) -> str:
-    table = found.fit.table
-    return " | ".join((table.texts[miss.row], *(table.pairs[miss.row : miss.row + 1])))
 
 
 RANKING = Exhibit("lab-ranking", ranking, plotted=True, where=UNLINKED)

@@ -149,7 +149,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     typed = [one for one in analysis.warnings if told and one.key == "warnings.typed"]  # which they say, too
     details = (
         *(visible(one.said(say)) for one in told),
-        largest_share(reads, lambda index: _quoted(view, index, say), say),
+        largest_share(reads, lambda index: quoted(view, index, say), say),
         say("reads.flat", count=flat) if flat else "",
         _won_dimensions(view, say),
     )
@@ -227,13 +227,13 @@ def _won_dimensions(view: View, say: Texts) -> str:
         return ""
     order = [int(index) for index in np.argsort(-wins, kind="stable") if wins[index]]
     named, rest = order[:WINNERS], order[WINNERS:]
-    parts = [say("reads.wins", token=_quoted(view, index, say), count=int(wins[index])) for index in named]
+    parts = [say("reads.wins", token=quoted(view, index, say), count=int(wins[index])) for index in named]
     if rest:
         parts.append(say("reads.wins_rest", count=int(wins[rest].sum())))
     return say("reads.maximum", total=int(wins.sum()), tokens=say.listed(parts))
 
 
-def _quoted(view: View, index: int, say: Texts) -> str:
+def quoted(view: View, index: int, say: Texts) -> str:
     """A token by its name, not escaped: a word of the text in quotes, for it may be a full stop."""
     name = shorten(word(view.labels[index]), 24)
     return name if view.analysis.tokens.special[index] else say("similarity.stand_in", token=name)

@@ -12,9 +12,8 @@ from components.exhibits.comparison import FAINT, STRONG, Comparison, majority, 
 from components.exhibits.draw import LABELS, contrast, label_colour
 from components.exhibits.verdict import chosen_labels, outputs_figure
 from components.texts import load_texts
-from components.types import Analysis
 from tests.exhibits.compared import HIGH, LESS, LOW, NO, YES, answer, comparison
-from tests.exhibits.showing import checked
+from tests.exhibits.showing import CASES, checked
 
 BUSINESS = answer([0.1, 0.2, 0.7], ("world", "sports", "business"))
 JOYS = ("joy", "anger", "trust")
@@ -96,19 +95,10 @@ def test_a_label_has_the_colour_that_it_has_alone_and_keeps_it_when_more_comes()
     assert len(set(after.colours.values())) == len(after.colours) == 5  # joy and trust had those of others
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (answer([0.5, 0.5]), FAINT),
-        (answer([0.0, 1.0]), STRONG),
-        (answer([0.25, 0.75]), (FAINT + STRONG) / 2),
-        (answer([0.25] * 4, tuple("abcd")), FAINT),
-        (answer([0.1, 0.2], ("a", "b"), "multi_label"), FAINT),
-        (answer([1.0], ("a",)), STRONG),
-    ],
-)
-def test_colour_is_as_strong_as_the_answer_is_sure(given: Analysis, expected: float) -> None:
-    assert strength(given) == pytest.approx(expected, abs=0.51)
+@pytest.mark.parametrize(("outputs", "kind", "sure"), CASES["sure"])
+def test_colour_is_as_strong_as_the_answer_is_sure(outputs: list[float], kind: Any, sure: float) -> None:
+    given = answer(outputs, tuple("abcd"[: len(outputs)]), kind)
+    assert strength(given) == pytest.approx(FAINT + sure * (STRONG - FAINT), abs=0.51)
 
 
 def test_names_are_short_where_that_tells_them_apart() -> None:

@@ -72,14 +72,7 @@ def test_what_is_read_is_named_counted_and_placed(read: list[int], named: str, p
 
 
 def test_steps_are_those_that_ran() -> None:
-    told = {
-        "steps": "pick one token → dense → tanh → dropout → classifier",
-        "classes": "BodyPooler (pick one token → dense → tanh) → dropout → classifier",
-        "between": "dense → tanh → dropout",
-        "core": "linear → tanh → linear",
-        "printed": "dense, classifier, dropout",
-    }
-    assert told.items() <= head_facts(anatomy(), EN).items()
+    assert CASES["order"].items() <= head_facts(anatomy(), EN).items()
     assert head_facts(anatomy(), ZH)["steps"].startswith("取出一个词元 → dense")
 
 

@@ -217,13 +217,9 @@ def test_an_unknown_fact_or_case_is_named() -> None:
 
 def test_a_head_is_drawn_step_by_step_and_its_code_can_be_copied() -> None:
     own, untrained = anatomy(), anatomy("untrained")
-    assert re.findall(r'<li class="(\w+)"><b>(.*?)</b>', flow_html(own, SAY)) == [
-        ("plain", "takes one position"),
-        ("checkpoint", "dense"),
-        ("plain", "tanh"),
-        ("idle", "dropout"),
-        ("checkpoint", "classifier"),
-    ]
+    assert re.findall(r'<li class="(\w+)"><b>(.*?)</b>', flow_html(own, SAY)) == list(
+        map(tuple, CASES["flow"])
+    )
     assert '<li class="new"><b>classifier</b> <span>newly initialised: random' in flow_html(untrained, SAY)
     codes = re.findall(r"<pre [^>]*><code>(.*?)</code></pre>", module_html(own, SAY), re.DOTALL)
     assert [unescape(code) for code in codes] == [own.module.rstrip("\n"), own.program.rstrip("\n")]

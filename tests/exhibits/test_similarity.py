@@ -187,11 +187,5 @@ def test_every_token_has_its_row_with_the_numbers_of_the_layer() -> None:
     for name, centring in zip(("similarity", "centred", "standardised"), CENTRINGS, strict=True):
         values = [float(row[name]) for row in found]
         np.testing.assert_allclose(values, given.cosines(centring)[1], atol=1e-6)
-    expected = {
-        "index": [*"012345"],
-        "token": ["[CLS]", "not", "good", "[SEP]", "bad", "[SEP]"],
-        "segment": ["", "first text", "first text", "", "second text", ""],
-        "read": ["yes", "no", "no", "no", "no", "no"],
-    }
-    assert {name: [row[name] for row in found] for name in expected} == expected
+    assert {name: [row[name] for row in found] for name in CASES["columns"]} == CASES["columns"]
     assert found[1]["characters"] == "0–3"
