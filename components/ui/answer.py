@@ -4,8 +4,6 @@ Frames are the answer at every layer and with every centring. The exhibits draw 
 browser keeps them, so a step of the layer asks no server.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The public endpoints, for gradio_client, curl and MCP alike. Names and keys are a contract."""
 
-from __future__ import annotations
-
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

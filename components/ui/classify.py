@@ -1,7 +1,5 @@
 """The Classify tab: a text or a pair, what the head reads of it, and what it says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The Compare tab: texts, backbones x poolings side by side; a second version, and the trace between both."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

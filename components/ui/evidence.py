@@ -1,7 +1,5 @@
 """The Evidence tab: whether the average is better than [CLS], and folded, what every pooling is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

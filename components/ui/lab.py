@@ -1,7 +1,5 @@
 """The Lab tab: which backbone, pooling and layer suits a visitor's own table of labelled texts."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Plots are drawn by plots.js: gradio makes its own anew at every change, also whe
 gradio's Plotly, which the browser loads for the first gr.Plot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Questions of a visitor: texts, backbone, pooling, head and examples; and backbones brought from the hub."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The Questions tab: a card for each question that people asked, answered by measuring."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

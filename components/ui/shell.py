@@ -3,8 +3,6 @@
 A link is followed, kept in the address, copied, and shown as a QR code.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -67,7 +65,7 @@ class Site:
     """
 
     page: gr.Blocks
-    links: Mapping[str, Links]
+    links: Mapping[str, "Links"]
     scripts: Mapping[str, tuple[Script, ...]]
     readers: Mapping[str, Callable[[], tuple[str, ...]]]
 

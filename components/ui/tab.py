@@ -1,7 +1,5 @@
 """A tab as the rest of the page knows it: links, talk and report walk all tabs, and know none by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

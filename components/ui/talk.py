@@ -5,8 +5,6 @@ A script can also be read, on a page of its own.
 In a room, phones follow the talk and vote on its questions. All of that is kept in memory alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """A link made on a state that is shown opens to the same screen, on every tab of the real page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A visitor in a real browser: what they do, and what they see."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -32,7 +32,6 @@ from components.ui.public.requests import is_same_origin
 ENDED = object()  # what comes after the last step of a generator
 PIECE = 32_768  # characters of a document that are handed on at a time
 STATUS = {"refused": 400, "late": 504, "fault": 500}  # the fault of the question, the clock, the page
-EVENT_DATA = (gr.EventData, "gr.EventData")  # as a function may write it
 
 Watch = Callable[[], AbstractContextManager[None]]  # around the work on a question
 
@@ -126,7 +125,7 @@ def for_gradio(original: Any, run: Callable[..., Any], queue: QueueMiddleware) -
     own = inspect.Parameter("request", inspect.Parameter.POSITIONAL_ONLY, annotation=gr.Request)
     signature = inspect.signature(original)
     made.__signature__ = signature.replace(parameters=[own, *signature.parameters.values()])
-    data = [name for name, one in signature.parameters.items() if one.annotation in EVENT_DATA]
+    data = [name for name, one in signature.parameters.items() if one.annotation is gr.EventData]
     made.__annotations__ = {"request": gr.Request, **dict.fromkeys(data, gr.EventData)}
     return made  # type: ignore[no-any-return]  # it is one
 

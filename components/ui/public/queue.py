@@ -1,7 +1,5 @@
 """The queue: what waits for its turn, in which order, and streams of answers in which nothing is lost."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -51,7 +49,7 @@ class Asker:
     joined: asyncio.Event = field(default_factory=asyncio.Event)  # its request has been answered
 
     @classmethod
-    def of(cls, request: gr.Request) -> Asker:
+    def of(cls, request: gr.Request) -> "Asker":
         """Read what the guard has noted of a request; whoever else asks is known by its headers alone."""
         noted: Asker | None = getattr(request.state, ASKER, None)
         return noted or cls(Headers(dict(request.headers)))
