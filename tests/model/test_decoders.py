@@ -20,6 +20,7 @@ from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import Analysis, BackboneSpec, Query
+from tests.analyses.test_padding import padded
 from tests.checkpoints import Made
 from tests.families.cases import boundless
 from tests.plain import SPECS, load_plain
@@ -79,10 +80,8 @@ def test_rows_are_run_one_by_one_where_a_batch_is_refused(kind: str, tiny_family
     np.testing.assert_allclose(rows.vectors["native", last], expected, atol=1e-5)
     assert (audited.verdict, audited.says[0].key) == ("alone", "padding.refused_config")
     for case in audited.cases[:2]:  # one text with padding is no batch: transformers reads what stands last
-        length = {"max_length": 4 + audited.padded, "padding_side": case.name}
-        inputs = plain.tokenizer([TEXT], padding="max_length", return_tensors="pt", **length)
-        with torch.no_grad():
-            np.testing.assert_allclose(case.logits, plain.model(**inputs).logits[0], atol=1e-5)
+        _inputs, output = padded(plain, 4 + audited.padded, case.name, TEXT)
+        np.testing.assert_allclose(case.logits, output.logits[0], atol=1e-5)
         assert case.reads_padding == (case.name == "right")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tomllib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +25,7 @@ from tests.model.hub.conftest import CLASSIFIES, MODEL, PATIENT
 from tests.tiny import change
 from tests.vectors import features
 
+TABLES = tomllib.loads(Path(__file__).with_name("hub.toml").read_text(encoding="utf-8"))
 LIMIT = 10_000_000
 NEEDED = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
 
@@ -254,11 +256,8 @@ def catalogue(there: Server, tiny: Path, tmp_path: Path) -> Path:
     """A folder, and a model of the hub."""
     shutil.copytree(there.folder / MODEL, there.folder / "org" / "listed")
     file = tmp_path / "backbones.toml"
-    mine = f'[mine]\ntitle = "Mine"\ntask = "test"\npath = "{tiny}"\n'
-    theirs = (
-        '[theirs]\ntitle = "Theirs"\ntask = "test"\nhub = "org/listed"\nlicence = "mit"\nsize = 268000000\n'
-    )
-    file.write_text(f'{mine}{theirs}revision = "{there.commit("org/listed")}"\n')
+    listing = TABLES["catalogue"].replace("TINY", str(tiny))
+    file.write_text(listing.replace("COMMIT", there.commit("org/listed")))
     return file
 
 
@@ -266,10 +265,7 @@ def engine(catalogue: Path, sources: str) -> Engine:
     return Engine(Settings.model_validate({"catalogue": catalogue, "sources": sources}))
 
 
-@pytest.mark.parametrize(
-    ("sources", "keys", "takes_ids"),
-    [("bundled", ["mine"], False), ("listed", ["mine", "theirs"], False), ("any", ["mine", "theirs"], True)],
-)
+@pytest.mark.parametrize(("sources", "keys", "takes_ids"), TABLES["sources"])
 def test_the_owner_decides_which_sources(
     there: Server, catalogue: Path, sources: str, keys: list[str], takes_ids: bool
 ) -> None:
@@ -359,17 +355,7 @@ def test_questions_are_answered_while_others_wait_for_the_hub(
                 visitor.result(PATIENT)
 
 
-@pytest.mark.parametrize(
-    ("given", "sources"),
-    [
-        ({}, "listed"),
-        ({"SPACE_ID": "owner/name"}, "any"),
-        ({"SPACE_ID": "owner/name", "POOLSCOPE_SOURCES": "listed"}, "listed"),
-        ({"SPACE_ID": "owner/name", "POOLSCOPE_WORKERS": "0"}, "listed"),
-        ({"SPACE_ID": "owner/name", "POOLSCOPE_CLUSTER": "http://host:8000"}, "listed"),
-        ({"POOLSCOPE_SOURCES": "any"}, "any"),
-    ],
-)
+@pytest.mark.parametrize(("given", "sources"), TABLES["environments"])
 def test_on_a_space_any_id_may_be_asked_where_workers_have_limits(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, str], sources: str
 ) -> None:
