@@ -41,6 +41,7 @@ FLAT = 1e-4  # a direction that varies by less than this share of the one that v
 
 Depth = tuple[str, int | None]  # a pooling, and the layer below the last that it pools; None is the last
 Fitted = tuple[Probe, float]  # in single precision, and the strength (C) that cross-validation chose for it
+Fits = Mapping[Depth, Fitted]
 Batch = tuple[Ints, States]  # of B inputs, which stand at the rows (B,) of the list that they come from
 Numbers = NDArray[np.floating[Any]]
 Row = dict[str, object]  # of the table of results, by its columns
@@ -210,13 +211,7 @@ def _labels(examples: Examples) -> Ints:
 
 
 def probe_results(
-    backbone: Backbone,
-    task: str,
-    fitted: Mapping[Depth, Fitted],
-    trained: int,
-    examples: Examples,
-    file: Path,
-    seed: int,
+    backbone: Backbone, task: str, fitted: Fits, trained: int, examples: Examples, file: Path, seed: int
 ) -> list[Row]:
     """The rows of one task: the probes of ``file`` on held-out ``examples``.
 

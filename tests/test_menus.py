@@ -96,13 +96,6 @@ def test_offline_no_size_is_promised() -> None:
     assert {size: in_bytes(size).said(SAY) for size in sizes} == sizes
 
 
-def test_tasks_fit_backbone_and_number_of_texts() -> None:
-    assert [task.key for task in CHOICES.tasks(PROBE)] == ["sentiment", "topic"]
-    assert [task.key for task in CHOICES.tasks(replace(PROBE, text_pair="bad"))] == ["paraphrase"]
-    assert [task.key for task in CHOICES.tasks(replace(PROBE, text_pair="  "))] == ["sentiment", "topic"]
-    assert CHOICES.tasks(Query("unknown", "good")) == ()
-
-
 @pytest.mark.parametrize("declared", [Declaration(("mean",), 4, ()), Sentence("refusals.damaged", file="x")])
 @pytest.mark.parametrize(("backbone", "learned"), [("first", True), ("untrained", False)])
 def test_poolings_are_offered_where_they_can_be_had(backbone: str, learned: bool, declared: Any) -> None:

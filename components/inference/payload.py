@@ -15,13 +15,8 @@ from components import __name__ as whole
 from components import analyses
 from components.errors import PoolscopeError, remade
 
-MODULES = (  # whose dataclasses may stand in a payload, beside those of the files of analyses
-    f"{whole}.fitting",
-    f"{whole}.inference.jobs",
-    f"{whole}.model.query",
-    f"{whole}.texts",
-    f"{whole}.types",
-)
+# Whose dataclasses may stand in a payload, beside those of the files of analyses.
+MODULES = tuple(f"{whole}.{name}" for name in ("fitting", "inference.jobs", "model.query", "texts", "types"))
 TUPLE, ARRAY, RECORD, REFUSAL, LONG = range(1, 6)  # what msgpack has no type for
 FAULTS = (ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError)
 NUMBERS = "biuf"  # kinds of NumPy's types: truth values, whole numbers, and floats

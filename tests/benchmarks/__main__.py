@@ -2,8 +2,6 @@
 
 import os
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
-
 from components.settings import cores
 from tests.benchmarks import engine, page, room
 

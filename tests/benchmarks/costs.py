@@ -7,7 +7,6 @@ factor of two of what it takes.
 
 import os
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported
 
 import sys

@@ -9,7 +9,6 @@ ends the process at once, wherever it is: the last line then names it.
 import argparse
 import asyncio
 import inspect
-import os
 import signal
 import sys
 import time
@@ -20,8 +19,6 @@ from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
-
-os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
 import gradio as gr
 from starlette.requests import Request

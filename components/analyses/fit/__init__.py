@@ -37,6 +37,7 @@ POOLED = tuple(key for key, pooling in POOLINGS.items() if not pooling.spec.lear
 
 Place = tuple[str, int]  # a pooling, and the layer that it pools, 0 (the embeddings) to L
 Inputs = Sequence[tuple[str, ...]]  # single texts, or pairs
+Given = Floats | tuple[str, ...]  # vectors (N, D') of N texts, or the texts themselves, for their words
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +261,7 @@ class Fitting:
         shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
         drawn = [shuffled(rows, rows.seed + place) for place in range(shuffles)]
         texts = tuple(map("\n".join, zip(*sides_of(self.asked.table), strict=True)))
-        found, checks = [self.tested(spec, texts, rows, self.parts, step="words")], len(SHARES) + shuffles + 2
+        found, checks = [self.tested(spec, texts, rows, self.parts)], len(SHARES) + shuffles + 2
         yield Stage(len(found), checks, "check", spec.key)
         for share in SHARES:
             found.append(self.tested(spec, vectors, rows, self.parts, share))
@@ -275,20 +276,13 @@ class Fitting:
         yield Stage(checks, checks, "check", spec.key)
         yield fit
 
-    def tested(
-        self,
-        spec: BackboneSpec,
-        vectors: Floats | tuple[str, ...],
-        rows: Rows,
-        parts: Ints,
-        share: float = 1,
-        step: str = "fold",
-    ) -> Tested:
+    def tested(self, spec: BackboneSpec, given: Given, rows: Rows, parts: Ints, share: float = 1) -> Tested:
         """All folds of each division of the ``rows``, fitted on a ``share`` of those that are not tested."""
         splits = [split for drawn in parts for split in splits_of(drawn, self.asked.plan.folds)]
         if share < 1:
             splits = [shared(split, rows, share) for split in splits]
-        found = self.steps(Call(step, spec, (vectors, rows.labels), [(split,) for split in splits]))
+        step = "words" if isinstance(given, tuple) else "fold"
+        found = self.steps(Call(step, spec, (given, rows.labels), [(split,) for split in splits]))
         return Tested.of(splits, list(found), rows.labels)
 
 
