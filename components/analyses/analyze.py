@@ -79,9 +79,6 @@ def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool
     """
     coming = {one.backbone.key: iter(one.cells) for one in answers}
     answering = {one.backbone.key for one in answers if any(cell.analysis for cell in one.cells)}
-    rows = []
-    for query in asked:
-        cell = next(coming[query.backbone])
-        if cell.analysis or not (fitting and query.backbone in answering):
-            rows.append(cell.to_json())
-    return rows
+    cells = [next(coming[query.backbone]) for query in asked]
+    silent = answering if fitting else ()
+    return [cell.to_json() for cell in cells if cell.analysis or cell.query.backbone not in silent]

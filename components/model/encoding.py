@@ -174,8 +174,8 @@ def _unplaced(tokenizer: PreTrainedTokenizerBase, ids: Ints) -> tuple[Ints, Bool
 
 def _oddities(
     tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], tokens: Tokens, texts: tuple[str, str]
-) -> list[Sentence]:
-    """Warnings about special tokens that were typed and about words that the vocabulary does not know."""
+) -> Iterator[Sentence]:
+    """Warn of special tokens that were typed and about words that the vocabulary does not know."""
     known = special_ids(tokenizer)
     typed: dict[str, None] = {}
     unknown = np.zeros_like(tokens.special)
@@ -188,16 +188,14 @@ def _oddities(
             typed[tokens.text[index]] = None
         else:
             unknown[index] = token_id == tokenizer.unk_token_id
-    warnings = [Sentence("warnings.typed", token=token) for token in typed]
+    yield from (Sentence("warnings.typed", token=token) for token in typed)
     if unknown.any():
         key = UNREADABLE if _is_most(unknown, tokens) else "warnings.unknown"
         count, stand_in = int(unknown.sum()), str(tokenizer.unk_token)
-        warnings.append(Sentence(key, count=count, total=len(ids), token=stand_in))
+        yield Sentence(key, count=count, total=len(ids), token=stand_in)
     parts, others = _parts(tokens, texts), int((~tokens.special).sum())
     if 2 * parts.total() > others:
-        values = {"count": parts.total(), "total": len(ids), "letters": len(parts)}
-        warnings.append(Sentence("warnings.parts", **values))
-    return warnings
+        yield Sentence("warnings.parts", count=parts.total(), total=len(ids), letters=len(parts))
 
 
 def _parts(tokens: Tokens, texts: tuple[str, str]) -> Counter[tuple[int, int]]:

@@ -165,13 +165,10 @@ def plain_copy(model: Model) -> Model:
 
 def acting_hooks(model: nn.Module) -> list[Any]:
     """List what `plain_copy` leaves out and may change a forward pass: hooks, replaced functions."""
-    found: list[Any] = []
-    for module in model.modules():
-        table = vars(module)
-        for name in ACTING:
-            found += [hook for hook in table[name].values() if not _makes(hook)]
-        found += [table["forward"]] if "forward" in table else []
-    return found
+    every = [vars(module) for module in model.modules()]
+    hooks = (hook for table in every for name in ACTING for hook in table[name].values())
+    replaced = (table["forward"] for table in every if "forward" in table)
+    return [*(hook for hook in hooks if not _makes(hook)), *replaced]
 
 
 def _makes(hook: Any) -> bool:

@@ -130,6 +130,7 @@ def test_a_head_gives_what_its_own_library_predicts(asked: Engine, folder: Path,
         assert (found.head_trained, found.body_trained, found.swapped) == (True, True, False)
         assert {"untrained", "head_unread", "constant", "other_head"}.isdisjoint(warnings)
         assert ("makes_logits" in warnings) == (key in ("words", "word"))
+        assert (found.backbone.declared is None) == (key == "own")  # behind whose head stands no module
         if pair and len(expected) == 1:
             assert f"predicts {theirs.predict([(text, pair)])[0]:.4f}" in warnings["predict"]
 
@@ -188,10 +189,6 @@ def test_a_head_that_cannot_be_read_is_named_and_never_called_untrained(
 def test_steps_in_an_order_that_is_not_run_are_refused(folder: Path, key: str, says: str) -> None:
     with pytest.raises(RefusalError, match=says):
         read_declaration(folder / key)
-
-
-def test_a_head_of_its_own_behind_no_module_is_no_declaration(asked: Engine) -> None:
-    assert {spec.key: spec for spec in asked.backbones()}["own"].declared is None
 
 
 @pytest.mark.parametrize("stated", TABLES["routes"], ids=str)
