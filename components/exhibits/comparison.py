@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Literal, Self
 
 import numpy as np
-from markupsafe import Markup
 
 from components.analyses.analyze import Cell, Compared
 from components.analyses.sees import Sees
@@ -16,8 +15,7 @@ from components.exhibits.control import State
 from components.exhibits.draw import LABELS, label_colour
 from components.exhibits.exhibit import Group, Item, grouped
 from components.exhibits.view import visible
-from components.markup import render
-from components.texts import Sentence, Texts
+from components.texts import Sentence
 from components.types import Analysis, BackboneSpec
 
 Key = tuple[str, str]  # of a combination: the keys of its backbone and of its pooling
@@ -241,9 +239,3 @@ def refusals(cells: Iterable[Cell]) -> Counter[Sentence]:
 def most_frequent(pairs: Iterable[tuple[Group, Item]]) -> dict[Group, list[Item]]:
     """Group likewise, the key with the most items first."""
     return dict(sorted(grouped(pairs).items(), key=lambda group: -len(group[1])))
-
-
-def status_html(comparison: Comparison, say: Texts) -> Markup:
-    """Say how many backbones have answered, or what has come in the end."""
-    done, total = len(comparison.compared), len(comparison.backbones)
-    return render("compare_status", say, comparison=comparison, done=done, total=total)

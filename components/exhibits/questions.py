@@ -86,13 +86,8 @@ class Answers:
         try:
             return self._said(self.put(question))
         except PoolscopeError as error:
-            refused = Markup(
-                '<div class="answer" role="alert" lang="{}" data-question="{}">'
-                '<p class="said">{}</p><p>{}</p></div>'
-            )
-            why = visible(error.said(self.texts))
-            tag, heading = self.texts.language.tag, self.texts("questions.mistake")
-            return Answer(refused.format(tag, question.key, heading, why))
+            tag, why = self.texts.language.tag, visible(error.said(self.texts))
+            return Answer(render("refused", self.texts, tag=tag, key=question.key, why=why))
 
     def put(self, question: Question) -> list[Put]:
         """Put a question to each of its backbones that can be asked."""

@@ -21,7 +21,6 @@ NAMED = re.compile(r"(.*?)\s*\{#([a-z][a-z0-9-]*)\}")  # a title, and the name o
 NUMBER = re.compile(r"\d+(\.\d+)?")
 BREAKS = ("softbreak", "hardbreak")
 LONGEST = 200  # characters of a sentence on a slide
-AS_LARGE = 150  # characters of a question and its choices that are as large as can be
 
 
 @dataclass(frozen=True)
@@ -189,25 +188,11 @@ def captions_of(scripts: tuple[Script, ...], say: Texts) -> tuple[Markup, ...]:
 
     With each the question that stands in its place and the exhibit's until the next key, if any.
     """
+    shown = ((script, place, step) for script in scripts for place, step in enumerate(script.steps))
     return tuple(
-        render(
-            "caption",
-            say,
-            scripts=() if place else scripts,
-            shown=script,
-            step=step,
-            size=_size(step),
-            visible=visible,
-        )
-        for script in scripts
-        for place, step in enumerate(script.steps)
+        render("caption", say, scripts=() if place else scripts, shown=script, step=step, visible=visible)
+        for script, place, step in shown
     )
-
-
-def _size(step: Step) -> str:
-    """The size of a question with its choices: 1 is as large as can be."""
-    long = len(step.question) + sum(map(len, step.choices))
-    return f"{min(1.0, (AS_LARGE / max(long, 1)) ** 0.5):.2f}"
 
 
 def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], say: Texts) -> Markup:

@@ -18,7 +18,7 @@ from components.analyses.sees import Sees
 from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.comparison import Comparison, status_html
+from components.exhibits.comparison import Comparison
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, Whole, to_link
 from components.exhibits.exhibit import Shown, hint_html, or_why
 from components.exhibits.hidden_states import TRACE, TRACED, traced_backbone
@@ -26,6 +26,7 @@ from components.exhibits.panels import COMPARISON, TRACING, own_of
 from components.exhibits.verdict import mistake
 from components.exhibits.view import MOST_LAYERS, light, visible
 from components.fitting import MINE, read_head
+from components.markup import render
 from components.menus import HEADS, Choices, load_compared
 from components.texts import ASSETS, Sentence, Texts
 from components.types import BackboneSpec, Progress, Query
@@ -292,7 +293,7 @@ class Compare(Tab):
             controls = [one.control for one in self.linked if one.part in self.inputs]
             keys, link = " ".join(one.key for one in controls), to_link(comparison.question, controls)
             mark = Markup('<span hidden data-keys="{}" data-asked="{}"></span>').format(keys, link)
-        said = status_html(comparison, self.say)
+        said = render("compare_status", self.say, comparison=comparison)
         return {**self.bar.idle(f"{said}{mark}"), self.bar.cancel: gr.update(interactive=running)}
 
 
