@@ -5,7 +5,7 @@ is run again by changing a model for a moment.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -153,18 +153,16 @@ def _classifier(model: object) -> PreTrainedModel:
 @contextmanager
 def _by_itself() -> Iterator[None]:
     """Within, torch makes float32 on the CPU, and slopes, whatever the caller has set for the time being."""
-    before = torch.get_default_dtype()
     with (
         torch.device("cpu"),
         torch.autocast("cpu", enabled=False),
         torch.inference_mode(False),
         torch.enable_grad(),
+        ExitStack() as after,
     ):
+        after.callback(torch.set_default_dtype, torch.get_default_dtype())
         torch.set_default_dtype(torch.float32)
-        try:
-            yield
-        finally:
-            torch.set_default_dtype(before)
+        yield
 
 
 def _copied(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, spec: BackboneSpec) -> Backbone:
