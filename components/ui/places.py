@@ -225,11 +225,7 @@ def build_places(
 
 
 def build_place(
-    exhibit: Exhibit[Any],
-    name: str,
-    say: Texts,
-    controls: Callable[[], object] | None = None,
-    **box: Any,
+    exhibit: Exhibit[Any], name: str, say: Texts, controls: Callable[[], object] | None = None, **box: Any
 ) -> Place:
     """Lay the components of an exhibit out, without what it stands in.
 

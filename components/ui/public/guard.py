@@ -81,7 +81,7 @@ class Arrivals:
     """Counts bytes of bodies that are on their way, in all and by address."""
 
     def __init__(self, most: int = ARRIVING_BYTES) -> None:
-        self._most, self._all, self._held = most, 0, Counter[str]()
+        self._most, self._held = most, Counter[str]()
 
     @contextmanager
     def body(self, address: str) -> Iterator[Callable[[int], bool]]:
@@ -90,14 +90,13 @@ class Arrivals:
 
         def come(size: int) -> bool:
             nonlocal own
-            own, self._all = own + size, self._all + size
+            own += size
             self._held[address] += size
-            return self._all > self._most or self._held[address] > self._most // 4
+            return self._held.total() > self._most or self._held[address] > self._most // 4
 
         try:
             yield come
         finally:
-            self._all -= own
             self._held[address] -= own
             self._held = +self._held  # without those who have none
 
