@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
-from tests.browser.visitor import PATIENCE, Visitor, visit
+from tests.browser.visitor import PATIENCE, Visitor, note_faults, visit
 from tests.serving import BROWSERS, browser_path
 
 Open = Callable[..., Visitor]
-OWN = ("file:", "data:", "blob:")  # what a page without a network may fetch
 SWITCHES = [
     "--no-sandbox",
     "--disable-gpu",
@@ -125,11 +124,8 @@ def offline(browser: BrowserContext, tmp_path: Path) -> Iterator[Callable[[str, 
         file.write_text(html, encoding="utf-8")
         page = context.new_page()
         page.set_viewport_size({"width": width, "height": 900})
-        page.on("console", lambda said: said.type == "error" and faults.append(said.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
+        note_faults(page, faults, "file:")
         page.on("dialog", lambda dialog: faults.append(dialog.message))
-        page.on("request", lambda one: one.url.startswith(OWN) or faults.append(one.url))
-        page.expose_function("pwn", lambda *_: faults.append("foreign code was run"))
         page.goto(file.as_uri())
         return page
 

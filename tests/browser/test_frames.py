@@ -7,14 +7,12 @@ from playwright.sync_api import Page, Request, expect
 from components.exhibits.control import State
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER
-from components.texts import load_texts
 from components.types import Analysis, Query
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, SCRIPTS
-from tests.exhibits.showing import plain
+from tests.exhibits.showing import SAY, plain
 from tests.ui.fake import FakeAnalyst
 
-SAY = load_texts()
 TABLE_IS = "text => document.querySelector('#numbers table').textContent === text"
 CSV_IS_IN = "html => html.includes(document.querySelector('#numbers a.download').href)"
 

@@ -144,6 +144,24 @@ class Visitor:
         return [f"{one['id']}: {node['html'][:200]}" for one in violations for node in one["nodes"]]
 
 
+def note_faults(page: Page, faults: list[str], *allowed: str) -> None:
+    """Add to ``faults`` what must not happen: errors, foreign code, requests but to what is ``allowed``."""
+
+    def failed(error: Error) -> None:
+        if error.message != STUMBLE:
+            faults.append(f"error: {error} {error.stack}")
+
+    def console(said: ConsoleMessage) -> None:
+        if said.type == "error":
+            faults.append(f"console: {said.text} {said.location['url']}")
+
+    beginnings = "data:", "blob:", *allowed
+    page.on("pageerror", failed)
+    page.on("console", console)
+    page.on("request", lambda one: one.url.startswith(beginnings) or faults.append(f"outside: {one.url}"))
+    page.expose_function("pwn", lambda *_: faults.append("foreign code was run"))
+
+
 def visit(
     browser: BrowserContext,
     address: str,
@@ -157,28 +175,16 @@ def visit(
     page.set_viewport_size({"width": width, "height": height})
     visitor = Visitor(page, urlsplit(address).netloc)
 
-    def console(message: ConsoleMessage) -> None:
-        if message.type == "error":
-            visitor.faults.append(f"console: {message.text} {message.location['url']}")
-
     def request(request: Request) -> None:
         url = urlsplit(request.url)
-        if url.scheme not in ("data", "blob") and url.netloc != visitor.origin:
-            visitor.faults.append(f"outside: {request.url}")
         if url.path.endswith("/queue/data") or request.method == "POST":
             visitor.asking.add(request)
         if url.path.endswith("/queue/join"):
             visitor.questions += 1
 
-    def failed(error: Error) -> None:
-        if error.message != STUMBLE:
-            visitor.faults.append(f"error: {error} {error.stack}")
-
-    page.on("console", console)
-    page.on("pageerror", failed)
+    note_faults(page, visitor.faults, f"{urlsplit(address).scheme}://{visitor.origin}/")
     page.on("request", request)
     page.on("requestfinished", lambda request: visitor.asking.discard(request))
     page.on("requestfailed", lambda request: visitor.asking.discard(request))
-    page.expose_function("pwn", lambda *_: visitor.faults.append("foreign code was run"))
     page.goto(f"{address}/?__theme={theme}{query}")
     return visitor

@@ -1,6 +1,5 @@
 """What many tests look at and none changes: whole pages."""
 
-import os
 from pathlib import Path
 
 import gradio as gr
@@ -25,12 +24,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(results: Path) -> gr.Blocks:
     """The whole page, with everything on it but questions."""
     return built(lambda: build(FakeAnalyst(), results).page)
-
-
-@pytest.fixture(scope="session")
-def bare() -> gr.Blocks:
-    """The whole page without results and without a talk."""
-    return built(lambda: build(FakeAnalyst(), Path("missing.json"), Path(os.devnull)).page)
 
 
 @pytest.fixture(scope="session")

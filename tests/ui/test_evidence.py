@@ -1,5 +1,7 @@
 """The Evidence tab, without a browser."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -8,7 +10,9 @@ import pytest
 from components.exhibits.evidence import select
 from components.ui.evidence import EvidenceTab
 from components.ui.places import NOTHING
+from components.ui.shell import build
 from tests.measured import having, measured
+from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_results import BACKBONES, fake_results
 from tests.ui.page import function_of, links_of, tab_alone
@@ -47,7 +51,8 @@ def test_whatever_a_browser_sends_is_drawn_or_left(tab: EvidenceTab) -> None:
         assert chosen(task, ["bert-pretrained"]) is NOTHING
 
 
-def test_without_results_the_tab_says_how_to_make_them(bare: gr.Blocks) -> None:
+def test_without_results_the_tab_says_how_to_make_them() -> None:
+    bare = built(lambda: build(FakeAnalyst(), Path("missing.json"), Path(os.devnull)).page)
     html = [str(block.value) for block in bare.blocks.values() if isinstance(block, gr.HTML)]
     assert "python -m recipe" in "".join(html)
 
