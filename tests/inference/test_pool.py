@@ -149,12 +149,8 @@ def test_who_was_asked_about_the_same_is_asked_again() -> None:
 @pytest.mark.parametrize(("error", "replaced"), [(WorkerError, True), (ZeroDivisionError, False)])
 def test_a_worker_without_an_answer_is_replaced_but_not_for_a_fault(error: Any, replaced: bool) -> None:
     office = Office(1)
-
-    def fail(_clerk: Clerk) -> None:
-        raise error
-
     with pytest.raises(error):
-        office.ask(fail).result(SECONDS)
+        office.ask(Mock(side_effect=error)).result(SECONDS)
     assert office.hired[0].alive is not replaced
     office.come.release()
     assert office.answer() is office.hired[replaced]

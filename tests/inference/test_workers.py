@@ -12,6 +12,7 @@ from itertools import cycle
 from pathlib import Path
 from shutil import copyfile, copytree
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -109,12 +110,9 @@ def test_workers_know_which_models_transformers_classifies_with(desk: Desk) -> N
     ],
 )
 def test_what_a_worker_came_to_is_said(monkeypatch: pytest.MonkeyPatch, error: Exception, told: str) -> None:
-    def fail(*_asked: object) -> bytes:
-        raise error
-
     settings = Settings(workers=1, seconds=7)
     workers = Workers(settings, limits_of(settings)[0])  # none of which has begun
-    monkeypatch.setattr(workers, "ask", fail)
+    monkeypatch.setattr(workers, "ask", Mock(side_effect=error))
     desk = Desk(settings, workers)
     with pytest.raises(PoolscopeError, match=f"backbone: 'gpt2-sentiment' was given; {told}"):
         desk.ask("analyze", Query("gpt2-sentiment", TEXT))
