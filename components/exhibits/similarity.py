@@ -116,14 +116,14 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     columns = _columns(view, say)
     own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
     own["table.plain"] = view.similarity
-    total, area = len(view.others), area_line(view, say)
+    total, rest = len(view.others), (alone.words(view, say), area_line(view, say))
     found = {"count": len(view.above), "total": total, **beside_band(view, total, say)}
     return Shown(
         heading=say("ordinary.heading" if view.others else "similarity.heading", **found),
         words=_words(view, say),
         data=titled_frame(own, say),
         figure=_figure(view, say),
-        legend=_legend(view, say) + "".join(map(rest_html, filter(None, (alone.words(view, say), area)))),
+        legend=Markup().join((_legend(view, say), *map(rest_html, filter(None, rest)))),
         about=naming.asked_line(analysis, say),
     )
 

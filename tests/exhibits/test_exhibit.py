@@ -189,6 +189,8 @@ def test_nothing_from_outside_is_markup_or_a_formula(name: str) -> None:
     every = "".join(heading_html(one, name, SAY) + one.html + one.legend for _, one in shown(name))
     found = Document(every)
     assert not found.tags & {"img", "svg", "script", "iframe", "object"}
+    ours = re.sub(r'="[^"]*"', "", every + "".join(one.above for _, one in shown(name)))  # files are in links
+    assert not re.findall(r"&lt;(?:b|code|div|li|p|small|span|strong|ul)\b", ours)  # our own is markup
     assert found.handlers == []
     assert "javascript:" not in "".join(re.findall(r'href="([^"]*)"', every))
     drawn = [json.loads(one.figure.to_json()) for _, one in shown(name) if one.figure is not None]
