@@ -10,13 +10,12 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from components.inference.engine import Engine
-from components.texts import load_texts
 from components.types import Query
 from tests.browser.visitor import SCRIPTS, Visitor
+from tests.exhibits.showing import SAY
 from tests.ui.fake import XSS
 
 TEXT = "The plot is thin, but the actors are a delight."
-SAY = load_texts()
 SVG = "{http://www.w3.org/2000/svg}"
 
 

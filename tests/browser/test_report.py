@@ -19,14 +19,14 @@ from components.exhibits.panels import ANSWER, COMPARISON, HEAD, LAB, READING, T
 from components.exhibits.report import Made, report
 from components.exhibits.view import number
 from components.inference.engine import Engine
-from components.texts import ASSETS, load_texts
+from components.texts import ASSETS
 from components.types import Query
 from tests.browser.visitor import Visitor
 from tests.exhibits.answers import found
+from tests.exhibits.showing import SAY
 from tests.serving import ROOT
 from tests.ui.fake import FakeAnalyst
 
-SAY = load_texts()
 WHEN = datetime(2026, 11, 21, tzinfo=UTC)
 PANELS: tuple[Panel[Any, Any], ...] = (ANSWER, TOKENS, HEAD, READING)
 FIGURES = tuple(
