@@ -139,17 +139,9 @@ def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float,
     assert (f"axis from {number(start)}" in axis.title.text) == (start != 0)
 
 
-@pytest.mark.parametrize(
-    ("given", "told", "untold"),
-    [
-        (analysis(), ["tokens of the text", "special tokens"], ["second text", "##"]),
-        (analysis(text_pair="bad"), ["second text"], ["tokens of the text"]),
-        (analysis("last"), [], ["special tokens"]),
-        (analysis(text="play ##ing Ġthe"), ["## continues a word", "Ġ marks a space before"], []),
-    ],
-)
-def test_the_legend_explains_what_occurs(given: Analysis, told: list[str], untold: list[str]) -> None:
-    legend = SIMILARITY.show(given, {}, SAY).legend
+@pytest.mark.parametrize(("asked", "told", "untold"), CASES["legends"])
+def test_the_legend_explains_what_occurs(asked: list[str], told: list[str], untold: list[str]) -> None:
+    legend = SIMILARITY.show(analysis(*asked), {}, SAY).legend
     assert [one in legend for one in (*told, *untold)] == [True] * len(told) + [False] * len(untold)
 
 
