@@ -28,7 +28,7 @@ from components.inference.engine import Desk
 from components.inference.jobs import Job
 from components.settings import Settings
 from components.ui.gradio_internals import block_functions
-from components.ui.public.answering import EVENT_DATA, for_gradio
+from components.ui.public.answering import for_gradio
 from components.ui.public.guard import MAX_CHARACTER_BYTES, OTHER_BODY_BYTES
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS
@@ -110,7 +110,7 @@ def _taken(function: Any) -> dict[str, inspect.Parameter]:
 
 
 def _takes_event(function: Any) -> bool:
-    return any(one.annotation in EVENT_DATA for one in _taken(function).values())
+    return any(one.annotation is gr.EventData for one in _taken(function).values())
 
 
 def fields(site: Site) -> Iterator[tuple[str, str, Callable[[str], object]]]:
