@@ -91,10 +91,10 @@ class Declaration:
     """The vectors of ``poolings``, by our names, stand side by side; then come ``steps``.
 
     ``kind``: what comes of it, a "vector" or the "scores" of a classifier that ends with the layer ``score``;
-    without poolings, "logits" of the tokens ``asked`` at the last place, the first less the second, a
-    "sparse" vector over the vocabulary, or a vector for each of the "tokens".
+    a "sparse" vector of a vocabulary's words; without poolings, "logits" of the tokens ``asked`` at the last
+    place, the first less the second, or a vector for each of the "tokens".
     ``mixed``: the layers, from the first that counts, whose weighted average stands for the last one.
-    ``width``: of a hidden state, D. ``longest``: after how many tokens ``encode`` cuts a text, where the
+    ``width``: of a hidden state, D, or words. ``longest``: tokens after which ``encode`` cuts, where the
     files say so. ``prompt``: what it puts before every text; "": nothing. ``lowercases``: whether it makes
     the text lower case. ``includes_prompt``: whether the poolings take the tokens of a prompt.
     ``templated``: whether it puts the text into the tokenizer's chat template. ``skipped``: tokens of a
@@ -173,8 +173,9 @@ class BackboneSpec:
 
     @property
     def declares(self) -> bool:
-        """Tell whether its files declare one vector for a text, if only one that cannot be read."""
-        return isinstance(self.declared, Sentence) or bool(self.declared and self.declared.poolings)
+        """Tell whether its files declare one vector for a head, if only one that cannot be read."""
+        says = self.declared
+        return isinstance(says, Sentence) or bool(says and says.poolings and says.kind != "sparse")
 
     def said(self, say: Texts) -> str:
         """The title in the language of ``say``."""

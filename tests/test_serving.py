@@ -7,7 +7,7 @@ import pytest
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from components.analyses.detect import DECLARED, Way, load_serving, settings
-from components.model.declaration import METHODS
+from components.model.declaration import KNOWN, METHODS
 from components.model.pooling import POOLINGS
 
 SERVERS = ("sentence-transformers", "vLLM", "llama.cpp", "TEI")
@@ -21,7 +21,7 @@ def test_every_pooling_of_a_server_is_one_of_ours() -> None:
     serving = load_serving()
     assert tuple(engine["title"] for engine in serving["engines"].values()) == SERVERS
     for engine in serving["engines"].values():
-        assert set(engine["pooling"]) <= POOLINGS.keys()
+        assert set(engine["pooling"]) <= {*POOLINGS, *KNOWN["splade"]}
         assert engine["source"].startswith("https://")
     assert serving["lengths"] == sorted(set(serving["lengths"]))
     assert set(serving["prefixed"]) <= set(serving["lengths"])
@@ -31,7 +31,7 @@ def test_sentence_transformers_has_the_modes_that_are_named() -> None:
     poolings = load_serving()["engines"]["sentence-transformers"]["pooling"]
     named = {re.findall(r'pooling_mode="(\w+)"|$', option)[0] for option in poolings.values()}
     assert named == {*Pooling.POOLING_MODES, ""}
-    assert poolings.keys() == {*METHODS.values(), DECLARED}
+    assert poolings.keys() == {*METHODS.values(), DECLARED, *KNOWN["splade"]}
 
 
 def test_the_mean_of_the_last_layer() -> None:

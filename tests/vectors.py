@@ -13,13 +13,17 @@ from components.model.query import counted_from_zero
 from components.types import Floats
 
 
+def loaded(engine: Engine, key: str) -> Backbone:
+    """The checkpoint that an engine has loaded."""
+    spec = present(engine.find(key))
+    return engine.process.measurer.checkpoints.get(spec, version(spec))
+
+
 def features(
     engine: Engine, key: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
 ) -> dict[str, Floats]:
     """Of N texts at one layer, by the checkpoint that an engine has loaded: (N, D') for each pooling."""
-    spec = present(engine.find(key))
-    backbone = engine.process.measurer.checkpoints.get(spec, version(spec))
-    return pooled_features(backbone, texts, poolings, layer)
+    return pooled_features(loaded(engine, key), texts, poolings, layer)
 
 
 def pooled_features(

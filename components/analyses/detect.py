@@ -133,6 +133,8 @@ def settings(ways: Sequence[Way], layers: int) -> tuple[Setting, ...]:
 
 def _setting(engine: Mapping[str, Any], way: Way, layers: int) -> Setting:
     length = {True: engine.get("normalised"), False: engine.get("not_normalised"), None: ""}
+    if way.pooling.startswith("splade"):  # whose length no server changes
+        length = {True: None, False: "", None: ""}
     values = {"count": way.truncated, "prefix": json.dumps(way.prefix), "kept": way.dimensions}
     known = {  # the option of each part of the way: "" where none is needed, None where there is none
         "pooling": engine["pooling"].get(way.pooling),

@@ -73,6 +73,7 @@ class Passport:
     ``failed``: which texts cannot be measured, and why.
     ``alone``: why it takes no batch.
     ``unread_head``: what is said where that is not its own, which stands in its modules.json.
+    ``words``: those that SPLADE makes of the first text, if it does.
     ``undeclared``: the pooling that sentence-transformers takes where its files declare none, else "".
     """
 
@@ -100,6 +101,7 @@ class Passport:
     alone: Sentence | None = None
     unread_head: Sentence | None = None
     undeclared: str = ""
+    words: Sentence | None = None
 
     @property
     def place(self) -> Place:
@@ -151,6 +153,8 @@ class Passport:
             yield Sentence("passport.declares_unread", why=declared)
         elif declared is not None and declared.kind in ("sparse", "tokens"):
             yield Sentence(f"warnings.makes_{declared.kind}", size=declared.size)
+            if self.words is not None:
+                yield Sentence("passport.words", text=self.samples[0].text, **dict(self.words.values))
         elif declared is not None and declared.asked:
             first, *less = (str(number) for number in declared.asked)
             logit = Sentence("declared.logit", number=first)
@@ -256,6 +260,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         alone=next((each.says[0] for each in padded if each.verdict == "alone"), None),
         unread_head=None if backbone.head_trained else backbone.unread_head,
         undeclared=_undeclared(backbone),
+        words=next((one for one in seen[0].outputs.warnings if one.key == "warnings.words"), None),
     )
 
 

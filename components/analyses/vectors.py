@@ -18,7 +18,7 @@ from components.texts import Sentence
 from components.types import Query
 
 FIELD = "vector"
-MOST = 16_384  # numbers: four hidden states of 4,096 side by side
+MOST = 65_536  # numbers: as many as there are words in a large vocabulary of an encoder
 LONGEST = 400_000  # characters: so many numbers with 24 each
 TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
 LEVELS = 8  # of lists in lists; servers have up to six

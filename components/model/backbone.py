@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
-from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run
+from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run, words
 from components.model.declared import Declared, read_declared
 from components.model.device import carried
 from components.model.encoding import encode_batch, prompted
@@ -52,8 +52,9 @@ class Backbone:
     ``cut``: the module behind which the head begins. ``pooler``: the body's own, or None. ``final_norm``: the
     norm before the head that belongs to no layer, or None. ``per_token``: whether the cut hands out one state
     for each token. ``body_alone``: whether the body run by itself gives them. ``limit``: its longest input,
-    in tokens. ``adapted``: what is said of the adapter that was merged into it, if one was. What has to be
-    measured of it is measured when first asked for, and once.
+    in tokens. ``adapted``: what is said of the adapter that was merged into it, if one was. ``words``: where
+    its files declare a vector of words, the masked-language model with the same body, or why there is none.
+    What has to be measured of it is measured when first asked for, and once.
     """
 
     spec: BackboneSpec
@@ -67,6 +68,7 @@ class Backbone:
     limit: int
     provenance: Provenance
     adapted: Sentence | None = None
+    words: PreTrainedModel | Sentence | None = None
 
     @cached_property
     def ordinary(self) -> Ordinary:
@@ -112,7 +114,10 @@ class Backbone:
     def declared(self) -> Declared | None:
         """Steps by which its own files make a vector, or None; RefusalError says why they cannot be read."""
         folder = here(self.spec)
-        return None if folder is None else read_declared(folder)
+        found = None if folder is None else read_declared(folder)
+        if isinstance(self.words, Sentence):
+            raise RefusalError(self.words.key, **dict(self.words.values))
+        return found and replace(found, words=self.words and partial(words, self.words))
 
     @property
     def unread_head(self) -> Sentence | None:

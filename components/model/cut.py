@@ -26,6 +26,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers.modeling_outputs import BaseModelOutput
 
 from components.model.device import carried
 from components.model.internals import repeatable
@@ -108,6 +109,13 @@ def with_exchanged(
     old, new = tensors
     with answering(module, _exchange(kept.handed[module], old, carried(new, old.device))):
         return answer(model, kept.inputs)
+
+
+def words(model: PreTrainedModel, hidden: Tensor) -> Tensor:
+    """The logits (B, T, V) that a masked-language model gives of final hidden states (B, T, D)."""
+    ids = torch.zeros(hidden.shape[:2], dtype=torch.long)
+    with answering(model.base_model, BaseModelOutput(last_hidden_state=carried(hidden, model.device))):
+        return logits(model, {"input_ids": ids})
 
 
 def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) -> nn.Module | None:

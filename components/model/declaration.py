@@ -106,6 +106,8 @@ def read_declaration(folder: Path) -> Declaration | None:
     if body != files.body(folder):
         raise RefusalError("refusals.declared_place", file=MODULES, name=body.name)
     made, kept = _made(folder, modules), encoding.number("truncate_dim")
+    if KNOWN["kinds"][last] == "sparse" and encoding.number("max_active_dims"):  # of which others are dropped
+        raise encoding.refusal("max_active_dims")
     if encoding.says.get("model_type") == SEVERAL[0]:  # of pylate, which lists no mask
         words = encoding.says.get("skiplist_words")
         listed = _Config(encoding.file, {"skiplist_words": [*string.punctuation] if words is None else words})
@@ -161,6 +163,8 @@ def _made(folder: Path, modules: list[_Module]) -> Declaration:
             steps.append(Normalize())
         elif kind == MIXED:
             found = replace(found, mixed=_mixed(config, folder, path))
+        elif kind == "SpladePooling":
+            found = _words(config, folder)
         elif kind == "MultiVectorMask":
             found = replace(found, skipped=_skipped(config))
         elif kind == "LogitScore":
@@ -187,6 +191,16 @@ def _mixed(config: _Config, folder: Path, path: str) -> Mixed | None:
     _weights(folder / path)
     whole = files.read_object(files.body(folder) / CONFIG).get("output_hidden_states")
     return Mixed(path, start, layers + 1 - start) if whole else None
+
+
+def _words(config: _Config, folder: Path) -> Declaration:
+    """A vector of the words of a vocabulary."""
+    stated = [config.says.get(key, usual) for key, usual in KNOWN["words"].items()]
+    name = next((name for name, known in KNOWN["splade"].items() if known == stated), None)
+    if name is None:
+        raise config.refusal(" / ".join(KNOWN["words"]))
+    size = _Config(CONFIG, files.read_object(files.body(folder) / CONFIG)).number("vocab_size")
+    return Declaration((name,), size or 0, ())
 
 
 def _asked(config: _Config) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from components import types
-from components.model.declaration import read_declaration, shown
+from components.model.declaration import KNOWN, read_declaration, shown
 from components.model.files import MB, MODULES, WEIGHTS, RefusalError, bounded, foreign
 from components.model.pooling import POOLINGS, States
 from components.types import Cut, Declaration, DeclaredStep, LayerNorm, Normalize
@@ -34,18 +34,23 @@ class Declared:
     ``says``: the same as plain data; its prompt, lower case, and after how many tokens it cuts a text, are
     not applied. ``steps``: what comes behind the poolings. ``score``: what makes a score of that, if any.
     ``mixed``: weights (M,) of the last M layers, whose average is pooled in the place of the last.
+    ``words``: hidden states -> the logits (B, T, V) of a vocabulary, where a vector is made of these.
     """
 
     says: Declaration
     steps: tuple[Step, ...]
     score: tuple[Step, ...] = ()
     mixed: Tensor | None = None
+    words: Step | None = None
 
     def __call__(self, states: States, prompted: Tensor) -> Tensor:
         """Pool one batch of which the first ``prompted`` tokens, (B,) or (1,), are a prompt's.
 
         RefusalError where the hidden states have another width than is declared, or other layers.
         """
+        if self.words is not None:
+            texts = zip(states.hidden, states.mask, strict=True)  # one by one: a vocabulary is large
+            return torch.stack([self._weighed(self.words(hidden[None, mask])[0]) for hidden, mask in texts])
         states = states if self.mixed is None else states.ending(self._mix(states.layers, self.mixed))
         found = states.hidden.shape[2]
         if found != self.says.width:
@@ -53,6 +58,13 @@ class Declared:
         if self.says.includes_prompt or not prompted.any():
             return self.behind([POOLINGS[key](states) for key in self.says.poolings])
         return self.behind([_behind_prompt(key, states, prompted) for key in self.says.poolings])
+
+    def _weighed(self, logits: Tensor) -> Tensor:
+        """Weights (V,) of words, of their logits at each token of a text (T, V)."""
+        strategy, last = KNOWN["splade"][self.says.poolings[0]]
+        weights = logits.relu().log1p()
+        weights = weights if last == "relu" else weights.log1p()
+        return weights.amax(dim=0) if strategy == "max" else weights.sum(dim=0)
 
     def _mix(self, layers: tuple[Tensor, ...], weights: Tensor) -> Tensor:
         """The average (B, T, D) of the uppermost layers; refused where one of these is not there."""

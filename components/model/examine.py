@@ -27,6 +27,7 @@ from components.texts import Named, Sentence
 from components.types import SWAP, SWAP_LAYER, Declaration, Floats, ProblemType, Query, TaskSpec, Tokens
 
 NATIVE, POOLER, DECLARED, CLS = "native", "pooler", "declared", "[CLS]"
+STRONGEST = 10  # words that are named
 
 
 def swaps(backbone: Backbone, pooling: str) -> bool:
@@ -135,6 +136,8 @@ def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, stat
     warnings, known, says = list[Sentence](), backbone.provenance, backbone.spec.declared
     if isinstance(says, Declaration) and says.kind in ("sparse", "tokens"):
         warnings.append(Sentence(f"warnings.makes_{says.kind}", size=says.size))
+        if says.kind == "sparse":
+            warnings.append(_strongest(backbone, states.ending(kept.hidden[-1])))
     for key, names in (("untrained", known.random_head), ("untrained_body", known.random_body)):
         unread = backbone.unread_head if names and key == "untrained" else None
         if names:
@@ -159,6 +162,20 @@ def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, stat
     if texts == 2 and not query.text_pair:
         warnings.append(Sentence("warnings.single"))
     return warnings
+
+
+def _strongest(backbone: Backbone, states: States) -> Sentence:
+    """The strongest words of the vector that SPLADE makes of a text, or why there is none."""
+    if isinstance(backbone.words, Sentence):
+        return Sentence("passport.declares_unread", why=backbone.words)
+    vector = states.declared_output[0]
+    count, total = int((vector > 0).sum()), len(vector)
+    if not count:
+        return Sentence("warnings.no_words", total=f"{total:,}")
+    weights, ids = (part.tolist() for part in vector.topk(min(STRONGEST, count)))
+    named = zip(backbone.tokenizer.convert_ids_to_tokens(ids), ids, weights, strict=True)
+    words = tuple(f"“{token or f'#{number}'}” {weight:.2f}" for token, number, weight in named)
+    return Sentence("warnings.words", count=f"{count:,}", total=f"{total:,}", words=words)
 
 
 def _learned_on(states: States) -> str | Sentence:

@@ -35,6 +35,7 @@ from components.model.files import RefusalError, Version
 from components.model.internals import classifying_types, repeatable, seeded
 from components.model.stacked import Stacked, stacked_names
 from components.model.tracing import trace
+from components.texts import Sentence
 from components.types import BackboneSpec
 
 SPECIAL = "special_tokens_map.json"  # which transformers reads as if it stood in the tokenizer's settings
@@ -103,7 +104,33 @@ def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -
         model.eval()  # type: ignore[no-untyped-call]  # of transformers
         tokenizer.padding_side = "left" if head.says.asked else tokenizer.padding_side
     check_finite(model)
-    return replace(assembled(spec, model, tokenizer, info), adapted=adapted)
+    backbone = replace(assembled(spec, model, tokenizer, info), adapted=adapted)
+    return replace(backbone, words=_words(place, folder, backbone, make_room))
+
+
+def _words(
+    place: Path, folder: Path, backbone: Backbone, make_room: Callable[[int], None]
+) -> PreTrainedModel | Sentence | None:
+    """The masked-language model around this body, where ``place`` declares a vector of words; or why not."""
+    try:
+        if (says := read_declaration(place)) is None or says.kind != "sparse":
+            return None
+        empty = skeleton(backbone.model.config, auto.AutoModelForMaskedLM)
+        make_room(size(backbone.model) + size(empty))
+        with opened(folder) as tensors, files.foreign("refusals.unfit"), seeded():
+            model, info = internals.filled(empty, tensors)
+        example = dict(backbone.tokenizer("a b c", return_tensors="pt"))
+        with repeatable(backbone.model), files.foreign("refusals.declared_words"), torch.no_grad():
+            plain, kept = cuts.logits(model, example), cuts.run(backbone.model, backbone.cut, example)
+            setattr(model, model.base_model_prefix, backbone.model.base_model)  # no weights are held twice
+            model.tie_weights(recompute_mapping=False)
+            same = torch.allclose(cuts.words(model, kept.hidden[-1]), plain, rtol=1e-4, atol=1e-5)
+        if not same or info["missing_keys"] or info["mismatched_keys"]:
+            raise RefusalError("refusals.declared_words")
+    except RefusalError as refusal:
+        files.forget(refusal)
+        return refusal.sentence
+    return model.requires_grad_(False)
 
 
 def _declared_head(place: Path, config: PreTrainedConfig) -> Declared | None:
@@ -237,6 +264,8 @@ class Checkpoints:
         if backbone is None:
             backbone = load(spec, self._make_room)
             nn.Module.to(backbone.model, self._device)  # its parts are known by now
+            if isinstance(backbone.words, nn.Module):
+                nn.Module.to(backbone.words, self._device)
             self._loaded[place] = backbone
         return backbone
 

@@ -100,7 +100,7 @@ REFUSED: list[tuple[object, str]] = [
     ([10**400, 1], DIRECTION),
     (printed(np.arange(2000.0))[0].replace(" 5.", " ... "), "left out"),
     (str(np.arange(2000.0)), "left out"),
-    ("1 " * (MOST + 1), "at most 16,384"),
+    ("1 " * (MOST + 1), "at most 65,536"),
     ("0.1 " * LONGEST, "at most 400,000"),
 ]
 

@@ -25,13 +25,15 @@ from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelF
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
+from components.model.backbone import batch_states
 from components.model.declaration import read_declaration
 from components.model.files import RefusalError
+from components.model.pooling import POOLINGS
 from components.types import Declaration, Query
 from tests.analyses.test_export import printed
 from tests.families.cases import boundless, tiny_config
 from tests.tiny import SIZE, WORDS, change, checkpoint, engine_on, reweigh, tokenizer
-from tests.vectors import features
+from tests.vectors import features, loaded
 
 TABLES = tomllib.loads(Path(__file__).with_name("heads.toml").read_text(encoding="utf-8"))
 TEXTS = (("the film is good", "a man sleeps , not bad"), ("the film is not good at all", ""))
@@ -73,6 +75,7 @@ KINDS: dict[str, Kind] = {
     "masked": (SentenceTransformer, "bert", lambda: (MultiVectorMask(["the"]), Pooling(32)), {}),
     "twice": (CrossEncoder, "bert", lambda: (*scored(4), Dense(4, 1, module_input_name="scores")), {}),
     "splade": (SparseEncoder, "mlm", lambda: (SpladePooling(),), masked),
+    "summed": (SparseEncoder, "mlm", lambda: (SpladePooling("sum", "log1p_relu"),), masked),
     "colbert": (MultiVectorEncoder, "bert", tuple, {}),
 }
 HEADS, VECTORS = ("cls", "several", "dense", "words", "word"), ("mixed", "unmixed", "routed", "normed")
@@ -216,17 +219,67 @@ def test_a_model_that_is_no_transformer_is_named_as_what_it_is(folder: Path, tmp
     assert told(alone, "one")[0].backbone.key == "one"
 
 
-@pytest.mark.parametrize(("key", "size"), [("splade", 0), ("colbert", 128)])
+@pytest.mark.parametrize(("key", "size"), [("splade", len(WORDS)), ("colbert", 128)])
 def test_other_shapes_are_told_as_what_they_are(asked: Engine, key: str, size: int) -> None:
     spec = next(spec for spec in asked.backbones() if spec.key == key)
     assert isinstance(spec.declared, Declaration)
     assert (spec.declared.size, spec.declares) == (size, False)
-    with pytest.raises(PoolscopeError, match="they give a"):
+    with pytest.raises(PoolscopeError, match=r"they give a vector for each|the own head takes 32"):
         told(asked, key, pooling="declared")
     word = {"splade": "SPLADE", "colbert": "vector of 128 numbers for each token"}[key]
     _found, warnings = told(asked, key)
     assert any(word in one for one in warnings.values())
     assert any(word in str(one) for one in asked.ask("passport", Query(key, "")).says)
+
+
+@pytest.mark.parametrize("key", ["splade", "summed"])
+def test_a_sparse_vector_is_what_its_own_library_encodes(asked: Engine, folder: Path, key: str) -> None:
+    theirs = SparseEncoder(str(folder / key), device="cpu")
+    texts = [TEXTS[1][0], "good"]
+    expected = theirs.encode(texts, convert_to_sparse_tensor=False).numpy()
+    backbone = loaded(asked, key)
+    padded = batch_states(backbone, texts)
+    assert not padded.mask.all()
+    np.testing.assert_allclose(POOLINGS["declared"](padded), expected, atol=1e-5)
+    found = asked.ask("detect", Query(key, texts[0]), vector=expected[0].tolist())
+    assert found.match is not None
+    name = "splade_sum_log1p" if key == "summed" else key
+    assert (found.match.way.pooling, found.says[-1].key) == (name, "detect.as_declared")
+    options = {one["engine"]: one["options"] for one in found.to_json()["settings"]}
+    assert options["sentence-transformers"] == ["SparseEncoder(...)"]
+    assert ("--pooling splade" in str(options)) == (key == "splade")
+    strong = theirs.decode(theirs.encode(texts[0]), top_k=10)
+    named = ", ".join(f"“{word}” {weight:.2f}" for word, weight in strong[:9])
+    _found, warnings = told(asked, key)
+    assert named in warnings["words"]
+    assert f"{len(WORDS)} numbers of this text, {np.count_nonzero(expected[0])} of" in warnings["words"]
+    assert any("strongest words" in str(one) for one in asked.ask("passport", Query(key, "")).says)
+
+
+@pytest.mark.parametrize("path", ["config_sentence_transformers.json", "1_SpladePooling/config.json"])
+def test_a_sparse_vector_of_another_kind_is_refused(folder: Path, tmp_path: Path, path: str) -> None:
+    change(shutil.copytree(folder / "splade", tmp_path / "it") / path, max_active_dims=5, pooling_strategy="")
+    with pytest.raises(RefusalError, match=r"max_active_dims|pooling_strategy"):
+        read_declaration(tmp_path / "it")
+
+
+HEAD = "cls.predictions."
+SPOILT: dict[str, tuple[Callable[..., Any], str]] = {
+    "declares_unread": (lambda tensors: tensors.pop(f"{HEAD}transform.dense.weight"), "none that is whole"),
+    "no_words": (lambda tensors: tensors[f"{HEAD}bias"].fill_(-1000), "none of them above 0"),
+}
+
+
+@pytest.mark.parametrize("key", SPOILT)
+def test_words_that_cannot_be_had_are_not_named(folder: Path, tmp_path: Path, key: str) -> None:
+    spoil, says = SPOILT[key]
+    reweigh(place := shutil.copytree(folder / "splade", tmp_path / "splade"), spoil)
+    engine = engine_on(tmp_path, {"splade": place})
+    warnings = {one.key.partition(".")[2]: str(one) for one in told(engine, "splade")[0].warnings}
+    assert says in warnings[key]
+    passport = [str(one) for one in engine.ask("passport", Query("splade", "")).says]
+    assert not any("strongest" in one for one in (*warnings.values(), *passport))
+    assert any(says in one for one in passport) == (key == "declares_unread")
 
 
 @pytest.mark.parametrize("key", ["colbert", "pylate"])

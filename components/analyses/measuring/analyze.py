@@ -62,9 +62,10 @@ def analyse(examined: Examined) -> Analysis:
 def _beside_encode(examined: Examined) -> Iterator[Sentence]:
     """Say what ``encode`` of sentence-transformers does to this text first, and is not done here."""
     backbone, query = examined.backbone, examined.query
+    asked = query.pooling == DECLARED or isinstance(backbone.words, torch.nn.Module)
     if isinstance(backbone.model, Stacked) and query.head == "own":  # ``predict`` does the same
         says = backbone.model.says.says
-    elif query.pooling == DECLARED and backbone.declared is not None:
+    elif asked and backbone.declared is not None:
         says = backbone.declared.says
     else:
         return

@@ -323,6 +323,8 @@ def _pooled_layers(
                 for other, vector in _pooled(replace(way, variant=variant), seen, VARIED, declared):
                     if not torch.equal(vector, found[replace(other, variant=plain.variant)]):
                         found[other] = vector
+        if declared and declared.words:  # of the last layer alone: it is as wide as a vocabulary
+            found[replace(plain, pooling=declared.says.poolings[0], layer=-1)] = states.declared_output[0]
     lengths = ((way, vector, float(vector.double().norm())) for way, vector in found.items())
     return {way: vector.numpy() for way, vector, length in lengths if 0 < length < math.inf}
 
@@ -388,11 +390,12 @@ def together(texts: Sequence[Made]) -> dict[Way, Floats]:
 def fitting(given: Printed, made: Mapping[Way, Floats]) -> dict[Way, Doubles]:
     """Vectors (n, N) of ways that are as wide as what is ``given``, or are cut to that."""
     found, width = dict[Way, Doubles](), given.numbers.shape[1]
+    narrow = {key for key, pooling in POOLINGS.items() if not pooling.spec.wide}
     for way, vectors in made.items():
         whole = vectors.astype(np.float64)
         if whole.shape[1] == width:
             found[way] = whole
-        elif SHORTEST <= width < whole.shape[1] and not POOLINGS[way.pooling].spec.wide:
+        elif SHORTEST <= width < whole.shape[1] and way.pooling in narrow:
             cut = replace(way, dimensions=width)
             found[cut] = whole[:, :width]
             if not way.variant:

@@ -72,6 +72,15 @@ def declaring(*poolings: str, **more: Any) -> Told:
     return passport((0, 4), backbone=replace(analysis().backbone, declared=declared))
 
 
+FOUND = {"total": "9", "count": "2", "words": "“a” 1.50"}
+SPARSE, DENSE = (
+    passport(
+        (0, 4), words=one, backbone=replace(analysis().backbone, declared=replace(DECLARED, kind="sparse"))
+    )
+    for one in (Sentence("warnings.words", **FOUND), None)
+)
+
+
 def undeclared(pooling: str) -> Told:
     """Files that declare none; the head's vector is the first token's."""
     return passport((0, 4), backbone=replace(analysis().backbone, declared=None), undeclared=pooling)
@@ -118,6 +127,7 @@ ROWS = {
     ),
     "passport.declares_none": Row(undeclared("mean"), {"pooling": "mean"}, undeclared("first")),
     "passport.declares_logits": Row(declaring(kind="logits", asked=(7, 8)), words, declaring("first")),
+    "passport.words": Row(SPARSE, {"text": "x", **FOUND}, DENSE),
     "passport.says_safe": Row(passport(padding="safe"), {}, FIRST),
     "passport.says_moves": Row(FIRST, {"largest": "0.25"}, "passport.says_reads_padding"),
     "passport.says_reads_padding": Row(passport(padding="reads_padding"), {"largest": "0.25"}, FIRST),
