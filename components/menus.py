@@ -102,7 +102,7 @@ class BackboneMenu:
         return unlinked(" · ".join(parts))
 
     def title(self, spec: BackboneSpec) -> str:
-        """What a backbone is called, not escaped, and what it takes to have it here."""
+        """Name of a backbone, not escaped, and what it takes to have it here."""
         title = visible(spec.said(self.say))
         if spec.available:
             return title

@@ -109,7 +109,7 @@ def engine() -> Engine:
 
 @pytest.fixture(scope="session")
 def fake_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the page on made-up answers says to its owner."""
+    """Output of the page on made-up answers to its owner."""
     return tmp_path_factory.mktemp("fake") / "server.log"
 
 

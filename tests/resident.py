@@ -17,6 +17,6 @@ def resident(log: Path) -> dict[str, int]:
 
 
 def begun_with(name: str, value: Path) -> list[dict[str, Any]]:
-    """What psutil says of all processes with this in their environment that have not ended."""
+    """Processes by psutil that have this in their environment and have not ended."""
     every = process_iter(["pid", "ppid", "environ", "cmdline", "memory_full_info"])
     return [one.info for one in every if (one.info["environ"] or {}).get(name) == str(value)]

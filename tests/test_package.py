@@ -36,7 +36,7 @@ poolscope.__main__.main()
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
-    """That of a copy of what git has, in which large files are empty."""
+    """Wheel of a copy of what git has, in which large files are empty."""
     folder = tmp_path_factory.mktemp("wheel")
     for name in NAMES:
         (place := folder / "clone" / name).parent.mkdir(parents=True, exist_ok=True)

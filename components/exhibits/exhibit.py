@@ -238,7 +238,7 @@ def exhibit_html(
 
 
 def exhibit_parts(exhibit: Exhibit[S], subject: S, say: Texts, state: State) -> tuple[str, ...]:
-    """What follows the layer in such HTML: what is above a figure, its JSON in pieces, and the rest."""
+    """Parts of such HTML that follow the layer: those above a figure, its JSON in pieces, the rest."""
     shown = exhibit.show(subject, state, say)
     cut = MEMBER.split(shown.figure.to_json(), PIECES - 1) if shown.figure else []
     above = str(heading_html(shown, exhibit.element or exhibit.name, say, live=False))

@@ -140,7 +140,7 @@ def score(given: DetectedScore | Sentence, _: State, say: Texts) -> Shown:
 
 
 def maxsim(found: MaxSim | Sentence | None, _: State, say: Texts) -> Shown:
-    """How many tokens of a pair find a match, which, and the best cosine of each; or why there is none."""
+    """Tokens of a pair that find a match, and the best cosine of each; or the reason for none."""
     if not isinstance(found, MaxSim):
         return unanswered("maxsim.title", found, say) if found else Shown()
     names = token_labels(found.tokens, (found.query.text,))

@@ -177,7 +177,7 @@ class Backbone:
         return 1 if self.alone else max(states // length, 1)
 
     def normed(self, hidden: Tensor) -> Tensor:
-        """What the norm before the head makes of hidden states; without one, these."""
+        """Hidden states behind the norm before the head; without one, these."""
         norm = self.final_norm
         return hidden if norm is None else carried(norm(carried(hidden, self.model.device)))
 

@@ -85,7 +85,7 @@ def with_slopes(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others:
 
 
 def called(model: PreTrainedModel, inputs: Inputs, **asked: bool) -> Any:
-    """What the model hands out of ``inputs``, which are carried to where its weights are."""
+    """Output of the model for ``inputs``, which are carried to where its weights are."""
     placed = {name: carried(value, model.device) for name, value in inputs.items()}
     return model(**placed, return_dict=True, **asked)
 

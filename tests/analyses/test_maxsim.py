@@ -35,7 +35,7 @@ def made_up(analysis: Analysis, matched: int = 2) -> MaxSim:
 
 @pytest.mark.parametrize("key", ["bert-pretrained", "gpt2-pretrained"])
 def test_it_is_what_transformers_states_give_by_hand(engine: Engine, key: str) -> None:
-    """Which token matched which: thread by thread this is asked of ColBERT."""
+    """Matches of tokens, as public threads ask them of ColBERT."""
     plain = load_plain(SPECS[key].location)
 
     def vectors(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""What is asked in public is answered: by transformers and sentence-transformers alone."""
+"""Questions of public threads, answered by transformers and sentence-transformers alone."""
 
 import ast
 import tomllib

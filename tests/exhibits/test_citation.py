@@ -30,7 +30,7 @@ def entry(bibtex: str) -> dict[str, str]:
 
 
 def printed(latex: str) -> str:
-    """What LaTeX prints: a special letter only where it was escaped, and no brace of a group."""
+    """Text that LaTeX prints: a special letter only where it was escaped, and no brace of a group."""
     found = list(re.finditer(r"\\text(\w+)\{\}|\\([&%$#_])|[{}]|([\\&%$#_~^])|(.)", latex))
     assert not any(one[3] for one in found)
     return "".join(NAMES.get(one[1], "") or one[2] or one[4] or "" for one in found)

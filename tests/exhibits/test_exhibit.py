@@ -90,7 +90,7 @@ PLOTTED = {name: pair for name, pair in EXHIBITS.items() if pair[1].plotted}
 
 @cache
 def shown(name: str, tag: str = "en") -> tuple[tuple[Any, Shown], ...]:
-    """What the exhibit ``name`` shows of everything that it applies to, after what it shows it of.
+    """All that the exhibit ``name`` shows of everything that it applies to, after what it shows it of.
 
     In another language than English, of every second one.
     """

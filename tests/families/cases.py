@@ -262,7 +262,7 @@ def patched_by_hand(family: Family, first: str, second: str, layers: int) -> Ite
 
 
 def setting(place: Any, state: Tensor) -> Callable[[Tensor], Tensor]:
-    """What sets one hidden state of (1, T, D), or those of several places."""
+    """Setter of one hidden state of (1, T, D), or those of several places."""
 
     def change(own: Tensor) -> Tensor:
         new = own.clone()

@@ -146,7 +146,7 @@ def test_one_that_is_refused_leaves_the_others(tmp_path: Path) -> None:
 
 
 def test_a_text_that_the_model_fails_on_costs_that_text(tmp_path: Path) -> None:
-    """One has a token that was added without an embedding; of the other each number is finite, no sum is."""
+    """Two checkpoints: a token was added without an embedding; each number is finite, no sum is."""
     spec = checkpoint(tmp_path / "odd")
     before, table = examine(load(spec), QUESTION).kept.logits, "bert.embeddings.word_embeddings.weight"
     longer = tokenizer()

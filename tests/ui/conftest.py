@@ -1,4 +1,4 @@
-"""What many tests look at and none changes: whole pages."""
+"""Whole pages that many tests look at and none changes."""
 
 from pathlib import Path
 

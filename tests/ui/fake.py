@@ -28,7 +28,7 @@ DATA = tomllib.loads(TOLD)
 
 
 def _told(given: Any) -> Any:
-    """What the file says, with tuples for lists, and with markup."""
+    """Contents of the file, with tuples for lists, and with markup."""
     if isinstance(given, str):
         return given.replace("MARKUP", XSS)
     if isinstance(given, dict):

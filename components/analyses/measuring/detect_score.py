@@ -309,7 +309,7 @@ class Part(NamedTuple):
         return found
 
     def at(self, place: int, labels: Sequence[str]) -> ScoreWay:
-        """One of its ways, with all that was done to its logits."""
+        """Build one of its ways, with all that was done to its logits."""
         chosen = tuple(labels[label] for label in self.labels)
         done = {"activation": self.activation, "labels": chosen, "temperature": float(self.heats[place])}
         way: ScoreWay = replace(self.ways[place], **done)

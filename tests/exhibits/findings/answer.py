@@ -27,7 +27,7 @@ def says(backbone: str, *probabilities: float, text: str = "not good", **more: A
 
 
 def below(*positions: int) -> Told:
-    """What is told where these are read of a layer below the last."""
+    """Sentences told where these are read of a layer below the last."""
     return verdict(reading(lower(1, text=WHOLE.query.text), *positions))
 
 
