@@ -213,6 +213,9 @@ class QueueMiddleware:
             if closing is not None:  # not for ever, since a proxy may keep the connection open
                 with suppress(TimeoutError):
                     await asyncio.wait_for(disconnected(receive), LATE)
+        except RuntimeError as error:  # of a stream that has begun, whose page is told so in it
+            if getattr(error.__cause__, "status_code", None) != 404:
+                raise  # else its messages have gone with another stream of a page that is left
         finally:
             self._heard[session] -= 1
             self._drop(session)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import gradio as gr
 import pytest
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
@@ -135,6 +136,21 @@ async def test_a_stream_goes_on_while_a_question_is_on_its_way() -> None:
     gradio.gone.set()
     told = b"".join(message.get("body", b"") for message in await stream)
     assert told == completed("e1") + completed("e2") + END[0]
+
+
+@pytest.mark.parametrize(("status", "raised"), [(404, False), (500, True)])
+async def test_a_stream_whose_messages_have_gone_ends_and_no_other_fault_is_hidden(
+    monkeypatch: pytest.MonkeyPatch, status: int, raised: bool
+) -> None:
+    gradio = Gradio()
+    await gradio.ask()[1]
+
+    async def broken() -> bytes:
+        raise RuntimeError("begun") from HTTPException(status)
+
+    monkeypatch.setattr(gradio.streams, "get", broken)
+    ended = (await asyncio.gather(gradio.listen(), return_exceptions=True))[0]
+    assert isinstance(ended, RuntimeError) == raised
 
 
 async def test_a_page_s_questions_come_one_after_the_other_and_a_program_s_at_once() -> None:
