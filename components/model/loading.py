@@ -62,17 +62,22 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     named = (files.CONFIG, files.ADAPTER)
     inside = sorted({file.parent.name for name in named for file in folder.glob(f"*/{name}")})
     lacking = not (folder / files.CONFIG).exists() and not files.adapts(folder)
-    unknown = files.read_object(folder / files.CONFIG).get("model_type") not in classifying_types()
+    composed = (place / files.MODULES).exists()
     try:
-        if unknown and (place / files.MODULES).exists() and not files.adapts(folder):
+        if composed and not files.adapts(folder) and not _classifies(folder):
             read_declaration(place)  # which says with what other model it begins
-        if lacking and (inside or not (place / files.MODULES).exists()):
+        if lacking and (inside or not composed):
             key = "errors.config_inside" if inside else "errors.no_config"
             raise PoolscopeError("backbone", spec.key, key, file=files.CONFIG, folders=tuple(inside))
         return _loaded(spec, place, make_room)
     except RefusalError as refusal:
         files.forget(refusal)
         raise PoolscopeError("backbone", spec.key, "errors.unloaded", reason=refusal.sentence) from refusal
+
+
+def _classifies(folder: Path) -> bool:
+    """Tell whether transformers has a classifier of the config's type."""
+    return files.read_object(folder / files.CONFIG).get("model_type") in classifying_types()
 
 
 def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -> Backbone:
