@@ -17,7 +17,7 @@ def matching(count: int, *warned: Sentence) -> Told:
 PLAIN, PROJECTED = Sentence("maxsim.plain"), Sentence("maxsim.projected", size=128)
 ROWS = {
     "maxsim.some": Row(matching(2), {"count": 2, "total": 2}, matching(0)),
-    "maxsim.chance": Row(matching(0), {}, matching(2)),
+    "maxsim.chance": Row(matching(0), {"count": 0, "total": 2}, matching(2)),
     "maxsim.plain": Row(matching(2, PLAIN), {}, "maxsim.projected"),
     "maxsim.projected": Row(matching(2, PROJECTED), {"size": 128}, "maxsim.plain"),
 }
