@@ -52,6 +52,7 @@ Extent = Callable[..., Iterable[object]]
 
 MINUTE = 60.0  # seconds
 QUESTION = 10  # what a question costs, in a client's rate
+REPORTED = 20 * QUESTION  # and a report at least: what the page shows one by one is all asked (22 measured)
 OTHER = 2  # what any other request costs: those redraw, cancel or listen
 KEPT = 0.5  # what costs a file, or what else is the same for all: a page loads 75, once
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
@@ -275,7 +276,7 @@ class GuardMiddleware:
 
     def _price(self, path: str, valid: Body) -> float:
         if path == requests.REPORT:
-            return price("", self._extent(valid.values["query"]))
+            return max(REPORTED, price("", self._extent(valid.values["query"])))
         if path.startswith(REDRAWS):
             return OTHER
         values = list(valid.asked)
