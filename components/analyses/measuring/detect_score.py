@@ -7,7 +7,7 @@ by some of thousands of ways by chance: a way is named only where next to none w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -121,30 +121,30 @@ def encoded(backbone: Backbone, query: Query, way: ScoreWay) -> Inputs | None:
 
 
 class Head(NamedTuple):
-    """The ``calls`` of a head in order, which of them are ``left`` out, by name, and its ``bias`` or none."""
+    """The ``calls`` of a head, other ``orders`` of their places, by name, and its ``bias`` or none."""
 
     calls: Sequence[Call] = ()
-    left: Mapping[str, Collection[int]] = {}
+    orders: Mapping[str, Sequence[int]] = {}
     bias: Tensor | None = None
 
-    def without(self, states: Tensor, left: Collection[int]) -> Tensor:
-        """The logits (B, K) for final hidden states (B, T, D), some calls left out."""
-        for place, call in enumerate(self.calls):
-            if place not in left:
-                (states,) = call.again({id(call.taken[0]): states})
+    def along(self, states: Tensor, places: Iterable[int]) -> Tensor:
+        """The logits (B, K) for final hidden states (B, T, D) by the calls at these places, in turn."""
+        for call in (self.calls[place] for place in places):
+            (states,) = call.again({id(call.taken[0]): states})
         return states
 
     def paths(self, states: Tensor, whole: Tensor) -> Iterator[tuple[str, Tensor]]:
         """The logits (B, K) of each path behind final hidden states (B, T, D); ``whole``: of all of it."""
         yield "whole", whole
-        if self.left and torch.allclose(self.without(states, ()), whole, rtol=1e-4, atol=1e-5):
-            yield from ((name, self.without(states, left)) for name, left in self.left.items())
+        every = range(len(self.calls))
+        if self.orders and torch.allclose(self.along(states, every), whole, rtol=1e-4, atol=1e-5):
+            yield from ((name, self.along(states, places)) for name, places in self.orders.items())
         if self.bias is not None:
             yield "no_bias", whole - self.bias
 
 
 def head_of(backbone: Backbone, calls: Sequence[Call]) -> Head:
-    """Find what can be left out of a head, by the order in which its functions ran."""
+    """Find what can be left out of a head or exchanged, by the order in which its functions ran."""
     linear = [place for place, call in enumerate(calls) if call.kind == "linear" and call.weights]
     if not linear:
         return Head()
@@ -152,9 +152,15 @@ def head_of(backbone: Backbone, calls: Sequence[Call]) -> Head:
     bias, dense = next((one for one in weights if one.dim() == 1), None), linear[max(len(linear) - 2, 0)]
     behind = [place for place in range(dense + 1, linear[-1]) if not calls[place].idle]
     is_square = calls[dense].taken[0].shape == calls[dense].given[0].shape
-    if behind and is_square and all(map(_any_input, calls)):
-        return Head(calls, {"no_dense": {dense}, "no_pooler": {dense, behind[0]}}, bias)
-    return Head(bias=bias)
+    if not (behind and is_square and all(map(_any_input, calls))):
+        return Head(bias=bias)
+    every, (first, *rest) = range(len(calls)), behind
+    orders = {"no_dense": [one for one in every if one != dense]}
+    orders["no_pooler"] = [one for one in every if one not in (dense, first)]
+    if rest and calls[rest[0]].kind == "layer_norm":
+        turned = {first: rest[0], rest[0]: first}
+        orders["norm_first"] = [turned.get(one, one) for one in every]
+    return Head(calls, orders, bias)
 
 
 def _any_input(call: Call) -> bool:
