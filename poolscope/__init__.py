@@ -3,7 +3,9 @@
 ``backbone`` may also name a folder, and what the hub has is downloaded first. PoolscopeError is a refusal.
 """
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
+from inspect import isgenerator, signature
 from typing import Any
 
 from components import VERSION
@@ -28,9 +30,27 @@ def __dir__() -> list[str]:
 @cache  # one engine, which loads a checkpoint once
 def _functions() -> dict[str, Any]:
     from components.analyses.registry import analyses
+    from components.endpoints import endpoints
     from components.inference.engine import Engine
     from components.settings import Settings
 
-    engine = Engine(Settings(sources="any"))
-    found = {name: kind.endpoint(engine.answer) for name, kind in analyses().items()}
-    return {"backbones": lambda: [spec.to_json() for spec in engine.backbones()], **found}
+    settings = Settings(sources="any")
+    engine = Engine(settings)
+
+    def brought(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+        taken = signature(endpoint)
+
+        @wraps(endpoint)
+        def whole(*values: Any, **named: Any) -> Any:
+            given = taken.bind(*values, **named)
+            if isinstance(keys := given.arguments.get("backbones"), list | tuple):
+                given.arguments["backbones"] = [engine.bring(key).key for key in keys]
+            answer = endpoint(*given.args, **given.kwargs)
+            return [*answer][-1] if isgenerator(answer) else answer  # how far it is does not matter here
+
+        whole.__signature__ = taken.replace(return_annotation=Any)  # type: ignore[attr-defined]  # not a stream
+        return whole
+
+    several = {one.__name__: brought(one) for one in endpoints(engine, settings.lab_rows)}
+    one = {name: kind.endpoint(engine.answer) for name, kind in analyses().items()}
+    return {name: several[name] for name in ("backbones", "poolings", "compare", "fit")} | one

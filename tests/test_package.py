@@ -11,8 +11,10 @@ from zipfile import ZipFile
 
 import pytest
 
+import poolscope
 from components import VERSION
 from components.analyses.registry import analyses
+from components.errors import PoolscopeError
 from tests.serving import ROOT
 from tests.test_docs import git
 
@@ -27,7 +29,8 @@ except SystemExit as refusal:
 """
 TOLD = """
 import inspect, poolscope, poolscope.__main__
-for name in sorted({*dir(poolscope)} - {"__version__", "backbones", "poolscope_show"}):
+several = {"__version__", "poolscope_show", "backbones", "poolings", "compare", "fit"}
+for name in sorted({*dir(poolscope)} - several):
     print(f"{name}{inspect.signature(getattr(poolscope, name))}")
 sys.argv[1:] = ["--version"]
 poolscope.__main__.main()
@@ -82,3 +85,19 @@ def test_it_runs_beside_packages_that_are_called_as_its_parts_are(wheel: ZipFile
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     named = [f"{name}{inspect.signature(kind.endpoint(dict))}" for name, kind in sorted(analyses().items())]
     assert (ran.stdout.splitlines(), ran.stderr) == ([*named, VERSION], "")
+
+
+def test_endpoints_of_several_backbones_are_functions_which_take_a_folder_too() -> None:
+    keys, poolings, text = ["bert-sentiment", "assets/models/gpt2-sentiment"], ["native", "max"], "not good"
+    rows = poolscope.compare(keys, poolings, text, head="own")
+    ones = [poolscope.analyze(key, text, pooling=pooling) for key in keys for pooling in poolings]
+    assert [row["logits"] for row in rows] == [one["logits"] for one in ones]
+    table = "text,label\n" + "".join(
+        f"a {word} {end},{word}\n" for word in ("good", "bad") for end in "abcdefghijkl"
+    )
+    fit = poolscope.fit(table, "text", "label", backbones=keys[1:], poolings=poolings)
+    assert {(row["backbone"], row["pooling"]) for row in fit["rows"]} == {
+        ("gpt2-sentiment", one) for one in poolings
+    }
+    with pytest.raises(PoolscopeError, match="a list of keys"):
+        poolscope.compare(keys[0], poolings, text)

@@ -22,11 +22,12 @@ def citation(
 ) -> tuple[str, str]:
     """Cite what ``link`` shows of ``texts``, measured of ``specs``: in words of a language, and in BibTeX."""
     link, day = quote(link, safe="%/:?#[]@!$&'()*+,;=~", errors="replace"), f"{when:%Y-%m-%d}"
-    title = f": {', '.join(f'“{shorten(visible(text), 80)}”' for text in texts)}" if texts else ""
-    what = say("cite.what", author=AUTHOR, year=when.year, version=VERSION, title=title)
+    title = ", ".join(f"“{shorten(visible(text), 80)}”" for text in texts)
+    key = "cite.what_of" if texts else "cite.what"
+    what = say(key, author=AUTHOR, year=when.year, version=VERSION, texts=title)
     plain = filter(None, (what, _measured(specs, say), say("cite.where", link=link, day=day)))
     fields = {
-        **{"title": f"{{Poolscope}}{title.translate(LATEX)}", "author": f"{{{AUTHOR}}}"},
+        **{"title": f"{{Poolscope}}{': ' * bool(texts)}{title.translate(LATEX)}", "author": f"{{{AUTHOR}}}"},
         **{"year": when.year, "version": VERSION, "url": link, "urldate": day},
         "note": _measured(specs, load_texts()).translate(LATEX),
     }
