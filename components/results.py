@@ -15,11 +15,10 @@ import pandas as pd
 Table: TypeAlias = pd.DataFrame
 Row: TypeAlias = Any  # one measurement, with its columns as attributes
 Baseline = Literal["majority", "words", "overlap"]
-Postprocessing = Literal["centred", "standardised", "whitened"]
 
 STATED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 TEXTS, COUNTS, NUMBERS = (tuple(names.split()) for names in STATED["columns"].values())
-TEST, GAIN = ("better", "worse", "p"), ("gain", "gain_low", "gain_high")
+TEST = ("better", "worse", "p")
 KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {kind: tuple(names.split()) for kind, names in STATED["kinds"].items()}
 )

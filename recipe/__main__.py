@@ -72,7 +72,6 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
         own = correct(load(folder), load_tokenizer(folder), examples).numpy()
         tested = evidence.compared(own, strongest[task], seed)
         heads.append({"kind": "head", "backbone": key, "task": task, **tested})
-        others += evidence.swap_results(backbone, task, examples, seed)
         right.setdefault(task, {})[key] = {"": own}
         if task in recipes.probing.sources:
             right[task][key] |= evidence.last_answers(backbone, task, examples, probes / f"{key}.safetensors")

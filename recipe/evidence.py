@@ -1,7 +1,7 @@
 """Probes of the vectors that every pooling makes of texts, and the rows of `components.results`."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -24,20 +24,19 @@ from components.analyses.fit.embedding import available, states
 from components.analyses.importance import SIMILARITY, rho_with_erasure
 from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone
-from components.model.examine import NATIVE, behind_pooling, examine, swaps
+from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, half, read_probe
-from components.results import Baseline, Postprocessing
+from components.results import Baseline
 from components.types import Bools, Floats, Ints, Query
-from recipe.corpus import WORD, Example, Examples, without_leaks
+from recipe.corpus import WORD, Example, Examples
 
 EPOCHS, LEARNING_RATE, DECAY = 6, 0.02, 0.01  # of the query of the pooling attention
 WIDE_STRENGTHS = (1e-4, 1e-3)
 FOLDS = 3
 RESAMPLES = 2000  # an end of the interval then moves by a few hundredths of its width from seed to seed
 BASELINE = "cls"  # what the other poolings are compared with
-FLAT = 1e-4  # a direction that varies by less than this share of the one that varies most is rounding
 
 Depth = tuple[str, int | None]  # a pooling, and the layer below the last that it pools; None is the last
 Fitted = tuple[Probe, float]  # in single precision, and the strength (C) that cross-validation chose for it
@@ -264,99 +263,27 @@ def pair_results(task: str, right: Mapping[str, Mapping[str, Bools]]) -> list[Ro
     ]
 
 
-def swap_results(backbone: Backbone, task: str, examples: Examples, seed: int) -> list[Row]:
-    """A row for each pooling that the own head can be given in the place of its own vector.
+def cosine_results(backbone: Backbone, scored: Examples, seed: int) -> list[Row]:
+    """Spearman's rho of scores and raw cosines, of each pooling that needs no training.
 
-    Of vectors that give that very vector for every example there is no swap, and no row.
-    """
-    labels, (answers, first) = _labels(examples), swap_answers(backbone, examples)
-    own, of_task = answers[NATIVE] == labels, {"kind": "swap", "backbone": backbone.spec.key, "task": task}
-    return [
-        {**of_task, "pooling": pooling, "vector": first[pooling], **compared(found == labels, own, seed)}
-        for pooling, found in answers.items()
-        if first[pooling] != NATIVE
-    ]
-
-
-def swap_answers(backbone: Backbone, examples: Examples) -> tuple[Mapping[str, Ints], Mapping[str, str]]:
-    """The likeliest label (N,) of each example by pooling, that of the own vector ("native") first.
-
-    And for each of these poolings the first one whose vectors are the very same.
-    """
-    batches = embed(backbone, [example.texts for example in examples])
-    fitting = [key for key in POOLINGS if not (POOLINGS[key].spec.learned or POOLINGS[key].spec.wide)]
-    given = [NATIVE, *(key for key in available(backbone, fitting) if swaps(backbone, key))]
-    answers = {key: np.empty(len(examples), dtype=np.int64) for key in given}
-    for rows, found in batches:
-        for key, labels in answers.items():
-            read = behind_pooling(backbone, key, None, found, found.reads.head)
-            labels[rows] = read(found.hidden).argmax(dim=1).numpy()
-    return answers, first_alike({key: vectors(batches, key) for key in given})
-
-
-def cosine_results(backbone: Backbone, texts: Sequence[str], scored: Examples, seed: int) -> list[Row]:
-    """Spearman's rho of scores and cosines, raw and after each of `STEPS`, fitted to other ``texts``.
-
-    Every sentence is encoded alone. Raw ones are of each pooling that needs no training; ``flatten`` counts
-    among these: nothing of its vector is learned. The steps are for the poolings of which nothing is learned
-    with a probe: the others have too many numbers, or no query.
+    Every sentence is encoded alone. ``flatten`` counts among these: nothing of its vector is learned.
     """
     sentences = list(dict.fromkeys(sentence for pair in scored for sentence in pair.texts))
     place = {sentence: index for index, sentence in enumerate(sentences)}
     left, right = ([place[pair.texts[side]] for pair in scored] for side in (0, 1))
-    scores = np.array([pair.label for pair in scored])
-    plain = _pooled(backbone, sentences, [key for key in POOLINGS if key != "attention"])
-    fitted = _pooled(backbone, texts, [key for key, pooling in POOLINGS.items() if not pooling.spec.learned])
-    cosines = {pooling: _cosines(found[left], found[right]) for pooling, found in plain.items()}
-    first, raw = first_alike(plain), cosines[BASELINE]
-    plainly = dict(zip(cosines, rhos_against(scores, raw, [*cosines.values()], seed), strict=True))
-    rows: list[Row] = []
-    moved: dict[str, list[Row]] = {}
-    for pooling, found in plain.items():
-        vector: Row = {"pooling": pooling, "vector": first[pooling], "measured": len(scored)}
-        vector |= {"backbone": backbone.spec.key}
-        rows.append({"kind": "cosine", **vector, **plainly[first[pooling]]})
-        if pooling not in fitted:
-            continue
-        if first[pooling] == pooling:
-            both = fitted[pooling].astype(np.float64), found.astype(np.float64)
-            turned = (step(*both) for step in STEPS.values())
-            others = [_cosines(each[left], each[right]) for each in turned]
-            moved[pooling] = rhos_against(scores, cosines[pooling], others, seed)
-        for step, gained in zip(STEPS, moved[first[pooling]], strict=True):
-            rows.append({"kind": "postprocessed", "step": step, "fitted": len(texts), **vector, **gained})
-    return rows
-
-
-def whitened(fitted: Numbers, found: Numbers) -> Numbers:
-    """Subtracts the mean and turns and scales the axes so that the covariance is 1 (Su et al. 2021).
-
-    Directions in which the vectors hardly vary are left out: a norm at the end of a layer makes one such
-    direction, and what is there is rounding.
-    """
-    variances, directions = np.linalg.eigh(np.cov(fitted, rowvar=False))
-    varies = variances > FLAT**2 * variances.max()
-    turned: Numbers = (found - fitted.mean(axis=0)) @ (directions[:, varies] / np.sqrt(variances[varies]))
-    return turned
-
-
-# Vectors (N, D') to fit to, and others -> the others (N, K) after the step; a constant number becomes 0.
-STEPS: Mapping[Postprocessing, Callable[[Numbers, Numbers], Numbers]] = {
-    "centred": lambda fitted, found: found - fitted.mean(axis=0),
-    "standardised": lambda fitted, found: standardiser(fitted).transform(found),
-    "whitened": whitened,
-}
-
-
-def unscored_texts(examples: Examples, scored: Examples) -> list[str]:
-    """Every text of ``examples`` once; of none that shares one with the ``scored`` pairs."""
-    return list(dict.fromkeys(text for pair in without_leaks(examples, scored) for text in pair.texts))
-
-
-def _pooled(backbone: Backbone, sentences: Sequence[str], poolings: Sequence[str]) -> dict[str, Floats]:
-    """The vectors (N, D') of the sentences, each encoded alone, for those ``poolings`` that there are."""
-    batches = embed(backbone, [(sentence,) for sentence in sentences])
-    return {key: vectors(batches, key) for key in available(backbone, poolings)}
+    scores, batches = (
+        np.array([pair.label for pair in scored]),
+        embed(backbone, [(one,) for one in sentences]),
+    )
+    pooled = {key: vectors(batches, key) for key in available(backbone) if key != "attention"}
+    cosines = {pooling: _cosines(found[left], found[right]) for pooling, found in pooled.items()}
+    rhos = rhos_against(scores, cosines[BASELINE], [*cosines.values()], seed)
+    first, by_pooling = first_alike(pooled), dict(zip(cosines, rhos, strict=True))
+    told: Row = {"kind": "cosine", "backbone": backbone.spec.key, "measured": len(scored)}
+    return [
+        {**told, "pooling": pooling, "vector": first[pooling], **by_pooling[first[pooling]]}
+        for pooling in pooled
+    ]
 
 
 def _cosines(one: Numbers, other: Numbers) -> Numbers:

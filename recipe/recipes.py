@@ -113,7 +113,6 @@ class Probing(Part):
     rows: int  # of each task at most
     sources: Mapping[str, str]
     scored: Source  # by people
-    unscored: Source  # whose texts the steps before a raw cosine are fitted to
 
 
 class Vocabulary(Part):

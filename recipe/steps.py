@@ -27,7 +27,7 @@ from components.results import of, table, write_results
 from components.types import BackboneSpec
 from recipe import training
 from recipe.corpus import Corpus, detokenize, load_corpus, read, subsample, without_held_out
-from recipe.evidence import agreement_results, cosine_results, fit_probes, probe_results, unscored_texts
+from recipe.evidence import agreement_results, cosine_results, fit_probes, probe_results
 from recipe.recipes import PRETRAINED, Recipes, split_key
 from recipe.training import Report
 
@@ -184,8 +184,7 @@ def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, re
         for task, fits in fitted.items()
     ]
     scored = read(probing.scored, workspace.data)[: probing.scored.rows]
-    unscored = subsample(read(probing.unscored, workspace.data), probing.unscored.rows)
-    cosines = cosine_results(backbone, unscored_texts(unscored, scored), scored, recipes.seed)
+    cosines = cosine_results(backbone, scored, recipes.seed)
     config, encoder = backbone.model.config, cast(Any, backbone.model.base_model)  # without its classifier
     size = {"kind": "size", "layers": config.num_hidden_layers, "width": config.hidden_size}
     size |= {"backbone": key, "parameters": encoder.num_parameters()}

@@ -36,7 +36,7 @@ def by_holm(ps: Sequence[float]) -> Floats:
 def signs(rows: Sequence[Row]) -> list[int]:
     """1 and -1 of those above, and below, by more than chance, as statsmodels corrects for all; else 0."""
     real = by_holm([row.p for row in rows]) < 0.05
-    told = [row.gain if row.kind in ("cosine", "postprocessed") else row.better - row.worse for row in rows]
+    told = [row.gain if row.kind == "cosine" else row.better - row.worse for row in rows]
     return [counts * ((one > 0) - (one < 0)) for counts, one in zip(real.tolist(), told, strict=True)]
 
 

@@ -23,12 +23,12 @@ from components.exhibits.exhibit import Panel
 from components.exhibits.intervals import profiles
 from components.inference.engine import Engine
 from components.model.pooling import pooling
-from components.results import each, of, read_results
+from components.results import of, read_results
 from components.settings import Settings
 from components.texts import ASSETS
 from components.ui.shell import build
 from tests.exhibits.asking import shipped
-from tests.measured import counting, measured, split
+from tests.measured import measured, split
 from tests.readme import GROWN, LOCAL, PAGES, TABLE, block, run_block
 from tests.serving import built
 
@@ -234,24 +234,3 @@ def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
     assert f"and {other[0]} of {other[1]} on the other three" in RECIPE
     assert f"In the pre-trained backbones {bare[0]} of {bare[1]} are, all of them on" in RECIPE
     assert topics == bare[0]
-
-
-def test_what_whitening_does_is_that_of_the_results() -> None:
-    every = of(RESULTS, "postprocessed")
-    tested = each(every[every["vector"] == every["pooling"]])
-    above, below = (counting(tested, side) for side in (True, False))  # all are corrected together
-    assert f"by Holm's method over all {len(tested)} of them" in RECIPE
-
-    def counted(step: str, grown: bool) -> tuple[int, ...]:
-        asked = (above, below, tested)
-        return tuple(sum(r.step == step and (r.backbone == GROWN) == grown for r in rows) for rows in asked)
-
-    up, down, total = counted("whitened", grown=False)
-    assert f"whitening raises rho for {up} of {total} vectors and lowers it for {down}" in RECIPE
-    up, down, total = counted("whitened", grown=True)
-    assert f"it raises {up} of {total} and lowers {down}" in RECIPE
-    up, down, total = counted("centred", grown=False)
-    assert f"raises rho for {up} of the miniatures' {total} vectors and lowers it for {down}" in RECIPE
-    whitened = every[(every["step"] == "whitened") & (every["pooling"] == "mean")]
-    gains = whitened.loc[whitened["backbone"] != GROWN, "gain"]
-    assert f"that of `mean` rises by {gains.min():.2f} to {gains.max():.2f}" in RECIPE

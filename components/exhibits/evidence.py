@@ -17,8 +17,7 @@ from components.texts import Texts
 
 LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
-OF_A_TASK = ("probe", "depth", "swap", "head", "pair")  # kinds of results of a backbone that are for one task
-OF_GAIN = ("cosine", "postprocessed")  # kinds that are held against others by a difference of rho
+OF_A_TASK = ("probe", "depth", "head", "pair")  # kinds of results of a backbone that are for one task
 OF_SOME = ("depth", "cosine")  # kinds that are shown of the chosen backbones alone
 
 # Columns of what is shown and saved. A result has its value as "value", whatever it is called here.
@@ -27,7 +26,7 @@ ACCURACIES = ("accuracy", "accuracy_low", "accuracy_high")
 RHOS = ("rho", "rho_low", "rho_high")
 SIZES = ("width", "trained", "measured", "pairs")
 SAVED = ("backbone", "pooling", *ACCURACIES, *COUNTS, *PS, *RHOS, "rho_p", "rho_corrected", *SIZES)
-OWN = ("backbone", "task", "pooling", *ACCURACIES, *COUNTS, *PS, "trained", "measured")
+OWN = ("backbone", "task", *ACCURACIES, *COUNTS, *PS, "trained", "measured")
 
 Format = Callable[[float], str]
 
@@ -129,7 +128,7 @@ def gains(rows: Iterable[Row]) -> tuple[int, int, int]:
     """Count the tested rows that are above what they are held against by more than chance, below, neither."""
     tested = [row for row in rows if row.corrected is not None]
     above = [
-        row.gain > 0 if row.kind in OF_GAIN else row.better > row.worse
+        row.gain > 0 if row.kind == "cosine" else row.better > row.worse
         for row in tested
         if row.corrected < LEVEL
     ]
@@ -176,15 +175,13 @@ def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def own(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """A row for each baseline and for each fine-tuned checkpoint, task by task, and for each of its swaps."""
+    """A row for each baseline and for each fine-tuned checkpoint, task by task."""
     rows, kinds, told = [], evidence.every, ""
     for task in dict.fromkeys(row.task for row in kinds["head"]):
         baselines, heads = ([r for r in kinds[kind] if r.task == task] for kind in ("baseline", "head"))
         rows += [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
         tested = corrected(heads)
-        for head in tested:
-            swaps = vectors(row for row in kinds["swap"] if row.backbone == head.backbone)
-            rows += [head, *corrected(swaps)]
+        rows += tested
         better, worse, rest = gains(tested)
         counts: dict[str, object] = {"better": better, "worse": worse, "rest": rest}
         counts |= {"tests": len(tested), "level": LEVEL}

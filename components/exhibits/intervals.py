@@ -1,7 +1,7 @@
-"""The plots of accuracy under a probe and of rho of the raw cosine, with their legend; and three tables.
+"""The plots of accuracy under a probe and of rho of the raw cosine, with their legend; and two tables.
 
-Both plots have the same rows, one for each pooling. The tables hold layers, steps before the cosine, and
-explanations, each held against one of its columns.
+Both plots have the same rows, one for each pooling. The tables hold layers and explanations, each held
+against one of its columns.
 """
 
 import textwrap
@@ -15,11 +15,11 @@ import pandas as pd
 from components.exhibits import draw
 from components.exhibits import evidence as tables
 from components.exhibits.control import State
-from components.exhibits.evidence import BASE, LEVEL, PS, Evidence, corrected, gains, named, vectors
+from components.exhibits.evidence import BASE, LEVEL, PS, Evidence, corrected, gains, named
 from components.exhibits.exhibit import Exhibit, Shown, data_frame, grouped, hint_html, saved_table
 from components.exhibits.view import number, one_vector, shorten, visible
 from components.markup import render
-from components.results import GAIN, TEST, Baseline, Row, beside
+from components.results import TEST, Baseline, Row, beside
 from components.texts import Texts
 
 # How the accuracy of a baseline is drawn, and its sign in the legend.
@@ -35,11 +35,8 @@ GUIDE = "rgba(128, 128, 128, 0.9)"  # of a line through a value that others are 
 
 Cells = dict[tuple[tuple[str, ...], str], str]  # texts by the names of their row, and their column
 
-PLAIN = "plain"
-STEPS = (PLAIN, "centred", "standardised", "whitened")  # what is done to vectors before the cosine
 SIMILARITY = "similarity"
 DEPTH_COLUMNS = ("backbone", "pooling", "layer", *tables.ACCURACIES, *tables.COUNTS, *PS, "measured")
-STEP_COLUMNS = ("backbone", "pooling", "step", *tables.RHOS, *GAIN, *PS, "fitted", "pairs")
 ANSWER_COLUMNS = ("backbone", "task", "answer", *tables.RHOS, *tables.COUNTS, *PS, "measured")
 
 
@@ -197,54 +194,6 @@ def _table(cells: Cells, saved: pd.DataFrame, name: str, told: Iterable[str], hi
     return Shown(data=saved, html=table + hint_html(hint), above="".join(map(hint_html, told)))
 
 
-def stepped(evidence: Evidence) -> list[Row]:
-    """All that every step does to every vector that was measured, of all backbones.
-
-    The p of each gain is ``corrected`` by Holm's method over all of them.
-    """
-    return corrected([row for row in evidence.every["postprocessed"] if row.vector == row.pooling])
-
-
-def _of_steps(evidence: Evidence) -> list[Row]:
-    """The vectors of the chosen backbones that steps were measured of, as they are and after each step."""
-    by_step = {(row.backbone, row.vector, row.step): row for row in stepped(evidence)}
-    untested = dict.fromkeys((*GAIN, *PS))
-    for row in evidence.of("cosine"):
-        by_step[row.backbone, row.pooling, PLAIN] = beside(row, step=PLAIN, **untested)
-    return [
-        named(by_step[key, one.vector, step], one.poolings)
-        for key in evidence.backbones
-        for one in vectors(evidence.of("postprocessed", key))
-        for step in STEPS
-    ]
-
-
-def whitening(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """Rho of the chosen backbones' vectors, plain and after each step, and whether whitening helps."""
-    rows, saved, cells = _of_steps(evidence), list[Row](), Cells()
-    for row, told in zip(rows, tables.saved_rows(evidence, rows, say, "rho"), strict=True):
-        step = say(f"evidence.step_{row.step}")
-        saved.append(beside(told, step=step, pairs=row.measured))
-        cells[(told.backbone, row.called), step] = f"{number(row.value)}{_mark(row)}"
-    fitted = max(row.fitted for row in evidence.every["postprocessed"])
-    hint, data = say("evidence.steps_hint", fitted=fitted), tables.data_of(STEP_COLUMNS, saved, say)
-    return _table(cells, data, "steps", _steps_told(evidence, say), hint, say)
-
-
-def _steps_told(evidence: Evidence, say: Texts) -> list[str]:
-    """Say whether whitening helps, over all vectors of all backbones that were measured."""
-    every = stepped(evidence)
-    whitened = [row for row in every if row.step == "whitened"]
-    raised, lowered, _ = gains(whitened)
-    counts = {row.backbone: gains(r for r in whitened if r.backbone == row.backbone) for row in whitened}
-    others = [evidence.title(key) for key, (more, fewer, _) in counts.items() if more <= fewer]
-    told = {"backbones": len(counts), "total": len(whitened), "raised": raised, "lowered": lowered}
-    verdict = say("evidence.steps_verdict", level=LEVEL, tests=len(every), **told)
-    helped = {"count": len(counts) - len(others), "all": len(counts), "others": say.listed(others)}
-    where = say("evidence.steps_but", **helped) if others else say("evidence.steps_everywhere")
-    return [say.together((verdict, where)), say("evidence.steps_published")]
-
-
 def explained(evidence: Evidence) -> list[Row]:
     """Every answer of every checkpoint, in the order of the results; whether it is of the ``last`` layer.
 
@@ -284,11 +233,10 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
 LEGEND = Exhibit("evidence-legend", legend, frame="bare")
 ACCURACY = Exhibit("accuracy", accuracy, plotted=True, with_summary=True)
 RHO = Exhibit("rho", rho, plotted=True, with_summary=True)
-DEPTHS, WHITENING, EXPLANATIONS = (
+DEPTHS, EXPLANATIONS = (
     Exhibit(name, show, style="numbers", frame="folded", title=f"evidence.{title}_heading", applies=applies)
     for name, show, title, applies in (
         ("depths", depths, "depths", lambda known: bool(known.of("depth", *known.backbones))),
-        ("whitening", whitening, "steps", lambda known: bool(_of_steps(known))),
         ("explanations", explanations, "explained", lambda known: bool(known.every["agreement"])),
     )
 )

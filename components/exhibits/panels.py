@@ -26,7 +26,7 @@ from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced, traced
 from components.exhibits.importance import ATTENTION, BARS, IMPORTANT, LOOKS, integrates
-from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING
+from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import BOTH_WAYS, SEES, Sight
@@ -146,7 +146,7 @@ def views() -> tuple[Panel[Answered, Any], ...]:
 READING: Panel[Answered, Analysis] = Panel(
     "reading", "away.reading", attrgetter("analysis"), rows=((HOW_TO_READ,),)
 )
-TABLES = (DEPTHS, WHITENING, EXPLANATIONS, PROBES, OWN_HEADS)
+TABLES = (DEPTHS, EXPLANATIONS, PROBES, OWN_HEADS)
 AVERAGES: Panel[Evidence, Evidence] = Panel("averages", "page.evidence", rows=((AVERAGING,),))
 EVIDENCE: Panel[Evidence, Evidence] = Panel(
     "evidence",

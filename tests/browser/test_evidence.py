@@ -24,7 +24,7 @@ def test_the_tab_answers_on_arrival_and_can_be_read_anywhere(fake_visitor: Visit
     colours = [visitor.plot("averaging").locator(part).first.evaluate(FILL) for part in parts]
     assert colours[0] == colours[1]
     visitor.in_a_window("light", 360)
-    for accordion in ("#depths", "#whitening", "#explanations", "#own-numbers", "#evidence-numbers"):
+    for accordion in ("#depths", "#explanations", "#own-numbers", "#evidence-numbers"):
         page.locator(f"{accordion} > button").click()
         expect(page.locator(f"{accordion} table")).to_be_visible()
         page.wait_for_function("document.documentElement.scrollWidth <= 360")

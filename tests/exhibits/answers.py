@@ -79,11 +79,11 @@ def anatomies() -> tuple[Anatomy, ...]:
 def evidence() -> list[Evidence]:
     """Of one backbone, several, none; and one in which every name is markup, and a pooling a formula."""
     chosen = (BACKBONES[:1], BACKBONES[1:4], BACKBONES[-5:], ("absent",), ("absent", BACKBONES[0]))
-    kinds = ("probe", "probe", "cosine", "head", "swap")
+    kinds = ("probe", "probe", "cosine", "head")
     first = {kind: int(RESULTS.index[RESULTS["kind"] == kind][0]) for kind in kinds}
     places = [first[kind] + (place == 1) for place, kind in enumerate(kinds)]  # two of the probes
-    rows = RESULTS.loc[places].assign(backbone=XSS, pooling=[XSS, "=1+1", XSS, "", XSS])
-    rows["task"] = [XSS, XSS, "", XSS, XSS]
+    rows = RESULTS.loc[places].assign(backbone=XSS, pooling=[XSS, "=1+1", XSS, ""])
+    rows["task"] = [XSS, XSS, "", XSS]
     hostile = select(rows.reset_index(drop=True), XSS, (XSS,), {})
     return [*(select(RESULTS, "topic", keys, {}) for keys in chosen), hostile]
 

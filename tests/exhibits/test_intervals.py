@@ -9,7 +9,7 @@ import pytest
 
 from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence, accuracy_text, select
 from components.exhibits.exhibit import Exhibit, Shown, to_csv
-from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, WHITENING, profiles
+from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, profiles
 from components.exhibits.view import number, shorten
 from components.results import Row, Table, beside, read_results
 from components.texts import ASSETS, load_texts
@@ -20,7 +20,6 @@ from tests.ui.fake_results import BACKBONES, DEEP, FAMILIES, LOWER, fake_results
 RESULTS = fake_results()
 BARE = "bert-pretrained"
 CHOSEN = (BARE, "roberta-sentiment")
-STEPS = ("centred", "standardised", "whitened")
 OWN = [f"{family}-sentiment" for family in FAMILIES]
 
 
@@ -164,22 +163,6 @@ def test_layers_are_a_row_for_each_pooling() -> None:
             assert table[f"{title}|{pooling}"] == [title, pooling, *told]
     assert len(table) == len(CHOSEN) * len(DEEP)
     assert len(records(shown)) == len(table) * (LOWER + 1)
-
-
-def test_whitening_is_a_row_for_each_vector() -> None:
-    shown = WHITENING.show(evidence(*CHOSEN), {}, SAY)
-    table, every = rows_of(shown), measured(RESULTS, "postprocessed")
-    signs = sides(every)
-    assert f"tests: {len(every)})" in plain(shown.above)  # all are corrected together, whichever are chosen
-    for key, title in zip(CHOSEN, ("BERT", "roberta-sentiment"), strict=True):
-        for plain_one in found("cosine", key):
-            after = [*found("postprocessed", key, pooling=plain_one.pooling)]
-            told = [number(plain_one.value), *marked(after, signs)]
-            assert table[f"{title}|{plain_one.pooling}"] == [title, plain_one.pooling, *told]
-    whole = [row for row in records(shown) if (row["backbone"], row["pooling"]) == ("BERT", "mean")]
-    assert [row["step before the cosine"] for row in whole] == ["plain", *STEPS]
-    gains = [row["ρ less that of plain cosines"] for row in whole]
-    assert gains == ["", *(f"{row.gain:.7g}" for row in found("postprocessed", BARE, pooling="mean"))]
 
 
 def test_explanations_are_a_row_for_each_checkpoint() -> None:

@@ -24,7 +24,6 @@ LEAKED = "it 's a warm picture , and a clever one ."  # stands in the sentiment 
 LEAKED_NATURALLY = "It's a warm picture, and a clever one."
 LEAKED_SIDE = "The mill sold its boats after the storm , said its owner ."  # in the paraphrase evaluation
 FAMILIES = tuple(load_recipes().families)
-STEPS = ("centred", "standardised", "whitened")
 WHOLE = ("rollout", "gradient_x_input", "integrated_gradients")  # which are of no layer
 Models, Tokenizers = dict[str, Model], dict[str, Tokenizer]  # by their families
 
@@ -33,7 +32,6 @@ def assert_complete(results: Table, recipes: Recipes) -> None:
     """Every measurement of every checkpoint stands in the results, in the recipe's order."""
     tuned, tasks = recipes.tuned, recipes.probing.sources
     assert [row.backbone for row in measured(results, "head")] == list(tuned)
-    assert {row.backbone: row.task for row in measured(results, "swap")} == tuned
     pairs = [(row.task, row.backbone, row.other) for row in measured(results, "pair", pooling="")]
     of_task = {task: [key for key in tuned if tuned[key] == task] for task in recipes.tasks}
     assert pairs == [(task, *two) for task, keys in of_task.items() for two in combinations(keys, 2)]
@@ -41,8 +39,8 @@ def assert_complete(results: Table, recipes: Recipes) -> None:
     layers = {row.backbone: row.layers for row in measured(results, "size")}
     assert list(layers) == list(recipes.probed)
     for key in recipes.probed:
-        kinds = ("probe", "depth", "cosine", "postprocessed", "agreement")
-        probes, depths, cosines, steps, agreed = (measured(results, kind, backbone=key) for kind in kinds)
+        kinds = ("probe", "depth", "cosine", "agreement")
+        probes, depths, cosines, agreed = (measured(results, kind, backbone=key) for kind in kinds)
         poolings = {row.pooling for row in probes}
         assert {"native", "cls", "mean", "max", "lasttoken", "attention", "flatten"} <= poolings
         unlearned = poolings - {"attention", "flatten"}
@@ -50,7 +48,6 @@ def assert_complete(results: Table, recipes: Recipes) -> None:
         found = {(row.task, row.pooling, row.layer) for row in depths}
         assert found == set(product(tasks, unlearned, range(layers[key])))
         assert {row.pooling for row in cosines} == poolings - {"attention"}  # it is learned with labels
-        assert {(row.pooling, row.step) for row in steps} == set(product(unlearned, STEPS))
         methods = [("similarity", layer) for layer in range(layers[key] + 1)]
         methods += [("attention", layer) for layer in range(1, layers[key] + 1)]
         methods += [(name, None) for name in WHOLE]

@@ -8,8 +8,6 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from scipy.stats import ConstantInputWarning, spearmanr
-from sklearn.decomposition import PCA
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from torch import Tensor
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -30,26 +28,10 @@ def plain_means(folder: Path, texts: list[str], layer: int = -1) -> np.ndarray:
     return found
 
 
-def rhos_of_cosines(folder: Path, texts: list[str], sides: Any, scores: ArrayLike) -> dict[str, float]:
-    """Spearman's rho of scores and cosines of averages, plain and after each of scikit-learn's own steps.
-
-    ``sides``: the first texts of all pairs, and the second ones. Steps are fitted to other ``texts``.
-    Of the D directions the norm at the end of a layer takes one away.
-    """
-    fitted, *turned = (plain_means(folder, given).astype(np.float64) for given in (texts, *sides))
-    rank = fitted.shape[1] - 1
-    steps = {
-        "plain": FunctionTransformer(),
-        "centred": StandardScaler(with_std=False),
-        "standardised": StandardScaler(),
-        "whitened": PCA(n_components=rank, whiten=True, svd_solver="full"),
-    }
-    assert np.linalg.matrix_rank(fitted - fitted.mean(axis=0), tol=1e-3) == rank
-    found = {}
-    for name, step in steps.items():
-        pairs = zip(*map(step.fit(fitted).transform, turned), strict=True)
-        found[name] = spearmanr(scores, [cosine(one, other) for one, other in pairs]).statistic
-    return found
+def rho_of_cosines(folder: Path, sides: Any, scores: ArrayLike) -> float:
+    """Spearman's rho of scores and cosines of averages. ``sides``: first and second texts."""
+    pairs = zip(*(plain_means(folder, given).astype(np.float64) for given in sides), strict=True)
+    return float(spearmanr(scores, [cosine(one, other) for one, other in pairs]).statistic)
 
 
 @torch.inference_mode()

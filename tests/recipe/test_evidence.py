@@ -21,10 +21,10 @@ from components.model.reads import Reading
 from components.settings import ASSETS, Settings
 from components.types import Query
 from recipe import evidence
-from recipe.corpus import UNLABELLED, Example, Examples
+from recipe.corpus import Example, Examples
 from recipe.steps import bundled
 from tests.measured import made
-from tests.recipe.plain_answers import rhos_by_hand, rhos_of_cosines
+from tests.recipe.plain_answers import rho_of_cosines, rhos_by_hand
 from tests.tiny import checkpoint
 
 RNG = np.random.default_rng(7)
@@ -197,47 +197,20 @@ def test_the_accuracies_are_those_of_the_engine_on_the_file(folder: Path, backbo
     assert lower == {(key, layer) for key in right if not POOLINGS[key].spec.learned for layer in (0, 1)}
 
 
-def test_rhos_after_each_step_are_those_of_scikit_learn_and_scipy(backbone: Backbone) -> None:
+def test_rhos_of_cosines_are_those_of_scipy(backbone: Backbone) -> None:
     rng = random.Random(4)
-    texts, *sides = ([" ".join(salad(rng, 2, 7)) for _ in range(count)] for count in (200, 60, 60))
+    sides = [[" ".join(salad(rng, 2, 7)) for _ in range(60)] for _ in range(2)]
     scores = [float(rng.randint(0, 5)) for _ in sides[0]]
     pairs: Examples = [Example(texts, score) for *texts, score in zip(*sides, scores, strict=True)]
-    rows = made(evidence.cosine_results(backbone, texts, pairs, seed=0))
-    plain = {row.pooling: row for row in rows if row.kind == "cosine"}
-    moved = {(row.pooling, row.step): row for row in rows if row.kind == "postprocessed"}
-    assert list(plain) == [key for key in available(backbone) if key != "attention"]
-    unlearned = [key for key in plain if not POOLINGS[key].spec.learned]
-    assert list(moved) == [(key, step) for key in unlearned for step in evidence.STEPS]
-    by_hand = rhos_of_cosines(backbone.spec.location, texts, sides, scores)
-    for step in evidence.STEPS:
-        row = moved["mean", step]
-        assert row.value == pytest.approx(by_hand[step], abs=1e-3), step
-        assert row.low < by_hand[step] < row.high
-        assert (row.fitted, row.measured) == (200, 60)
-        assert row.gain == pytest.approx(row.value - plain["mean"].value, abs=1e-12)
-        assert row.gain_low <= row.gain <= row.gain_high
-
-
-def test_the_steps_are_fitted_to_no_text_of_a_scored_pair() -> None:
-    spelled = "a man sleeps.", "Someone else sleeps."  # another spelling of a scored one
-    sides = [("Oil rose.", "It fell."), spelled, ("It fell.", "Nobody knows.")]
-    examples = [Example(texts, UNLABELLED) for texts in sides]
-    scored = [Example(("A man sleeps .", "A dog runs ."), 0.4)]
-    assert evidence.unscored_texts(examples, scored) == ["Oil rose.", "It fell.", "Nobody knows."]
-
-
-@pytest.mark.parametrize("key", ["bert-sentiment", "gpt2-sentiment"])
-def test_a_swap_of_many_texts_is_what_the_engine_says_of_each(engine: Engine, key: str) -> None:
-    backbone = load(bundled(key, ASSETS / "models" / key))
-    answers, _ = evidence.swap_answers(backbone, EXAMPLES)
-    for pooling, found in answers.items():
-        asked = [engine.ask("analyze", Query(key, text, pooling=pooling)) for text in OPINIONS]
-        assert found.tolist() == [one.logits.argmax() for one in asked], pooling
-    own = answers["native"]
-    for row in made(evidence.swap_results(backbone, "sentiment", EXAMPLES, seed=0)):
-        given = answers[row.pooling]
-        assert row.value == np.mean(given == 1)
-        assert (row.better, row.worse) == (sum((given == 1) & (own == 0)), sum((given == 0) & (own == 1)))
+    rows = {row.pooling: row for row in made(evidence.cosine_results(backbone, pairs, seed=0))}
+    assert list(rows) == [key for key in available(backbone) if key != "attention"]
+    by_hand = rho_of_cosines(backbone.spec.location, sides, scores)
+    row = rows["mean"]
+    assert row.value == pytest.approx(by_hand, abs=1e-3)
+    assert row.low < by_hand < row.high
+    assert row.measured == 60
+    assert row.gain == pytest.approx(row.value - rows["cls"].value, abs=1e-12)
+    assert row.gain_low <= row.gain <= row.gain_high
 
 
 def test_agreement_with_erasure_is_the_mean_of_what_is_computed_by_hand() -> None:

@@ -7,24 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from components.inference.engine import Engine
-from components.model.loading import load as load_backbone
 from components.results import Row, read_results
 from components.settings import Settings
 from recipe.corpus import Corpus, Examples, load_corpus, read, subsample
-from recipe.evidence import swap_answers, unscored_texts
 from recipe.recipes import load_recipes, split_key
-from recipe.steps import bundled
 from recipe.training import checkpoint, correct, load, load_tokenizer
 from tests.measured import measured
-from tests.recipe.conftest import STEPS, assert_complete
-from tests.recipe.plain_answers import plain_means, rhos_by_hand, rhos_of_cosines
+from tests.recipe.conftest import assert_complete
+from tests.recipe.plain_answers import plain_means, rho_of_cosines, rhos_by_hand
 
 ROOT = Path(__file__).parents[2]
 ASSETS = ROOT / "assets"
@@ -132,38 +128,15 @@ def test_a_probe_below_the_last_layer_does_what_the_results_say() -> None:
 
 
 @with_data
-def test_a_swap_does_what_the_results_say() -> None:
-    """The average goes into the layers of the head, which are called by hand, text by text of one length."""
-    key, examples = "distilbert-sentiment", read(RECIPES.evaluations["sentiment"], DATA)
-    model, means = load(MODELS / key), torch.from_numpy(plain_means(MODELS / key, texts_of(examples)))
-    with torch.inference_mode():
-        found = model.classifier(model.pre_classifier(means).relu()).argmax(dim=1).numpy()
-    row, own = only("swap", key, pooling="mean"), only("head", key)
-    assert row.measured == own.measured == len(examples)
-    assert np.mean(found == labels_of(examples)) == pytest.approx(row.value, abs=1.5 / len(examples))
-    gained = round((row.value - own.value) * len(examples))
-    assert row.better - row.worse == pytest.approx(gained, abs=1)  # padding moves a last digit
-    answers, _first = swap_answers(load_backbone(bundled(key, MODELS / key)), examples[:100])
-    assert answers["mean"].tolist() == found[:100].tolist()
-
-
-@with_data
-def test_rhos_of_cosines_are_what_the_results_say() -> None:
-    """The steps are scikit-learn's own, fitted to the texts of STS-B's training pairs alone."""
+def test_a_rho_of_cosines_is_what_the_results_say() -> None:
     key, pairs = "distilbert-pretrained", read(RECIPES.probing.scored, DATA)
-    texts = unscored_texts(read(RECIPES.probing.unscored, DATA), pairs)
-    sides = [[pair.texts[side] for pair in pairs] for side in (0, 1)]
-    by_hand = rhos_of_cosines(MODELS / key, texts, sides, labels_of(pairs))
-    plain = only("cosine", key, pooling="mean")
-    assert (plain.measured, plain.value) == (len(pairs), pytest.approx(by_hand["plain"], abs=2e-3))
-    for step in STEPS:
-        row = only("postprocessed", key, pooling="mean", step=step)
-        assert (row.measured, row.fitted) == (len(pairs), len(texts))
-        assert row.value == pytest.approx(by_hand[step], abs=2e-3)
-        assert row.gain == pytest.approx(by_hand[step] - by_hand["plain"], abs=2e-3)
-        assert row.gain_low < row.gain < row.gain_high
-    against = only("cosine", key, pooling="cls").value
-    assert plain.gain == pytest.approx(plain.value - against, abs=1e-9)
+    sides, row = (
+        [[pair.texts[side] for pair in pairs] for side in (0, 1)],
+        only("cosine", key, pooling="mean"),
+    )
+    by_hand = rho_of_cosines(MODELS / key, sides, labels_of(pairs))
+    assert (row.measured, row.value) == (len(pairs), pytest.approx(by_hand, abs=2e-3))
+    assert row.gain == pytest.approx(row.value - only("cosine", key, pooling="cls").value, abs=1e-9)
 
 
 @with_data

@@ -19,7 +19,6 @@ POOLED = (
 LEARNED = ("attention", "flatten")
 LOWER = 2  # layers below the last, and the embeddings among them
 DEEP = ("cls", "mean", "max")  # poolings with probes there
-SWAPPED = {"lasttoken": (0.7, 0.03), "mean": (0.62, 0.02), "max": (0.58, 0.001)}  # value, and p
 # By kind: between which values it is drawn, half the width of its interval, and how small p is.
 DRAWN = {
     "head": (0.72, 0.87, 0.02, 0),
@@ -27,13 +26,12 @@ DRAWN = {
     "cosine": (0.08, 0.66, 0.04, 0),
     "depth": (0.7, 0.85, 0.025, 4),
     "agreement": (-0.2, 0.8, 0.02, 4),
-    "postprocessed": (0.2, 0.8, 0.04, 0),
 }
 
 
 @cache
 def fake_results() -> Table:
-    """As of models with two layers; only three poolings are tried below the last, or swapped in."""
+    """As of models with two layers; only three poolings are tried below the last."""
     found, random = _shipped().reset_index(drop=True), np.random.default_rng(7)
     kind, pooling, half = found["kind"], found["pooling"], pd.Series(0.03, found.index)
     found["vector"] = pooling
@@ -43,14 +41,12 @@ def fake_results() -> Table:
         if power:
             tested = rows & ((pooling != "cls") | (key != "probe"))
             found.loc[tested, "p"] = random.uniform(size=tested.sum()) ** power
-    for key, (value, p) in SWAPPED.items():
-        found.loc[(kind == "swap") & (pooling == key), ["value", "p"]] = value, p
     found.loc[kind == "head", ["better", "worse", "p"]] = 60, 40, 0.057
     found.loc[kind == "baseline", "value"] = 0.74
     found.loc[found["method"] == "majority", "value"] = 0.51
     half[kind == "baseline"] = 0.02
     found["low"], found["high"] = found["value"] - half, found["value"] + half
-    moved = kind.isin(["cosine", "postprocessed"]) & ((pooling != "cls") | (kind != "cosine"))
+    moved = (kind == "cosine") & (pooling != "cls")
     gain = pd.Series(random.uniform(-0.1, 0.1, len(found))).where(moved)
     found["gain"], found["gain_low"], found["gain_high"] = gain, gain - 0.03, gain + 0.03
     found.loc[moved, "p"] = 10 ** (-90 * gain[moved].abs())  # of 0.05 and more it counts, of little not
@@ -64,7 +60,7 @@ def _shipped() -> Table:
     real = read_results(ASSETS / "results.csv")
     kind, pooling = real["kind"], real["pooling"]
     low = real["layer"].isna() | (real["layer"] < LOWER + (kind == "agreement"))
-    most = {"depth": DEEP, "swap": SWAPPED, "cosine": POOLED, "postprocessed": POOLED}
+    most = {"depth": DEEP, "cosine": POOLED}
     every = (*POOLED, *LEARNED, "")
     few = np.array([one in most.get(key, every) for key, one in zip(kind, pooling, strict=True)])
     quick = real["method"] != "integrated_gradients"

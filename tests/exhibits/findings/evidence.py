@@ -6,7 +6,7 @@ from typing import Any
 from components.exhibits.averaging import AVERAGING
 from components.exhibits.evidence import OWN_HEADS, select
 from components.exhibits.exhibit import Exhibit
-from components.exhibits.intervals import EXPLANATIONS, WHITENING
+from components.exhibits.intervals import EXPLANATIONS
 from components.results import Row as Measured
 from components.results import beside
 from components.texts import Texts
@@ -15,7 +15,7 @@ from tests.measured import having, measured
 from tests.ui.fake_results import LOWER, fake_results
 
 RESULTS = fake_results()
-BARE, TUNED = "bert-pretrained", "bert-sentiment"
+BARE = "bert-pretrained"
 ABOVE = {"better": 40, "worse": 1, "gain": 0.1, "p": 0.0}  # what it is held against
 BELOW, CHANCE = {"better": 1, "worse": 40, "gain": -0.1, "p": 0.0}, {**ABOVE, "p": 1.0}
 LAST = [
@@ -65,16 +65,10 @@ def largest(say: Texts) -> dict[str, object]:
     return {**told, "backbone": key, "task": say.name("sentiment"), "pooling": "attention"}
 
 
-def mended(rows: list[Measured]) -> list[Measured]:
-    """Every step helps, but in one backbone."""
-    return [beside(row, **(BELOW if row.backbone == TUNED else ABOVE)) for row in rows]
-
-
 TUNED_ALIKE = averaged(CHANCE, ABOVE)
-MENDED = seen(WHITENING, postprocessed=mended(measured(RESULTS, "postprocessed")))
-HEADS, ANSWERS, STEPS = (
+HEADS, ANSWERS = (
     [each(exhibit, kind, **how) for how in (ABOVE, BELOW, CHANCE)]
-    for exhibit, kind in ((OWN_HEADS, "head"), (EXPLANATIONS, "agreement"), (WHITENING, "postprocessed"))
+    for exhibit, kind in ((OWN_HEADS, "head"), (EXPLANATIONS, "agreement"))
 )
 
 ROWS: dict[str, Row] = {
@@ -87,6 +81,4 @@ ROWS: dict[str, Row] = {
     "evidence.finding_unbeaten": Row(HEADS[1], beating(0, 5), HEADS[0]),
     "evidence.explained_no": Row(ANSWERS[0], explaining, ANSWERS[2]),
     "evidence.explained_yes": Row(ANSWERS[2], explaining, ANSWERS[0]),
-    "evidence.steps_everywhere": Row(STEPS[0], {}, STEPS[2]),
-    "evidence.steps_but": Row(MENDED, {"count": 14, "all": 15, "others": TUNED}, STEPS[0]),
 }
