@@ -25,10 +25,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.admission import Admission, Line, half
 from components.errors import PoolscopeError
-from components.exhibits.report import alone, figures_scripts
+from components.exhibits.report import figures_scripts
 from components.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.settings import Settings
-from components.texts import ASSETS, ENGLISH, Texts
+from components.texts import ASSETS, ENGLISH
 from components.ui import gradio_internals as internals
 from components.ui import places
 from components.ui.api import openapi
@@ -139,10 +139,6 @@ def _documents(site: Site, admission: Admission, seconds: float, monitor: Monito
     def timed(name: str, make: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
         return answering.with_timeout(make, seconds, partial(monitor.question, name))
 
-    def refused(message: str, status: int, say: Texts) -> Response:
-        body = Markup('<p class="mistake" role="alert">{}</p>').format(message)
-        return HTMLResponse(alone(say("page.title"), body, "", "", say), status)
-
     for path, document in DOCUMENTS.items():
         makers = {tag: timed(document.name, getattr(one, document.name)) for tag, one in site.links.items()}
         answers = answering.PlainHTTP(answering.by_language(makers), admission, answering.document)
@@ -151,10 +147,12 @@ def _documents(site: Site, admission: Admission, seconds: float, monitor: Monito
     yield Route(path, Response(text, media_type="text/javascript"))
     embeds = {tag: timed("embed", partial(one.embed, script=f".{path}")) for tag, one in site.links.items()}
     kept = partial(HTMLResponse, headers={"Cache-Control": KEPT})
-    shown = answering.PlainHTTP(answering.by_language(embeds), admission, kept, refused)
+    shown = answering.PlainHTTP(answering.by_language(embeds), admission, kept, answering.refusal_page)
     yield Route(requests.EMBED, shown, methods=["GET"])
     for tag, explain in site.readers.items():
-        answers = answering.PlainHTTP(timed("explain", explain), admission, answering.document)
+        answers = answering.PlainHTTP(
+            timed("explain", explain), admission, answering.document, answering.refusal_page
+        )
         yield Route(page_path(tag, EXPLAIN), answers, methods=["GET"])
 
 

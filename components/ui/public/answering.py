@@ -15,18 +15,20 @@ import gradio as gr
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from gradio.components import Component
+from markupsafe import Markup
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from components.admission import Admission, FullError
 from components.analyst import ADDRESS, CANCELLATION
 from components.errors import PoolscopeError
+from components.exhibits.report import alone
 from components.texts import Texts
 from components.ui.gradio_internals import lend_request
 from components.ui.public.monitor import outcome_of
-from components.ui.public.queue import ABSENT, Asker, QueueMiddleware, busy, disconnected
+from components.ui.public.queue import ABSENT, BUSY, Asker, QueueMiddleware, disconnected
 from components.ui.public.requests import is_same_origin
 
 ENDED = object()  # what comes after the last step of a generator
@@ -191,6 +193,18 @@ async def _in_thread(work: Callable[[], Any], token: Future[None], asker: Asker)
     return await run_sync(partial(context.run, work), abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
 
+def refusal_json(message: str, status: int, say: Texts, headers: Mapping[str, str] | None = None) -> Response:
+    """Say to a program why it is refused."""
+    del say
+    return JSONResponse({"detail": message}, status, headers)
+
+
+def refusal_page(message: str, status: int, say: Texts, headers: Mapping[str, str] | None = None) -> Response:
+    """Say it to a reader, on a page of its own or in a frame."""
+    body = Markup('<p class="mistake" role="alert">{}</p>').format(message)
+    return HTMLResponse(alone(say("page.title"), body, "", "", say), status, headers)
+
+
 class PlainHTTP:
     """ASGI app beside gradio's queue: answers a POST in one response with what ``function`` says of its body.
 
@@ -203,9 +217,7 @@ class PlainHTTP:
         function: Callable[..., Awaitable[Any]],  # of an `Asker` and values by name
         admission: Admission,
         response: Callable[[Any], Response] = JSONResponse,
-        refused: Callable[[str, int, Texts], Response] = lambda said, status, _: JSONResponse(
-            {"detail": said}, status
-        ),
+        refused: Callable[..., Response] = refusal_json,
     ) -> None:
         self.function, self._admission = function, admission
         self._response, self._refused = response, refused
@@ -229,7 +241,7 @@ class PlainHTTP:
         try:
             self._admission.enter(asker.ticket)
         except FullError:
-            return busy(asker.say)
+            return self._refused(asker.say("refusal.queue_full"), 503, asker.say, BUSY)
         give_back = await held.enter_async_context(self._admission.place(asker.ticket))
         lend_request(request)
         try:

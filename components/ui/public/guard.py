@@ -19,7 +19,7 @@ import orjson
 from cachetools import LRUCache
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.admission import MAX_CLIENTS, Ticket
@@ -29,7 +29,7 @@ from components.settings import Settings
 from components.texts import Texts, languages
 from components.ui.gradio_internals import PATHS, ROUTES
 from components.ui.public import requests
-from components.ui.public.answering import error_text
+from components.ui.public.answering import error_text, refusal_json, refusal_page
 from components.ui.public.heads import HEAD_BYTES
 from components.ui.public.queue import ABSENT, ASKER, Asker
 from components.ui.public.requests import Body, Endpoints, embedded, is_same_origin
@@ -192,7 +192,8 @@ class GuardMiddleware:
             elif exhibit and not is_elsewhere:
                 self._pose(asker, scope, exhibit)
         except HTTPException as refusal:
-            app = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
+            refused = refusal_page if is_page else refusal_json
+            app = refused(refusal.detail, refusal.status_code, say, refusal.headers)
             headers = Headers(scope=scope)
             if "transfer-encoding" in headers or int(headers.get("content-length", "0")) > OTHER_BODY_BYTES:
                 app.headers["Connection"] = "close"  # what comes of the body is not wanted

@@ -22,6 +22,7 @@ ASKER = "asker"  # in the state of a request: what the guard understood of it
 UNHEARD = 30.0  # seconds that a question waits for somebody to listen
 LATE = 4.0  # seconds after which the end of a stream is not waited for any longer
 READ = 1.0  # seconds in which an answer that is there reaches its page, and is not waited for any longer
+BUSY = {"Retry-After": "5"}  # headers of a refusal because as many wait as may
 ABSENT = object()  # in the place of a value that was not sent: its default holds
 HELD = 3  # requests of one page that are held at once: a browser opens six, of which it needs others
 TOLD = 10_000  # sessions of which it is remembered that they have been told all that they asked
@@ -259,7 +260,7 @@ class QueueMiddleware:
 
 def busy(say: Texts) -> JSONResponse:
     """Say that as many wait as may."""
-    return JSONResponse({"detail": say("refusal.queue_full")}, 503, {"Retry-After": "5"})
+    return JSONResponse({"detail": say("refusal.queue_full")}, 503, BUSY)
 
 
 async def disconnected(receive: Receive) -> None:

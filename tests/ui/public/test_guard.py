@@ -226,6 +226,7 @@ async def test_an_exhibit_in_a_frame_costs_its_address_what_it_asks(embed: str, 
     app = module.GuardMiddleware(echo, ENDPOINTS, Settings(rate=60, address_rate=60), extent)
     told = await answers(app, *[{"url": f"/?text=a&embed={embed}"}] * (served + 1), client="8.8.8.8")
     assert [one.status_code for one in told] == [200] * served + [429]
+    assert '<p class="mistake" role="alert">' in told[-1].text  # a frame is read, not parsed
 
 
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(0, 30)), max_size=60))
