@@ -95,7 +95,7 @@ def words_of(tokens: Tokens, query: Query) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, words))
 
 
-SEEK, CARRY = measured("origin", "seek"), measured("origin", "carry")
+SEEK, CARRY = measured("trace", "seek"), measured("trace", "carry")
 
 
 @analysis("backbone text text_pair pooling head task pool_layer", Cost(characters=20, square=2000))

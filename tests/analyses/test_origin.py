@@ -88,7 +88,7 @@ def test_where_no_word_matters_nothing_is_traced_and_a_long_text_is_refused(
     quiet = engine.ask("origin", Query("bert-sentiment", "A wonderful film, I loved every minute."))
     assert 0 < quiet.falls.max() < 0.1
     assert (quiet.matters, len(quiet.shares)) == (False, 0)
-    monkeypatch.setattr("components.analyses.measuring.origin.LONGEST", 10)
+    monkeypatch.setattr("components.analyses.measuring.trace.LONGEST", 10)
     with pytest.raises(PoolscopeError, match="texts of 10 tokens at most"):
         engine.ask("origin", Query("bert-sentiment", PLOT))
 
