@@ -12,8 +12,7 @@ from transformers import AutoConfig
 
 from components.model.internals import quiet
 from components.model.loading import load as load_backbone
-from components.results import KINDS, Table, each, of, read_results, table, write_results
-from components.results import Row as Measured
+from components.results import KINDS, Row as Measured, Table, each, of, read_results, table, write_results
 from components.types import Bools
 from recipe import evidence
 from recipe.corpus import Corpus, load_corpus, subsample

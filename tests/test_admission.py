@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from components.admission import EACH, WAITING_BYTES, Admission, ClosedError, FullError, Line, Ticket
 

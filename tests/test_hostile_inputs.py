@@ -11,8 +11,7 @@ from typing import Any
 import gradio as gr
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from components.inference.engine import Engine
 from components.model.pooling import POOLINGS

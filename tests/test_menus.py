@@ -5,8 +5,7 @@ from html import escape
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from components.analyst import first_of
 from components.menus import GROUPS, BackboneMenu, Choices, Example, full_size, suited

@@ -8,8 +8,7 @@ from statistics import NormalDist, median
 
 from markupsafe import Markup
 
-from components.exhibits import draw
-from components.exhibits import evidence as tables
+from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, gains, vectors
 from components.exhibits.exhibit import Exhibit, Shown, grouped, hint_html, legend_html

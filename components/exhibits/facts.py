@@ -12,8 +12,7 @@ from components.analyses.anatomy import Anatomy, Step, Weight
 from components.analyses.importance import Importance
 from components.analyses.lens import Lens
 from components.analyses.padding import Padding
-from components.exhibits import evidence as tables
-from components.exhibits import importance as matters
+from components.exhibits import evidence as tables, importance as matters
 from components.exhibits.averaging import Averages
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, ends, vectors
 from components.exhibits.exhibit import grouped

@@ -6,8 +6,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from components.exhibits import comparison as compared
-from components.exhibits import view as naming
+from components.exhibits import comparison as compared, view as naming
 from components.exhibits.comparison import Combination, Comparison, Key, answered, predicts
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, grouped, saved_table, titled_frame

@@ -11,8 +11,7 @@ from markupsafe import Markup
 from components.analyses.anatomy import Anatomy
 from components.analyses.lens import Lens
 from components.analyses.trace import Patched
-from components.exhibits import draw, exhibit
-from components.exhibits import view as naming
+from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, strong_html, titled_frame

@@ -11,8 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from components.analyses.importance import Importance, spearman
-from components.exhibits import draw, exhibit
-from components.exhibits import view as naming
+from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.control import Choice, Control, State, Whole
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, line_html, strong_html
 from components.exhibits.similarity import segment_keys

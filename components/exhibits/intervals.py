@@ -12,8 +12,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from components.exhibits import draw
-from components.exhibits import evidence as tables
+from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import BASE, LEVEL, PS, Evidence, corrected, gains, named
 from components.exhibits.exhibit import Exhibit, Shown, data_frame, grouped, hint_html, saved_table

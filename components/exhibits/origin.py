@@ -9,8 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from components.analyses.origin import Origin
-from components.exhibits import draw
-from components.exhibits import view as naming
+from components.exhibits import draw, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html, titled_frame, unanswered
 from components.exhibits.view import View, labels_of, number, percent, shorten, visible, word

@@ -11,8 +11,7 @@ from components.analyses.detect import Detected, settings
 from components.analyses.detect_score import DetectedScore
 from components.analyses.maxsim import MaxSim
 from components.analyses.padding import Padding
-from components.exhibits import exhibit
-from components.exhibits import view as naming
+from components.exhibits import exhibit, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, saved_table, titled_frame, unanswered
 from components.exhibits.view import asked_line, labels_of, number, shorten, token_labels, visible, word

@@ -7,8 +7,7 @@ from math import ceil, floor
 import numpy as np
 from markupsafe import Markup
 
-from components.exhibits import alone, draw, exhibit
-from components.exhibits import view as naming
+from components.exhibits import alone, draw, exhibit, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, key_html, line_html, rest_html, titled_frame
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER, View, number, percent, shorten, visible

@@ -7,8 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from components.errors import PoolscopeError
-from components.exhibits import draw
-from components.exhibits import view as naming
+from components.exhibits import draw, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html, rest_html, token_html
 from components.exhibits.similarity import flat_tokens, largest_share

@@ -7,8 +7,7 @@ from components.errors import PoolscopeError
 from components.inference.jobs import Job
 from components.model.device import begun
 from components.model.files import told
-from components.model.internals import quiet as quiet
-from components.model.internals import repeatable
+from components.model.internals import quiet as quiet, repeatable
 from components.model.loading import Checkpoints, give_back
 from components.settings import total
 

@@ -11,8 +11,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from components import __name__ as whole
-from components import analyses
+from components import __name__ as whole, analyses
 from components.errors import PoolscopeError, remade
 
 # Whose dataclasses may stand in a payload, beside those of the files of analyses.

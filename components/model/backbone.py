@@ -15,8 +15,15 @@ from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, repl
 from components.model.declared import Declared, read_declared
 from components.model.device import carried
 from components.model.encoding import encode_batch, prompted
-from components.model.files import ENCODING, PROBLEMS, RefusalError, failing, read_object, reason_of
-from components.model.files import folder as here
+from components.model.files import (
+    ENCODING,
+    PROBLEMS,
+    RefusalError,
+    failing,
+    folder as here,
+    read_object,
+    reason_of,
+)
 from components.model.internals import repeatable, text_config
 from components.model.ordinary import Ordinary
 from components.model.pooling import States

@@ -15,8 +15,7 @@ from components.fitting import MINE, read_head
 from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
-from components.model.files import ADAPTER, OWN_CODE, body, failing
-from components.model.files import folder as here
+from components.model.files import ADAPTER, OWN_CODE, body, failing, folder as here
 from components.model.ordinary import Numbers, Ordinary, Similar
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, read_probe

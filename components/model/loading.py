@@ -24,8 +24,7 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 from transformers.models import auto
 
 from components.errors import PoolscopeError
-from components.model import cut as cuts
-from components.model import files, internals
+from components.model import cut as cuts, files, internals
 from components.model.adapter import read_adapter
 from components.model.backbone import Backbone, Provenance
 from components.model.cut import Inputs

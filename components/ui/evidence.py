@@ -10,8 +10,7 @@ from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State
 from components.exhibits.draw import MARKS
 from components.exhibits.evidence import Evidence, select
-from components.exhibits.panels import AVERAGES
-from components.exhibits.panels import EVIDENCE as PANEL
+from components.exhibits.panels import AVERAGES, EVIDENCE as PANEL
 from components.exhibits.view import visible
 from components.results import of
 from components.ui import places as on_page

@@ -29,8 +29,7 @@ from components.exhibits.report import figures_scripts
 from components.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.settings import Settings
 from components.texts import ASSETS, ENGLISH
-from components.ui import gradio_internals as internals
-from components.ui import places
+from components.ui import gradio_internals as internals, places
 from components.ui.api import openapi
 from components.ui.public import answering, requests
 from components.ui.public.guard import GuardMiddleware

@@ -27,8 +27,7 @@ from components.inference.jobs import Job
 from components.model.query import Asked
 from components.settings import ASSETS
 from components.types import Bools, Floats, Ints, Query
-from tests.benchmarks.headlines import NOTHING, Kind, all_of, said
-from tests.benchmarks.headlines import fitted as simulated
+from tests.benchmarks.headlines import NOTHING, Kind, all_of, fitted as simulated, said
 from tests.measured import by_holm
 from tests.tables import reviews
 from tests.vectors import features

@@ -18,8 +18,7 @@ from components.model.internals import repeatable
 from components.model.loading import load
 from components.passports import issued, main
 from components.settings import ASSETS, Settings
-from components.types import Declaration, Query
-from components.types import Normalize as Normalized
+from components.types import Declaration, Normalize as Normalized, Query
 from tests.checkpoints import Made
 from tests.model.test_declared import saved
 from tests.plain import KEYS, SPECS

@@ -15,8 +15,7 @@ from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.types import Progress, Query
-from tests.analyses.test_lens import by_hand as replayed
-from tests.analyses.test_lens import norm_of
+from tests.analyses.test_lens import by_hand as replayed, norm_of
 from tests.families.cases import run_changed, setting
 from tests.plain import SPECS, load_plain
 

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from components.analyses.vectors import LONGEST, MOST, TEXTS, Pasted, to_vector, to_vectors
 from components.errors import PoolscopeError

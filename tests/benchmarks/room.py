@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from http.client import HTTPConnection
-from itertools import chain
-from itertools import count as counting
+from itertools import chain, count as counting
 from pathlib import Path
 from urllib.parse import urlsplit
 

@@ -4,8 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from components.exhibits.control import Control, OneOf, SomeOf, Switch, Text, Whole, from_link, to_link
 from components.exhibits.view import CENTRED

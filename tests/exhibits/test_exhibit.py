@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from components.analyses.lens import Lens
 from components.analyses.trace import Patched
-from components.exhibits import exhibit as parts
-from components.exhibits import panels
+from components.exhibits import exhibit as parts, panels
 from components.exhibits.control import Brought, Choice, Switch, Whole
 from components.exhibits.exhibit import Exhibit, Panel, Shown, data_frame, heading_html, table_html, to_csv
 from components.exhibits.head import strips

@@ -12,8 +12,7 @@ from huggingface_hub import constants
 
 from components.errors import PoolscopeError
 from components.model.catalogue import read_catalogue, refreshed
-from components.model.files import folder as folder_of
-from components.model.files import is_complete
+from components.model.files import folder as folder_of, is_complete
 from components.model.hub import Hub
 from components.model.probes import Probe, write_probes
 from components.settings import ASSETS, Settings

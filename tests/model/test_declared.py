@@ -22,8 +22,7 @@ from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.declaration import ACTIVATIONS, METHODS, OLDER, read_declaration
 from components.model.declared import read_declared
-from components.model.files import RefusalError, version
-from components.model.files import folder as folder_of
+from components.model.files import RefusalError, folder as folder_of, version
 from components.types import BackboneSpec, Declaration, Query
 from tests.analyses.test_export import printed
 from tests.plain import SPECS, load_plain

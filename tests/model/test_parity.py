@@ -12,8 +12,7 @@ from components.inference.engine import Engine
 from components.model.backbone import batch_states
 from components.model.pooling import POOLINGS
 from components.types import Query
-from tests.analyses.test_lens import TEXTS as ASKED
-from tests.analyses.test_lens import TUNED, by_hand, layers_by_hand
+from tests.analyses.test_lens import TEXTS as ASKED, TUNED, by_hand, layers_by_hand
 from tests.checkpoints import Loaded
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, Plain, cosine, load_plain
 

@@ -18,8 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.probes import Probe, half, read_probe, write_probes
-from components.model.probes import probed as tasks_in
+from components.model.probes import Probe, half, probed as tasks_in, read_probe, write_probes
 from components.settings import Settings
 from components.types import Query
 from tests.plain import load_plain

@@ -16,8 +16,7 @@ import httpx
 import pytest
 from fastapi.openapi.models import OpenAPI
 from gradio_client import Client
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from components.analyses.registry import analyses
 from components.texts import languages, load_texts

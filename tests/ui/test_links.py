@@ -13,8 +13,7 @@ import gradio as gr
 import numpy as np
 import pytest
 import zxingcpp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 from components.errors import PoolscopeError

@@ -9,8 +9,7 @@ from components.model.backbone import Backbone
 from components.model.declaration import read_prompts
 from components.model.declared import Declared, read_per_token
 from components.model.examine import forward
-from components.model.files import RefusalError
-from components.model.files import folder as here
+from components.model.files import RefusalError, folder as here
 from components.texts import Sentence
 from components.types import Query
 

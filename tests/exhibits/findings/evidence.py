@@ -7,8 +7,7 @@ from components.exhibits.averaging import AVERAGING
 from components.exhibits.evidence import OWN_HEADS, select
 from components.exhibits.exhibit import Exhibit
 from components.exhibits.intervals import EXPLANATIONS
-from components.results import Row as Measured
-from components.results import beside
+from components.results import Row as Measured, beside
 from components.texts import Texts
 from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.measured import having, measured
