@@ -73,15 +73,6 @@ class Cut:
     name: Literal["cut"] = "cut"
 
 
-@dataclass(frozen=True)
-class Mixed:
-    """Weights, in ``folder``, of ``count`` layers from ``start`` on, counted from the embeddings, 0."""
-
-    folder: str
-    start: int
-    count: int
-
-
 DeclaredStep = Dense | LayerNorm | Normalize | Cut
 Kind = Literal["vector", "scores", "logits", "sparse", "tokens"]
 
@@ -93,7 +84,6 @@ class Declaration:
     ``kind``: what comes of it, a "vector" or the "scores" of a classifier that ends with the layer ``score``;
     a "sparse" vector of a vocabulary's words; without poolings, "logits" of the tokens ``asked`` at the last
     place, the first less the second, or a vector for each of the "tokens".
-    ``mixed``: the layers, from the first that counts, whose weighted average stands for the last one.
     ``width``: of a hidden state, D, or words. ``longest``: tokens after which ``encode`` cuts, where the
     files say so. ``prompt``: what it puts before every text; "": nothing. ``lowercases``: whether it makes
     the text lower case. ``includes_prompt``: whether the poolings take the tokens of a prompt.
@@ -111,7 +101,6 @@ class Declaration:
     kind: Kind = "vector"
     score: Dense | None = None
     asked: tuple[int, ...] = ()
-    mixed: Mixed | None = None
     templated: bool = False
     skipped: tuple[str, ...] = ()
 

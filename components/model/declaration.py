@@ -17,13 +17,13 @@ from typing import Any
 
 from components.model import files
 from components.model.files import CONFIG, ENCODING, MODULES, WEIGHTS, RefusalError
-from components.types import Cut, Declaration, DeclaredStep, Dense, LayerNorm, Mixed, Normalize
+from components.types import Cut, Declaration, DeclaredStep, Dense, LayerNorm, Normalize
 
 LIBRARIES = ("sentence_transformers.", "pylate.models.")  # whose modules these are: of pylate, dense layers
 LEGACY = {"MLMTransformer": "fill-mask"}  # transformers of older versions, and what they are for
 TAKES, GIVES = "module_input_name", "module_output_name"
 ROUTED = ("Dense", "Normalize")  # whose configs say what they take and give
-POOLED, MIXED = "Pooling", "WeightedLayerPooling"
+POOLED = "Pooling"
 TOKENS, SCORES = "token_embeddings", "scores"
 WIDTHS = ("embedding_dimension", "word_embedding_dimension")  # of a pooling: the second is the older name
 FIRST = ("Transformer", "Router", "StaticEmbedding")  # what a list may begin with
@@ -100,9 +100,8 @@ def read_declaration(folder: Path) -> Declaration | None:
         return None
     last = modules[-1][-1] if modules else ""
     kinds = [kind for kind, *_ in modules]
-    early = {*kinds[: kinds.index(POOLED)]} if POOLED in kinds else set()  # nothing else changes tokens
-    if last not in KNOWN["kinds"] or early - {MIXED} or (MIXED in kinds and last == SCORES):
-        raise RefusalError(ORDER, file=MODULES)  # a head takes the last layer alone
+    if last not in KNOWN["kinds"] or POOLED in kinds[1:]:  # nothing changes tokens before they are pooled
+        raise RefusalError(ORDER, file=MODULES)
     if body != files.body(folder):
         raise RefusalError("refusals.declared_place", file=MODULES, name=body.name)
     made, kept = _made(folder, modules), encoding.number("truncate_dim")
@@ -161,8 +160,6 @@ def _made(folder: Path, modules: list[_Module]) -> Declaration:
             steps.append(LayerNorm(path, _sized(config, "dimension", size)))
         elif kind == "Normalize":
             steps.append(Normalize())
-        elif kind == MIXED:
-            found = replace(found, mixed=_mixed(config, folder, path))
         elif kind == "SpladePooling":
             found = _words(config, folder)
         elif kind == "MultiVectorMask":
@@ -181,16 +178,6 @@ def _skipped(config: _Config) -> tuple[str, ...]:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise config.refusal("skiplist_words")
     return tuple(words)
-
-
-def _mixed(config: _Config, folder: Path, path: str) -> Mixed | None:
-    """Read how layers are averaged; None where the model hands out the last alone, which is left as it is."""
-    start, layers = config.says.get("layer_start", 4), config.says.get("num_hidden_layers", 12)
-    if not isinstance(start, int) or not isinstance(layers, int) or not 0 <= start <= layers <= WIDEST:
-        raise config.refusal("layer_start")
-    _weights(folder / path)
-    whole = files.read_object(files.body(folder) / CONFIG).get("output_hidden_states")
-    return Mixed(path, start, layers + 1 - start) if whole else None
 
 
 def _words(config: _Config, folder: Path) -> Declaration:
@@ -222,43 +209,31 @@ def read_prompts(folder: Path) -> tuple[tuple[str, str], ...]:
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:
-    """The kind of each module and its path, in order; of a router, those of the way that it takes itself."""
+    """The kind of each module and its path, in order."""
     listed = files.checked_json(files.bounded(folder / MODULES, files.LARGEST, MODULES))
     if not isinstance(listed, list) or not 1 <= len(listed) <= files.MOST_MODULES:
         raise RefusalError("refusals.declared_list", file=MODULES, most=files.MOST_MODULES)
     found: list[tuple[str, str]] = []
     for said in (each if isinstance(each, dict) else {} for each in listed):
         kind, path = said.get("type"), files.module_path(said.get("path"))
-        name = _known(kind, not found and path is not None and bool(_settings(folder / path)))
+        name = _known(kind, not found, path is not None and bool(_settings(folder / path)))
         if path is None:
             raise RefusalError("refusals.part", file=MODULES)
-        found += _route(folder, path) if found and name == "Router" else [(name, path)]
+        found.append((name, path))
     return found
 
 
-def _known(kind: object, first: bool = False) -> str:
-    """The name of a class of the library; ``first``: a transformer's, of which older versions have others."""
+def _known(kind: object, first: bool, reads: bool) -> str:
+    """The name of a class of the library: of one that comes ``first`` and ``reads`` a text, a transformer's.
+
+    Older versions have others of these.
+    """
     name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARIES) else ""
-    if first and name and name not in LEGACY:
+    if first and reads and name and name not in LEGACY:
         return "Transformer"
-    if name not in KNOWN["takes"] and name not in (*LEGACY, *FIRST):
-        raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:80])
+    if name not in KNOWN["takes"] and not (first and name in (*LEGACY, *FIRST)):
+        raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:100])
     return name
-
-
-def _route(folder: Path, path: str) -> Iterator[tuple[str, str]]:
-    """The kinds and paths of what the router at ``path`` leads a text to of which no task is told."""
-    routes = _read(folder / path, files.ROUTER)
-    types, structure, stated = (_object(routes.says.get(key)) for key in ("types", "structure", "parameters"))
-    mapped = _object(stated.get("route_mappings"))
-    ways = [mapped.get("(None, 'text')"), mapped.get("(None, None)"), "text" if "text" in structure else None]
-    way = next(filter(None, [*ways, stated.get("default_route"), *structure]), "")
-    named = structure.get(way) if isinstance(way, str) else None
-    for name in named[: files.MOST_MODULES] if isinstance(named, list) else [""]:
-        inner = files.module_path(f"{path}/{name}") if isinstance(name, str) and name in types else None
-        if inner is None:
-            raise routes.refusal("structure")
-        yield _known(types[name]), inner
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -346,4 +321,4 @@ def _prompt(encoding: _Config) -> str:
 
 def shown(place: Path, name: str) -> str:
     """A file as a visitor knows it: within the folder of its module."""
-    return f"{place.name}/{name}" if name in (CONFIG, WEIGHTS, PICKLE, files.ROUTER) else name
+    return f"{place.name}/{name}" if name in (CONFIG, WEIGHTS, PICKLE) else name

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import TypeVar
 
 import torch
 from safetensors import safe_open
@@ -23,7 +22,6 @@ from components.model.pooling import POOLINGS, States
 from components.types import Cut, Declaration, DeclaredStep, LayerNorm, Normalize
 
 HEAVIEST = 256 * MB  # bytes of a dense layer's file
-Module = TypeVar("Module", bound=nn.Module)
 Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)
 
 
@@ -33,25 +31,22 @@ class Declared:
 
     ``says``: the same as plain data; its prompt, lower case, and after how many tokens it cuts a text, are
     not applied. ``steps``: what comes behind the poolings. ``score``: what makes a score of that, if any.
-    ``mixed``: weights (M,) of the last M layers, whose average is pooled in the place of the last.
     ``words``: hidden states -> the logits (B, T, V) of a vocabulary, where a vector is made of these.
     """
 
     says: Declaration
     steps: tuple[Step, ...]
     score: tuple[Step, ...] = ()
-    mixed: Tensor | None = None
     words: Step | None = None
 
     def __call__(self, states: States, prompted: Tensor) -> Tensor:
         """Pool one batch of which the first ``prompted`` tokens, (B,) or (1,), are a prompt's.
 
-        RefusalError where the hidden states have another width than is declared, or other layers.
+        RefusalError where the hidden states have another width than is declared.
         """
         if self.words is not None:
             texts = zip(states.hidden, states.mask, strict=True)  # one by one: a vocabulary is large
             return torch.stack([self._weighed(self.words(hidden[None, mask])[0]) for hidden, mask in texts])
-        states = states if self.mixed is None else states.ending(self._mix(states.layers, self.mixed))
         found = states.hidden.shape[2]
         if found != self.says.width:
             raise RefusalError("refusals.declared_width", file=MODULES, stated=self.says.width, found=found)
@@ -65,15 +60,6 @@ class Declared:
         weights = logits.relu().log1p()
         weights = weights if last == "relu" else weights.log1p()
         return weights.amax(dim=0) if strategy == "max" else weights.sum(dim=0)
-
-    def _mix(self, layers: tuple[Tensor, ...], weights: Tensor) -> Tensor:
-        """The average (B, T, D) of the uppermost layers; refused where one of these is not there."""
-        start = self.says.mixed.start if self.says.mixed else 0
-        stated, found = start + len(weights) - 1, len(layers) - 1
-        if stated != found or len({layer.shape for layer in layers[start:]}) > 1:
-            raise RefusalError("refusals.declared_layers", stated=stated, found=found)
-        mixed = sum(weight * layer for weight, layer in zip(weights, layers[start:], strict=True))
-        return torch.as_tensor(mixed / weights.sum())
 
     def alone(self, hidden: Tensor) -> Tensor:
         """Run it on each hidden state as if that were the only one: (N, D) -> (N, D')."""
@@ -108,13 +94,8 @@ def read_declared(folder: Path) -> Declared | None:
         return None
     if not says.poolings:
         raise RefusalError(f"refusals.declared_{says.kind}")
-    mixed = None
-    if says.mixed is not None:
-        with torch.device("meta"):
-            weights = nn.ParameterDict({"layer_weights": torch.empty(says.mixed.count)})
-        mixed = _filled(weights, folder / says.mixed.folder)["layer_weights"]
     score = () if says.score is None else (_step(folder, says.score),)
-    return Declared(says, tuple(_step(folder, step) for step in says.steps), score, mixed)
+    return Declared(says, tuple(_step(folder, step) for step in says.steps), score)
 
 
 def read_per_token(folder: Path, found: int) -> Declared | None:
@@ -158,7 +139,7 @@ def _step(folder: Path, says: DeclaredStep) -> Step:
     return _filled(made, folder / says.folder)
 
 
-def _filled(module: Module, place: Path) -> Module:
+def _filled(module: nn.Module, place: Path) -> nn.Module:
     """A module with the weights of the file at ``place``, in single precision.
 
     RefusalError: a tensor is lacking, of another shape or not finite.

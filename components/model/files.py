@@ -36,7 +36,6 @@ VOCABULARIES: tuple[str, ...] = tuple(KNOWN["vocabularies"])
 TOKENIZER_FILES = (*VOCABULARIES, *KNOWN["added"])  # it may read these; one of VOCABULARIES it must
 MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
 ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set
-ROUTER = "router_config.json"  # which modules another one leads to
 LENGTH = re.compile(r"sentence_[\w-]{1,40}_config\.json")  # and how long a text may be
 MODULE = re.compile(r"\w[\w.-]{0,80}(/\w[\w.-]{0,80}){0,3}")  # plain names from the checkpoint's folder
 MOST_MODULES = 16  # checkpoints have two to five
@@ -232,9 +231,8 @@ def module_files(listed: object, names: Iterable[str]) -> tuple[str, ...]:
 
     def counts(name: str) -> bool:
         place, _slash, file = name.rpartition("/")
-        known = (CONFIG, WEIGHTS, ROUTER) if place else (ENCODING,)
-        within = place in folders or (place.rpartition("/")[0] or place) in folders  # those of a router
-        return within and (file in known or bool(LENGTH.fullmatch(file)))
+        known = (CONFIG, WEIGHTS) if place else (ENCODING,)
+        return place in folders and (file in known or bool(LENGTH.fullmatch(file)))
 
     return tuple(filter(counts, names))
 
@@ -244,8 +242,7 @@ def declaring_files(folder: Path) -> tuple[Path, ...]:
     if not (folder / MODULES).is_file():
         return ()
     listed = read_json(folder / MODULES)
-    deep = [(folder / name, at) for name in module_folders(listed) for at in ("*", "*/*")]  # as of a router
-    there = {file for place, at in deep for file in place.glob(at) if file.is_file()}
+    there = (file for name in module_folders(listed) for file in (folder / name).glob("*") if file.is_file())
     names = sorted(file.relative_to(folder).as_posix() for file in there)
     return (folder / MODULES, *(folder / name for name in module_files(listed, names)))
 

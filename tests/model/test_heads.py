@@ -49,12 +49,6 @@ def scored(labels: int = 1, poolings: Any = "cls", width: int = 32) -> Modules:
     return Pooling(32, poolings), first, LayerNorm(16), Dropout(), last
 
 
-def mixed() -> Modules:
-    weighted = parts.WeightedLayerPooling(32, num_hidden_layers=2, layer_start=1)
-    nn.init.uniform_(weighted.layer_weights, 0.2, 1.0)
-    return weighted, Pooling(32, "mean")
-
-
 # Of each: what it is, the body, the modules behind it, and settings of the transformer.
 Kind = tuple[type[BaseModel], str, Callable[[], Modules], dict[str, Any]]
 word = {"transformer_task": "text-generation"}
@@ -67,8 +61,7 @@ KINDS: dict[str, Kind] = {
     "words": (CrossEncoder, "gpt2", lambda: (LogitScore(4, 5),), word),
     "word": (CrossEncoder, "gpt2", lambda: (LogitScore(4),), word),
     "own": (CrossEncoder, "bert", tuple, {"transformer_task": "sequence-classification"}),
-    "mixed": (SentenceTransformer, "bert", mixed, {"config_kwargs": {"output_hidden_states": True}}),
-    "unmixed": (SentenceTransformer, "bert", mixed, {}),
+    "mixed": (SentenceTransformer, "bert", lambda: (parts.WeightedLayerPooling(32), Pooling(32)), {}),
     "routed": (SentenceTransformer, "bert", lambda: (Pooling(32), routes()), {}),
     "normed": (SentenceTransformer, "bert", lambda: (Pooling(32), Dropout(), LayerNorm(32)), {}),
     "early": (SentenceTransformer, "bert", lambda: (Dense(32, 32, **TOKENS), Pooling(32)), {}),
@@ -78,7 +71,7 @@ KINDS: dict[str, Kind] = {
     "summed": (SparseEncoder, "mlm", lambda: (SpladePooling("sum", "log1p_relu"),), masked),
     "colbert": (MultiVectorEncoder, "bert", tuple, {}),
 }
-HEADS, VECTORS = ("cls", "several", "dense", "words", "word"), ("mixed", "unmixed", "routed", "normed")
+HEADS, VECTORS = ("cls", "several", "dense", "words", "word"), ("normed",)
 
 
 @pytest.fixture(scope="module")
@@ -163,13 +156,6 @@ def test_its_body_hands_out_attention_as_by_itself(asked: Engine, folder: Path) 
     np.testing.assert_allclose(found, np.stack([layer[0, :, 0] for layer in given]), atol=1e-6)
 
 
-def test_averaged_layers_are_all_there_or_it_is_said(asked: Engine) -> None:
-    with pytest.raises(PoolscopeError, match="up to layer 2, and this is layer 1"):
-        told(asked, "mixed", pooling="declared", pool_layer=1)
-    assert "Several layers" not in asked.ask("anatomy", Query("mixed", "good", pooling="mean")).program
-    assert "pools several" in asked.ask("anatomy", Query("mixed", "good", pooling="declared")).program
-
-
 @pytest.mark.parametrize(
     ("key", "reason"), [("unknown", "activation_function"), ("infinite", "not all finite numbers")]
 )
@@ -187,19 +173,14 @@ def test_a_head_that_cannot_be_read_is_named_and_never_called_untrained(
 
 @pytest.mark.parametrize(
     ("key", "says"),
-    [("early", "an order"), ("masked", "an order"), ("twice", "module_input_name")],
+    [
+        *(("early", "an order"), ("masked", "an order"), ("twice", "module_input_name")),
+        *(("mixed", "not known here: .*WeightedLayerPooling"), ("routed", "not known here: .*Router")),
+    ],
 )
-def test_steps_in_an_order_that_is_not_run_are_refused(folder: Path, key: str, says: str) -> None:
+def test_steps_that_are_not_run_or_in_another_order_are_refused(folder: Path, key: str, says: str) -> None:
     with pytest.raises(RefusalError, match=says):
         read_declaration(folder / key)
-
-
-@pytest.mark.parametrize("stated", TABLES["routes"], ids=str)
-def test_a_router_that_leads_elsewhere_is_refused(folder: Path, tmp_path: Path, stated: Any) -> None:
-    shutil.copytree(folder / "routed", tmp_path / "routed")
-    change(tmp_path / "routed" / "2_Router" / "router_config.json", **stated)
-    with pytest.raises(RefusalError, match=r"2_Router/router_config|not known here: os"):
-        read_declaration(tmp_path / "routed")
 
 
 def test_a_model_that_is_no_transformer_is_named_as_what_it_is(folder: Path, tmp_path: Path) -> None:

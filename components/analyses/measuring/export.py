@@ -174,9 +174,6 @@ def _unfit(examined: Examined) -> str:
     """A comment that says why no short program can pool the hidden states; "" where one can."""
     if examined.backbone.adapted is not None:
         return _refusal("An adapter was merged into this model: save what peft merges, and ask for that.")
-    declared = examined.query.pooling == DECLARED and examined.backbone.declared
-    if declared and declared.mixed is not None:
-        return _refusal("Its modules.json pools several layers.")
     if not examined.backbone.per_token:
         reason = "the states that its head receives stay inside of the model, and stand for no single token"
     elif not examined.backbone.body_alone:
