@@ -190,7 +190,8 @@ def _oddities(
             unknown[index] = token_id == tokenizer.unk_token_id
     yield from (Sentence("warnings.typed", token=token) for token in typed)
     if unknown.any():
-        key = UNREADABLE if _is_most(unknown, tokens) else "warnings.unknown"
+        marks = np.array([piece == SPACE for piece in tokens.text])  # which are read with what follows
+        key = UNREADABLE if 2 * unknown.sum() > (~tokens.special & ~marks).sum() else "warnings.unknown"
         count, stand_in = int(unknown.sum()), str(tokenizer.unk_token)
         yield Sentence(key, count=count, total=len(ids), token=stand_in)
     parts, others = _parts(tokens, texts), int((~tokens.special).sum())
@@ -205,18 +206,3 @@ def _parts(tokens: Tokens, texts: tuple[str, str]) -> Counter[tuple[int, int]]:
         if end - start == 1 and piece != SPACE and category(texts[segment][start])[0] in LETTERS:
             found[int(segment), int(start)] += 1
     return Counter({place: count for place, count in found.items() if count > 1})
-
-
-def _is_most(unknown: Bools, tokens: Tokens) -> bool:
-    """Tell whether more of the texts' own tokens are ``unknown`` (T,) than known.
-
-    A mark of a word's beginning is not counted beside the unknown token that stands for the same characters.
-    """
-    lost = {place for index in np.flatnonzero(unknown) for place in _places(tokens, int(index))}
-    others = (_places(tokens, int(index)) for index in np.flatnonzero(~tokens.special & ~unknown))
-    return int(unknown.sum()) > sum(not places or not places <= lost for places in others)
-
-
-def _places(tokens: Tokens, index: int) -> set[tuple[int, int]]:
-    """The characters that a token stands for: the number of the text, and the place in there."""
-    return {(int(tokens.segment[index]), place) for place in range(*tokens.span[index])}
