@@ -61,7 +61,6 @@ VOCABULARY_BYTES = 64 * MB  # of a vocabulary of 262,144 tokens: 35 MB
 DEPTH = 32  # levels of nesting
 READ = (".json", ".txt", ".model", ".jinja")  # what a tokenizer may read, by suffix
 KEYS = frozenset(chain.from_iterable(KNOWN["keys"].values()))  # which may be stated; others may lead away
-SENTENCEPIECE = "sp_model_kwargs"  # handed to sentencepiece, which reads "model_file"
 NOTHING: tuple[object, ...] = (None, "", [], {})
 LONGEST_KEY = 60  # characters of a key that are shown
 
@@ -447,8 +446,3 @@ def check_keys(file: str, settings: dict[str, Any]) -> None:
         known = key in KEYS or (key.endswith("_token") and isinstance(value, str | dict | bool))
         if not known and value not in NOTHING:
             raise RefusalError("refusals.tokenizer_key", file=file, key=key[:LONGEST_KEY])
-    inner = settings.get(SENTENCEPIECE)
-    for key, value in inner.items() if isinstance(inner, dict) else ():
-        if not isinstance(value, int | float | None):
-            stated = f"{SENTENCEPIECE}: {key[:LONGEST_KEY]}"
-            raise RefusalError("refusals.tokenizer_key", file=file, key=stated)
