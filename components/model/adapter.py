@@ -15,7 +15,8 @@ from components.model.files import ADAPTED, ADAPTER, MB, RefusalError
 from components.texts import Sentence
 
 STATED: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-KINDS = tuple(STATED["kinds"])
+KIND = "LORA"  # whose weights are added to a model's; of learned prompts there is nothing to merge
+MARK = ".lora_"  # in the names of these
 PREFIX = "base_model.model."  # of all names in there
 HEAVIEST = 2_000 * MB  # bytes of its weights: those may hold a whole table of embeddings
 
@@ -24,7 +25,6 @@ HEAVIEST = 2_000 * MB  # bytes of its weights: those may hold a whole table of e
 class Adapter:
     """An adapter with its ``tensors``; ``base``: the folder of the model ``name`` that it changes."""
 
-    kind: str
     settings: Mapping[str, Any]
     name: str
     base: Path
@@ -39,16 +39,14 @@ class Adapter:
 
     def merge(self, model: Any, info: Mapping[str, Any]) -> tuple[dict[str, Any], Sentence]:
         """Merge it into a ``model``, whose loader gave the ``info``; gives that of both, and what is said."""
-        from peft import IA3Config, IA3Model, LoraConfig, LoraModel, set_peft_model_state_dict
+        from peft import LoraConfig, LoraModel, set_peft_model_state_dict
 
-        mark = f".{self.kind.lower()}_"
-        changed = {name.partition(mark)[0] for name in self.tensors if mark in name}
+        changed = {name.partition(MARK)[0] for name in self.tensors if MARK in name}
         prefix = f"{model.base_model_prefix}."  # an adapter of the body alone is named from there
         paths = {path for path, _module in model.named_modules()}
         inner = model.base_model if changed and not changed & paths else model
-        config, tuner = {"LORA": (LoraConfig, LoraModel), "IA3": (IA3Config, IA3Model)}[self.kind]
         with files.foreign("refusals.adapter"):
-            adapted: Any = tuner(inner, config(**self.settings), "default", low_cpu_mem_usage=True)
+            adapted: Any = LoraModel(inner, LoraConfig(**self.settings), "default", low_cpu_mem_usage=True)
             left: Any = set_peft_model_state_dict(inner, dict(self.tensors), low_cpu_mem_usage=True)
             lacking = [name for name, weight in inner.named_parameters() if weight.is_meta]
         for name in (*left.unexpected_keys, *lacking):
@@ -63,8 +61,7 @@ class Adapter:
         return {**info, **lacks}, self._says(changed, tuple(sorted(head)))
 
     def _says(self, changed: set[str], head: tuple[str, ...]) -> Sentence:
-        rank, dora = self.settings.get("r"), self.settings.get("use_dora")
-        kind = f"{'DoRA' if dora else 'LoRA'} {rank}" if self.kind == "LORA" else "IA³"
+        kind = f"{'DoRA' if self.settings.get('use_dora') else 'LoRA'} {self.settings.get('r')}"
         modules = tuple(sorted({name.rpartition(".")[2] for name in changed}))
         key = "passport.adapted" if head else "passport.adapted_bare"
         return Sentence(key, kind=kind, base=self.name, modules=modules, head=head)
@@ -72,9 +69,8 @@ class Adapter:
 
 def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Give the settings that peft is handed; RefusalError says what is not read here, or of another kind."""
-    kind = stated.get("peft_type")
-    if kind not in KINDS:
-        raise RefusalError("refusals.adapter_kind", kind=str(kind)[:40], known=KINDS)
+    if (kind := stated.get("peft_type")) != KIND:
+        raise RefusalError("refusals.adapter_kind", kind=str(kind)[:40], known=KIND)
     for key, value in stated.items():
         started = not key.startswith("init_") or value in (None, *STATED["starts"])
         known = key in STATED["read"] or key in STATED["unused"] or value in (*files.NOTHING, False)
@@ -99,7 +95,7 @@ def read_adapter(folder: Path) -> Adapter | None:
     with files.foreign("refusals.damaged", file=ADAPTED):
         stored = load_file(file)
     tensors = {key.removeprefix(PREFIX): tensor.float() for key, tensor in stored.items()}
-    return Adapter(stated["peft_type"], settings, name, base, tensors)
+    return Adapter(settings, name, base, tensors)
 
 
 def base_name(stated: Mapping[str, Any]) -> str:
