@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
 from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run, words
-from components.model.declared import Declared, read_declared
+from components.model.declared import Declared, Stacked, inner, read_declared
 from components.model.device import carried
 from components.model.encoding import encode_batch, prompted
 from components.model.files import (
@@ -28,7 +28,6 @@ from components.model.internals import repeatable, text_config
 from components.model.ordinary import Ordinary
 from components.model.pooling import States
 from components.model.reads import Head, Reading
-from components.model.stacked import Stacked, inner
 from components.settings import ASSETS
 from components.texts import Sentence
 from components.types import HEAD_UNREAD, BackboneSpec, ProblemType

@@ -1,24 +1,30 @@
 """The declaration of a checkpoint, run: the vector that sentence-transformers makes of these tokens.
 
-Weights are read from safetensors alone.
+Or, where it declares the head of a cross-encoder, a model of transformers with that head behind it, as one
+classifier. Weights are read from safetensors alone.
 """
 
+import inspect
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 from torch.nn.functional import normalize
+from transformers import PreTrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import SequenceClassifierOutput
 
 from components import types
 from components.model.declaration import KNOWN, read_declaration, shown
 from components.model.files import MB, MODULES, WEIGHTS, RefusalError, bounded, foreign
 from components.model.pooling import POOLINGS, States
+from components.model.reads import Reading
 from components.types import Cut, Declaration, DeclaredStep, LayerNorm, Normalize
 
 HEAVIEST = 256 * MB  # bytes of a dense layer's file
@@ -160,3 +166,53 @@ def _filled(module: nn.Module, place: Path) -> nn.Module:
             raise RefusalError("refusals.infinite", name=f"{name}: {key}")
     module.load_state_dict(tensors, assign=True)
     return module.eval().requires_grad_(False)
+
+
+class Stacked(PreTrainedModel):  # type: ignore[no-untyped-call]  # of transformers
+    """Called as any classifier: what ``inner`` hands out, made logits (B, K) as ``says`` declares."""
+
+    def __init__(self, inner: PreTrainedModel, says: Declared) -> None:
+        super().__init__(PreTrainedConfig())  # with the other's it would ask for kernels of its own
+        self.config, self.inner, self.says = inner.config, inner, says
+        self.head = nn.ModuleList(step for step in (*says.steps, *says.score) if isinstance(step, nn.Module))
+        takes = inspect.signature(inner.forward).parameters
+        self.last = {"logits_to_keep": 1} if "logits_to_keep" in takes and says.says.asked else {}
+
+    @property
+    def base_model(self) -> nn.Module:
+        """The body."""
+        return self.inner.base_model
+
+    def forward(self, **inputs: Any) -> SequenceClassifierOutput:
+        """Run it on B inputs."""
+        output, asked = self.inner(**inputs, **self.last), self.says.says.asked
+        if asked:  # the last place is no padding: the tokenizer pads on the left
+            words = output.logits[:, -1]
+            logits = words[:, asked[:1]] - (words[:, asked[1:]] if asked[1:] else 0)
+        else:
+            mask = inputs.get("attention_mask", torch.ones_like(inputs["input_ids"])).bool()
+            logits = self._pooled(output.last_hidden_state, mask)
+        handed = {name: output.get(name) for name in ("hidden_states", "attentions")}
+        return SequenceClassifierOutput(logits=logits, **handed)
+
+    def _pooled(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        if mask.shape != hidden.shape[:2]:
+            mask = torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device)
+        heard = Reading(lambda states: states, hidden)  # which no declared pooling asks
+        states = States((hidden,), mask, ~mask, mask.int().argmax(dim=1), heard, None)
+        vectors = self.says(states, torch.zeros(1, dtype=torch.long))
+        for step in self.says.score:
+            vectors = step(vectors)
+        return vectors
+
+
+def inner(model: PreTrainedModel) -> PreTrainedModel:
+    """The model as transformers has it, without a head that stands behind it."""
+    return model.inner if isinstance(model, Stacked) else model
+
+
+def stacked_names(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the loader says of an inner model by the names that its tensors have in a stacked one."""
+    missing = [f"inner.{name}" for name in info["missing_keys"]]
+    mismatched = [(f"inner.{name}", *rest) for name, *rest in info["mismatched_keys"]]
+    return {**info, "missing_keys": missing, "mismatched_keys": mismatched}

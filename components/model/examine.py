@@ -14,6 +14,7 @@ from components.errors import PoolscopeError
 from components.fitting import MINE, read_head
 from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
+from components.model.declared import Stacked
 from components.model.encoding import Encoded, encode, numbered
 from components.model.files import ADAPTER, OWN_CODE, body, failing, folder as here
 from components.model.ordinary import Numbers, Ordinary, Similar
@@ -21,7 +22,6 @@ from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
 from components.model.reads import Head, Reading
-from components.model.stacked import Stacked
 from components.texts import Named, Sentence
 from components.types import SWAP, SWAP_LAYER, Declaration, Floats, ProblemType, Query, TaskSpec, Tokens
 

@@ -29,10 +29,9 @@ from components.model.adapter import read_adapter
 from components.model.backbone import Backbone, Provenance
 from components.model.cut import Inputs
 from components.model.declaration import read_declaration
-from components.model.declared import Declared, read_declared
+from components.model.declared import Declared, Stacked, read_declared, stacked_names
 from components.model.files import RefusalError, Version
 from components.model.internals import classifying_types, repeatable, seeded
-from components.model.stacked import Stacked, stacked_names
 from components.model.tracing import trace
 from components.texts import Sentence
 from components.types import BackboneSpec

@@ -10,13 +10,13 @@ from torch import Tensor
 
 from components.analyses.measuring.ways import told, ways
 from components.errors import PoolscopeError
+from components.model.declared import Stacked
 from components.model.encoding import encode, lowering
 from components.model.examine import DECLARED, Examined, probabilities
 from components.model.files import ENCODING, folder, read_object
 from components.model.ordinary import Similar
 from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
-from components.model.stacked import Stacked
 from components.texts import Sentence
 from components.types import Analysis, Ints, Reads
 

@@ -26,11 +26,11 @@ from torch import nn
 from components.fitting import MINE
 from components.model.backbone import own_head
 from components.model.cut import logits, states_in
+from components.model.declared import Stacked
 from components.model.examine import DECLARED, NATIVE, POOLER, Examined, examine, swaps
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS
 from components.model.probes import place_of
-from components.model.stacked import Stacked
 from components.model.tracing import Call, trace
 from components.settings import ASSETS, space
 from components.texts import load_texts

@@ -16,13 +16,13 @@ from components.analyses.padding import Cause, Padding, PaddingCase
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
+from components.model.declared import inner
 from components.model.encoding import special_ids
 from components.model.examine import Examined, run
 from components.model.files import reason_of
 from components.model.internals import repeatable
 from components.model.pooling import States
 from components.model.reads import Reading
-from components.model.stacked import inner
 from components.texts import Sentence
 
 PADDED = 8  # tokens of padding
