@@ -93,9 +93,12 @@ def _asked(facts: Mapping[str, str], made: Made, say: Texts) -> Markup:
     told = {
         **{name: visible(text) for name, text in facts.items()},
         say("away.made"): f"{made.when:%Y-%m-%d %H:%M %Z}".strip(),
-        say("away.versions"): ", ".join(f"{name} {version(name)}" for name in INSTALLED),
+        say("away.versions"): ", ".join(f"{name} {_version(name)}" for name in INSTALLED),
     }
     return render("asked", say, facts=told, link=made.link)
+
+
+_version = cache(version)  # to read one takes 2 ms; a report says them with every layer and centring
 
 
 def _living(
