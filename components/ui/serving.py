@@ -36,20 +36,25 @@ from components.ui.public.guard import GuardMiddleware
 from components.ui.public.heads import BoundedProtocol
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
-from components.ui.public.requests import DOCUMENTS, EXPLAIN, PLAIN, Endpoints, endpoints_of, page_path
+from components.ui.public.requests import DOCUMENTS, DRAWN, EXPLAIN, PLAIN, Endpoints, endpoints_of, page_path
 from components.ui.public.response_cache import ADDRESS, HERE, OWN, ResponseCache
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware, encoded
 
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
-AT_ONCE = 4  # calls that need no analyst, at the same time: each takes the page's own processor
+AT_ONCE = 4  # calls that need no analyst, or documents, at the same time: each takes the page's own processor
 OTHERS = 80  # events at work in a line that is not named here
 ASKING = {  # concurrency ids of what has a checkpoint run, and how many run at the same time
     **dict.fromkeys(("model", "origin"), AT_WORK),
     **dict.fromkeys(("compare", "talk"), 2),  # each takes the engine for one question after the other
     "fit": 16,
 }
-PLACES = {**ASKING, **dict.fromkeys(("find", "download"), 16), PLAIN: AT_WORK, "": AT_ONCE}  # of each line
+PLACES = {  # of each line
+    **ASKING,
+    **dict.fromkeys(("find", "download"), 16),
+    **dict.fromkeys((DRAWN, ""), AT_ONCE),
+    PLAIN: AT_WORK,
+}
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none
@@ -68,7 +73,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     """
     monitor, page = Monitor(), site.page
     endpoints = endpoints_of(page)
-    named = {str(one.concurrency_id) for one in internals.block_functions(page).values()} | {PLAIN, ""}
+    named = {str(one.concurrency_id) for one in internals.block_functions(page).values()} | {*PLACES}
     places = {name: PLACES.get(name, OTHERS) for name in named}
     lines = {name: Line(most, half(most)) for name, most in places.items()}
     admission = Admission(lines, settings.waiting)

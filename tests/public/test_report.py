@@ -51,11 +51,11 @@ def test_what_nobody_reads_takes_no_memory(real: httpx.Client, folder: Path) -> 
         one.connect((place.hostname, place.port))
         one.sendall(head + body)
         mute.append(one)
-    begun = [one for one in mute[:6] if one.recv(1)]  # their reports have been made, and are on their way
+    begun = [one for one in mute[:2] if one.recv(1)]  # their reports have been made, and are on their way
     grown = resident(folder / "real.log")["page"] - before
     for one in mute:
         one.close()
-    assert len(begun) == 6
+    assert len(begun) == 2  # those of one address that are drawn or sent at once
     assert before < 300 * MB  # torch and transformers alone take more
     assert grown < 40 * MB
     eventually(

@@ -269,7 +269,7 @@ class GuardMiddleware:
         name, *values = self._extent(query, exhibit)
         cost = max(price(str(name), values), price("anatomy", values))
         self._spend_address(min(cost, self._most) - OTHER, asker)
-        asker.ticket = Ticket(asker.address, "", requests.PLAIN, ready=False, size=len(query))
+        asker.ticket = Ticket(asker.address, "", requests.DRAWN, ready=False, size=len(query))
         asker.values = {"query": query, "exhibit": exhibit}
         itself = {"referer": f"{scope['path']}?{query}"}  # it is asked in the language of its own page
         asker.headers = Headers({**asker.headers, **itself})

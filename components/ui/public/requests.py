@@ -21,6 +21,7 @@ MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}  # headers of proxies
 PLAIN = "plain"  # the line of questions beside gradio's queue
+DRAWN = "drawn"  # and that of documents, which take the page's own processor
 EXPLAIN = "/explain"  # the English page to read
 OPENAPI = "/openapi.json"
 EMBED = "/embed"  # where a page is asked for that shows one exhibit; no address that anybody asks
@@ -170,7 +171,8 @@ ALLOWED = {  # by field: the sentence that says what it may be
     **dict.fromkeys(("query", "page"), "errors.text"),
 }
 DOCUMENTS: Mapping[str, Endpoint] = {  # by the paths of this app's own that the page asks
-    path: Endpoint(("query", "page"), (), name) for path, name in ((REPORT, "report"), (PASSPORT, "passport"))
+    path: Endpoint(("query", "page"), (), name, DRAWN)
+    for path, name in ((REPORT, "report"), (PASSPORT, "passport"))
 }
 
 
@@ -208,7 +210,7 @@ def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
         return _in_order(endpoints[values["fn_index"]], values, queued=event[1] == "queue/join")
     if (document := DOCUMENTS.get(path)) is not None:
         values = _parsed(DOCUMENT, given, endpoints)
-        return Body(values, values.values(), document.name, values["session_hash"])
+        return Body(values, values.values(), document.name, values["session_hash"], endpoint=document)
     if (name := path.strip("/")) in endpoints:
         return _by_name(endpoints[name], given)
     values = _parsed(RESET if path.strip("/").endswith("reset") else CANCEL, given, endpoints)

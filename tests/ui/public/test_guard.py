@@ -13,7 +13,9 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from components.settings import Settings
 from components.ui.public import guard as module
-from components.ui.public.requests import Endpoint, Endpoints
+from components.ui.public.queue import ASKER
+from components.ui.public.requests import DOCUMENTS, Endpoint, Endpoints
+from components.ui.serving import PLACES
 from tests.ui.public.asgi import CASES, answers, never, sent
 
 ENDPOINTS: Endpoints = {name: Endpoint(("text",), ("text",), name) for name in ("analyze", "trace", "fit")}
@@ -226,6 +228,22 @@ async def test_an_exhibit_in_a_frame_costs_its_address_what_it_asks(embed: str, 
     told = await answers(app, *[{"url": f"/?text=a&embed={embed}"}] * (served + 1), client="8.8.8.8")
     assert [one.status_code for one in told] == [200] * served + [429]
     assert '<p class="mistake" role="alert">' in told[-1].text  # a frame is read, not parsed
+
+
+async def test_whatever_is_drawn_as_a_document_waits_for_few_places() -> None:
+    seen = []
+
+    async def noting(scope: Scope, _receive: Receive, send: Send) -> None:
+        seen.append(scope["state"][ASKER].ticket.line)
+        await PlainTextResponse("drawn")(scope, _receive, send)
+
+    app = module.GuardMiddleware(noting, ENDPOINTS, Settings(**WIDE), extent=lambda *_: ["a"])
+    post = {"method": "POST", "json": {"query": "", "page": "", "session_hash": "x"}}
+    frame = {"url": "/?text=a&embed=similarity"}
+    asked = [*({**post, "url": path} for path in DOCUMENTS), frame]
+    assert {one.status_code for one in await answers(app, *asked)} == {200}
+    assert len(seen) == 3
+    assert max(PLACES[line] for line in seen) <= 4
 
 
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(0, 30)), max_size=60))
