@@ -25,7 +25,7 @@ from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, OneOf, State
@@ -38,7 +38,7 @@ from components.reach import Reach, is_near
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.places import NOTHING, PRIVATE, Updates, browser, scripted_html
 from components.ui.public import requests
-from components.ui.public.guard import guarded, read_body
+from components.ui.public.guard import KEPT, GuardMiddleware, guarded, read_body
 from components.ui.tab import Tab
 
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
@@ -376,11 +376,11 @@ class Room:
 class RoomMiddleware:
     """ASGI middleware: answers the page that leads a talk and, where there is a room, the ``phones`` in it.
 
-    It needs no rates: a request costs next to nothing, and what is kept is bounded.
+    What is not theirs goes to the guard, which counts these requests too: each costs as much as a file.
     """
 
-    def __init__(self, app: ASGIApp, room: Room, phones: bool) -> None:
-        self._app, self._room = app, room
+    def __init__(self, guard: GuardMiddleware, room: Room, phones: bool) -> None:
+        self._guard, self._room = guard, room
         followed: Routes = {
             ("GET", "/room"): self._page,
             ("GET", "/room/now"): self._now,
@@ -395,18 +395,19 @@ class RoomMiddleware:
         """Answer, or pass on what is another path."""
         answer = self._routes.get((scope["method"], scope["path"]))
         if answer is None:
-            return await self._app(scope, receive, send)
+            return await self._guard(scope, receive, send)
         receive, send = guarded(receive, send, varies=True)
         request, say = Request(scope, receive), requests.page_texts(scope)
         response: Response
         try:
+            self._guard.charge(scope, KEPT)
             if not requests.is_same_origin(request.headers):
                 raise HTTPException(HTTPStatus.FORBIDDEN, say("refusal.foreign_origin"))
             response = await answer(request, say)
         except PoolscopeError as error:
             response = JSONResponse({"detail": error.said(say)}, HTTPStatus.BAD_REQUEST)
         except HTTPException as refusal:
-            response = JSONResponse({"detail": refusal.detail}, refusal.status_code)
+            response = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
         response.headers.setdefault("Cache-Control", "no-store")
         return await response(scope, receive, send)
 

@@ -13,7 +13,9 @@ from starlette.testclient import TestClient
 
 from components.errors import PoolscopeError
 from components.exhibits.talks import parse_talks
+from components.settings import Settings
 from components.texts import load_texts
+from components.ui.public.guard import GuardMiddleware
 from components.ui.talk import KEY, STREAMS, TOKEN, Room, RoomMiddleware, phone_page, slide_html, votes_html
 from tests.ui.fake import XSS
 from tests.ui.page import SAY
@@ -51,10 +53,19 @@ def ask(
     **more: Any,
 ) -> Any:
     """The answer of the room over HTTP."""
-    app, cookies = RoomMiddleware(PlainTextResponse("elsewhere"), room, phones), {KEY: key, TOKEN: phone}
-    peer = (address, 50_000)
-    client = TestClient(app, "http://app.example", follow_redirects=False, cookies=cookies, client=peer)
+    client = there(RoomMiddleware(guard(), room, phones), address)
+    client.cookies.update({KEY: key, TOKEN: phone})
     return client.request(method, path, **more)
+
+
+def guard(**settings: Any) -> GuardMiddleware:
+    """The guard around an app that says that it was asked."""
+    return GuardMiddleware(PlainTextResponse("elsewhere"), {}, Settings(**settings), extent=iter)
+
+
+def there(app: RoomMiddleware, address: str) -> TestClient:
+    """A client at an address, which follows no redirect."""
+    return TestClient(app, "http://app.example", follow_redirects=False, client=(address, 50_000))
 
 
 def votes(room: Room, *phones: str, address: str) -> int:
@@ -207,6 +218,19 @@ def test_a_phone_follows_a_few_times_and_cookies_that_are_long_are_cut(room: Roo
     assert {*room.votes} == {"x" * 64}
 
 
+@pytest.mark.parametrize("trusted", [False, True])
+def test_what_phones_ask_has_the_rate_of_their_address(room: Room, trusted: bool) -> None:
+    """But in the room's own network; who asks too often hears when again, and no vote of theirs counts."""
+    app = RoomMiddleware(guard(address_rate=2, room=trusted), room, phones=True)
+    for address, served in (("8.8.8.8", 40), ("10.0.0.7", 41 if trusted else 40)):
+        phone = there(app, address)
+        told = [phone.get("/room").status_code for _ in range(41)]
+        assert told == [HTTPStatus.OK] * served + [HTTPStatus.TOO_MANY_REQUESTS] * (41 - served)
+        vote = phone.post("/room/vote", data={"round": room.round, "choice": "0"})
+        assert ("retry-after" in vote.headers) == (served == 40)
+        assert bool(room.votes) == (served == 41)
+
+
 NOTED = {"en": parse_talks("# T\n\n## A\n\n[reads](?)\n\nOnly for me\n", (), {"reads": {}})}
 
 
@@ -224,4 +248,4 @@ def test_notes_are_for_who_leads_and_for_this_machine(phones: bool) -> None:
     ):
         sent = ask(room, "GET", "/speaker", phones=phones, **given)  # type: ignore[arg-type]  # by name
         assert ("Only for me" in sent.text, SAY("speaker.locked") in unescape(sent.text)) == (told, not told)
-    assert (ask(room, "GET", "/room", phones=phones).text == "elsewhere") != phones
+    assert ask(room, "GET", "/room", phones=phones).status_code == (200 if phones else 404)

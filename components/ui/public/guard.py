@@ -181,9 +181,7 @@ class GuardMiddleware:
         is_elsewhere = is_page and scope["method"] == "GET" and path != scope["path"]  # in another language
         try:
             self._check_head(scope, say, is_open)
-            address = requests.client_network(scope)
-            asker = Asker(Headers(scope=scope), address, asyncio.get_running_loop().time())
-            self._spend_address(KEPT if PATHS["same_for_all"].fullmatch(scope["path"]) else OTHER, asker)
+            asker = self.charge(scope, KEPT if PATHS["same_for_all"].fullmatch(scope["path"]) else OTHER)
             if scope["method"] == "POST":
                 receive = await self._with_checked_body(asker, scope, receive)
                 scope["state"] = {**scope.get("state", {}), ASKER: asker}
@@ -203,6 +201,13 @@ class GuardMiddleware:
                 there = f"{'.' * min(2, scope['path'].count('/'))}{path}"
                 app = RedirectResponse(f"{there}?{query}" if query else there, 302)
         await app(scope, receive, send)
+
+    def charge(self, scope: Scope, cost: float) -> Asker:
+        """Tell who sends a request, and count it for their address; HTTPException where that is too often."""
+        address, now = requests.client_network(scope), asyncio.get_running_loop().time()
+        asker = Asker(Headers(scope=scope), address, now)
+        self._spend_address(cost, asker)
+        return asker
 
     def _check_head(self, scope: Scope, say: Texts, is_open: bool) -> None:
         """Judge a request by its head; HTTPException says why it is refused.
