@@ -337,6 +337,7 @@ class Analysis:
     that it reads; None where it does not read one alone, its outputs are random, or nobody asked.
     ``head_trained``, ``body_trained``: of the weights behind the logits none was drawn at random, in either.
     ``milliseconds``: wall time by stage. ``ways``: the texts of other ways to write the input, by name.
+    ``device``: where the model ran, as torch calls it.
     """
 
     query: Query
@@ -360,6 +361,7 @@ class Analysis:
     body_trained: bool = True
     alone: Floats | None = None
     ways: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    device: str = "cpu"
 
     @property
     def random(self) -> bool:

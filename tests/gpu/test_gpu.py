@@ -61,6 +61,7 @@ def test_it_is_what_it_is_on_the_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyP
     checkpoint(tmp_path / key, key, key)
     settings = Settings(catalogue=catalogue(tmp_path, {key: tmp_path / key}))
     desks = [desk(device, settings).ask for device in ("cpu", DEVICE)]
+    assert [one("analyze", Query(key, TEXT)).device for one in desks] == ["cpu", DEVICE]
     for name, more in [*((name, {}) for name in ASKED[key]), *MORE]:
         (words, here), (others, there) = (said(one, name, Query(key, TEXT, **more)) for one in desks)
         assert words == others

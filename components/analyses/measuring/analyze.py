@@ -56,6 +56,7 @@ def analyse(examined: Examined) -> Analysis:
         warnings=(*examined.encoded.warnings, *outputs.warnings, *beside),
         milliseconds=examined.watch.laps,
         ways=written,
+        device=examined.backbone.model.device.type,
     )
 
 

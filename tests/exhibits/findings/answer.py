@@ -175,6 +175,7 @@ ROWS = {
         {},
         "verdict.untrained",
     ),
+    "verdict.gpu": Row(verdict(replace(analysis("first"), device="cuda")), {}, ONE),
     "verdict.miniature": Row(BUNDLED, {"count": 2}, ONE),
     "verdict.untrained": Row(verdict(analysis("untrained")), {}, BODY),
     "verdict.untrained_body": Row(BODY, {}, "verdict.untrained"),
