@@ -1,26 +1,23 @@
-"""A head taken apart: its sentence, its steps with print(model) and their values, its weights, its code."""
+"""A head taken apart: its sentence, its steps beside print(model), its weights, its code."""
 
-from collections.abc import Iterable, Mapping
-from html import escape
+from collections.abc import Iterable
 from math import prod
 
-import numpy as np
 from markupsafe import Markup
 
 from components.analyses.anatomy import Anatomy, Origin, Step, Weight
 from components.exhibits import exhibit
 from components.exhibits.control import State
-from components.exhibits.draw import DIVERGING, Figure, Trace, axis, axis_number, layout, written
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, titled_frame, token_html
-from components.exhibits.verdict import ranked
-from components.exhibits.view import asked_line, indices, labels_of, number, shorten, visible, word
+from components.exhibits.exhibit import Exhibit, Shown, titled_frame, token_html
+from components.exhibits.verdict import output_bars
+from components.exhibits.view import indices, labels_of, listed, number, shorten, visible
 from components.markup import render
 from components.texts import Sentence, Texts
-from components.types import Floats
 
 UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
 WORDED = ("getitem", "pooling", "swap")  # functions whose names in the code say little
 NAME = 18  # characters of a step's name
+READ_NAMED, TOKEN = 3, 24  # tokens that are named, others are only counted; characters of one
 MILLION = 1e6  # parameters from which on they are counted in millions
 
 
@@ -36,11 +33,6 @@ def step_name(anatomy: Anatomy, step: Step, say: Texts) -> str:
     if step.kind in WORDED:
         return say(f"steps.{step.kind}", pooling=visible(anatomy.analysis.query.pooling))
     return shorten(visible(step.kind), NAME)
-
-
-def numbered(anatomy: Anatomy, index: int, say: Texts) -> str:
-    """The name of a step after its place in the order of execution, from 1."""
-    return say("steps.numbered", number=index + 1, name=step_name(anatomy, anatomy.steps[index], say))
 
 
 def size(shape: tuple[int, ...]) -> str:
@@ -74,19 +66,6 @@ def first_untrained(anatomy: Anatomy) -> int:
     return next(drawn, len(anatomy.steps))
 
 
-def vector(anatomy: Anatomy, values: Floats) -> Floats:
-    """A vector of ``values``: themselves or, where each token has one, that of the token read most."""
-    if values.ndim < 2:
-        return values.reshape(-1)
-    row: Floats = values[min(int(anatomy.analysis.reads.share.argmax()), len(values) - 1)]
-    return row.reshape(-1)
-
-
-def short(value: float) -> str:
-    """A value with three significant digits and a real minus sign."""
-    return f"{float(value) + 0.0:.3g}".replace("-", "−")
-
-
 def detail(step: Step, say: Texts) -> str:
     """A step's second line: shapes, and parameters if it has any."""
     parts = [sizes(step, say)]
@@ -100,114 +79,30 @@ def detail(step: Step, say: Texts) -> str:
     return " · ".join(parts)
 
 
+def taken(anatomy: Anatomy, say: Texts) -> str:
+    """Say which of the tokens are read, with the names of a few."""
+    tokens, read = anatomy.analysis.tokens, anatomy.analysis.reads.positions
+    texts = [shorten(visible(tokens.text[index]), TOKEN) for index in indices(read)]
+    names = listed(texts, READ_NAMED, say)
+    return say("questions.tokens", read=names, count=int(read.sum()), total=len(read))
+
+
 def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
-    """Both orders side by side: of the declaration and of the execution."""
+    """Both orders side by side: of the execution, from the tokens to the classes, and of the declaration."""
     ran = enumerate(anatomy.steps, start=1)
     turns = exhibit.grouped((step.path, turn) for turn, step in ran)  # several if it runs more than once
-    declared = [(line, turns.get(line.path, []) if line.path else []) for line in anatomy.declared]
-    executed = [(step_name(anatomy, step, say), step) for step in anatomy.steps]
-    return Shown(html=render("orders", say, declared=declared, executed=executed, visible=visible))
-
-
-ROW, STRIP = 76, 38  # pixels of a row and of the strip in it
-NAMED = 4  # logits whose labels have room under their strip
-
-
-def values(anatomy: Anatomy, _: State, say: Texts) -> Shown:
-    """The values of every vector on the way."""
-    rows = strips(anatomy, say)
-    longest = max(map(len, rows.values()))
-    columns = ((name, [*vector, *[None] * (longest - len(vector))]) for name, vector in rows.items())
-    found = {"steps": say.listed(rows), "logits": say.listed(_logit_words(anatomy, say))}
-    return Shown(
-        heading=say("strips.heading"),
-        words=say("strips.description", count=len(rows), **found),
-        data=exhibit.data_frame(((say("table.index"), range(longest)), *columns)),
-        figure=_strips_figure(rows, anatomy, say),
-        above=hint_html(say("strips.hint")),
-        about=asked_line(anatomy.analysis, say),
+    html = render(
+        "orders",
+        say,
+        read=anatomy.analysis.reads.positions.tolist(),
+        taken=taken(anatomy, say),
+        declared=[(line, turns.get(line.path, []) if line.path else []) for line in anatomy.declared],
+        executed=[(step_name(anatomy, step, say), detail(step, say), step) for step in anatomy.steps],
+        untrained=first_untrained(anatomy),
+        outputs=output_bars(anatomy.analysis, say),
+        visible=visible,
     )
-
-
-def strips(anatomy: Anatomy, say: Texts) -> dict[str, Floats]:
-    """Vectors on the way by their names: what the first step took, and each gave; of one token among several.
-
-    Names are numbered, and not escaped.
-    """
-    analysis = anatomy.analysis
-    token = shorten(word(labels_of(analysis)[int(analysis.reads.share.argmax())]))
-    hidden = "strips.hidden_lower" if analysis.lower else "strips.hidden"
-    name = say(hidden, token=token, layer=analysis.pool_layer)
-    found = {name: vector(anatomy, anatomy.steps[0].taken)}
-    for index, step in enumerate(anatomy.steps):
-        name = numbered(anatomy, index, say)
-        named = say("strips.at", name=name, token=token) if step.given.ndim > 1 else name
-        found[named] = vector(anatomy, step.given)
-    return found
-
-
-def _strips_figure(rows: Mapping[str, Floats], anatomy: Anatomy, say: Texts) -> Figure:
-    """A row for each vector, from the hidden state down to the logits, with a scale of its own."""
-    total, height = len(rows), len(rows) * ROW + 42
-    frame = layout(
-        height=height,
-        margin={"l": 2, "r": 2, "t": 0, "b": 0, "pad": 0},
-        yaxis=axis(range=[height, 0], showticklabels=False),
-        hovermode="closest",
-    )
-    bounds = [float(np.abs(vector).max(initial=0.0)) for vector in rows.values()]
-    cells = []
-    for row, (name, vector) in enumerate(rows.items()):
-        over, ends = {"overlaying": "x"} if row else {}, [-0.5, len(vector) - 0.5]
-        frame[f"xaxis{axis_number(row)}"] = axis(range=ends, showticklabels=False, **over)
-        cells.append(_cells(name, vector, bounds[row], row, say))
-    frame[f"xaxis{total + 1}"] = axis(range=[0, 1], overlaying="x", showticklabels=False)
-    words = [escape(one) for one in _logit_words(anatomy, say)]
-    under = [0.5]
-    if len(anatomy.analysis.labels) <= NAMED:  # side by side: the value stands under its label
-        words = [f"{escape(label)}<br>{value}" for label, value in _logits(anatomy)]
-        under = [(index + 0.5) / len(words) for index in range(len(words))]
-    ys = [row * ROW + ROW - STRIP - 12 for row in range(total)]
-    ranges = [say("strips.range", range=short(bound)) for bound in bounds]
-    texts = [
-        ([0.0] * total, ys, [f"<b>{escape(name)}</b>" for name in rows], "middle right"),
-        ([1.0] * total, ys, ranges, "middle left"),
-        (under, [total * ROW + 3] * len(words), words, "bottom center"),
-    ]
-    more = {"textfont": {"size": 14}, "xaxis": f"x{total + 1}"}
-    return Figure([*cells, *(written(x, y, text, side, **more) for x, y, text, side in texts)], frame)
-
-
-def _cells(name: str, vector: Floats, bound: float, row: int, say: Texts) -> Trace:
-    top, told = row * ROW + ROW - STRIP, {"name": escape(name), "total": len(vector)}
-    return Trace(
-        type="heatmap",
-        z=[[float(f"{value:.4g}") for value in vector]],
-        y=[top, top + STRIP],
-        zmin=-(bound or 1.0),
-        zmax=bound or 1.0,
-        colorscale=DIVERGING,
-        xaxis=f"x{axis_number(row)}",
-        hovertemplate=f"{say('strips.hover', index='%{x}', value='%{z:.4g}', **told)}<extra></extra>",
-        showscale=False,
-    )
-
-
-def _logits(anatomy: Anatomy) -> list[tuple[str, str]]:
-    """The labels of the logits and their values: all of a few, of many only the highest. Not escaped."""
-    analysis = anatomy.analysis
-    few = len(analysis.labels) <= NAMED
-    found = range(len(analysis.labels)) if few else ranked(analysis)[:1]
-    room = max(7, 28 // len(found))  # characters, side by side on a phone
-    return [(shorten(visible(analysis.labels[one]), room), short(analysis.logits[one])) for one in found]
-
-
-def _logit_words(anatomy: Anatomy, say: Texts) -> list[str]:
-    words = "strips.logit" if len(anatomy.analysis.labels) <= NAMED else "strips.highest"
-    return [say(words, label=label, value=value) for label, value in _logits(anatomy)]
-
-
-READ_NAMED = 3  # tokens that the sentence names; more are only counted
+    return Shown(html=html)
 
 
 def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
@@ -288,7 +183,6 @@ PROGRAMS: Exhibit[Anatomy] = Exhibit(
     codes=("takehome.program", "takehome.module"),
 )
 PRINTED = Exhibit("orders", printed, style="orders")
-STRIPS = Exhibit("strips", values, plotted=True, width=2)
 SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare", title="head.title")
 WEIGHTS = Exhibit("weights", weights, style="numbers")
 SOURCES = Exhibit(

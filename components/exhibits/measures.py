@@ -14,7 +14,7 @@ from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.exhibits import facts
 from components.exhibits.evidence import BASE, LEVEL, Evidence, against_base, vectors
-from components.exhibits.head import counted, short
+from components.exhibits.head import counted
 from components.exhibits.hidden_states import settled, trace_story
 from components.exhibits.panels import Answered
 from components.exhibits.question import Question
@@ -50,7 +50,7 @@ def timing(put: Put) -> Facts:
     found: Timed = put.analyst.ask("timing", asked, against=put.question.against)
     told = []
     for took in (*found.whole.T, *found.pooled.T):
-        low, median, high = map(short, np.percentile(took, (25, 50, 75)))
+        low, median, high = map("{:.3g}".format, np.percentile(took, (25, 50, 75)))
         told.append(put.say("questions.took", median=median, low=low, high=high))
     whole, whole_other, alone, alone_other = told  # all of an answer with each, and the pooling alone
     longer = float(np.median(np.diff(found.whole))) > 0

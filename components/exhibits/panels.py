@@ -21,9 +21,8 @@ from components.exhibits.control import State
 from components.exhibits.curves import CURVES
 from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence
 from components.exhibits.exhibit import Panel, asked, or_why
-from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
-from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
+from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, WEIGHTS
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced, traced
 from components.exhibits.importance import ATTENTION, BARS, IMPORTANT, LOOKS, integrates
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO
@@ -113,7 +112,7 @@ HEAD: Panel[Answered, Anatomy] = Panel(
     "view.head",
     attrgetter("anatomy"),
     summary=SENTENCE,
-    rows=((FLOW, STRIPS), (LENS, DEPTH), (PRINTED,), (WEIGHTS,), (SOURCES,), (PROGRAMS,)),
+    rows=((PRINTED,), (LENS, DEPTH), (WEIGHTS,), (SOURCES,), (PROGRAMS,)),
 )
 PADDING: Panel[Answered, Any] = Panel("padding", "view.padding", attrgetter("padding"), rows=((PADDED,),))
 MATCHES: Panel[Answered, Any] = Panel(

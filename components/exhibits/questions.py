@@ -10,29 +10,23 @@ from markupsafe import Markup, escape
 from components.analyses.anatomy import Anatomy
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits import facts
 from components.exhibits.evidence import Evidence, select
 from components.exhibits.exhibit import strong_html
-from components.exhibits.head import sizes, step_name
+from components.exhibits.head import sizes, step_name, taken
 from components.exhibits.measures import Facts, Put, is_stored, measured, together
 from components.exhibits.panels import Answered
 from components.exhibits.question import ELSE, Line, Question, case_of
-from components.exhibits.view import indices, listed, shorten, visible
+from components.exhibits.view import visible
 from components.markup import render
 from components.results import Table, of
 from components.texts import Texts, load_texts
 
-LENGTH = 24  # characters of a token
-
 
 def flow_html(anatomy: Anatomy, say: Texts) -> Markup:
     """A head from the top down: its T tokens, of which those are marked that are read, and its steps."""
-    tokens, read = anatomy.analysis.tokens, anatomy.analysis.reads.positions
-    texts = [shorten(visible(tokens.text[index]), LENGTH) for index in indices(read)]
-    names = listed(texts, facts.NAMED, say)
-    taken = say("questions.tokens", read=names, count=int(read.sum()), total=len(read))
     steps = [(step, step_name(anatomy, step, say), sizes(step, say)) for step in anatomy.steps]
-    return render("flow", say, read=read.tolist(), taken=taken, steps=steps)
+    read = anatomy.analysis.reads.positions.tolist()
+    return render("flow", say, read=read, taken=taken(anatomy, say), steps=steps)
 
 
 def module_html(anatomy: Anatomy, say: Texts) -> Markup:

@@ -40,7 +40,7 @@ def test_markup_from_a_checkpoint_a_catalogue_and_a_visitor_stays_text(fake: Ope
     page.get_by_role("button", name="The same numbers as a table").click()
     expect(page.locator("#numbers td").filter(has_text="<svg/onload").first).to_be_visible()
     visitor.looks_at("head")
-    expect(visitor.plot("flow").locator(".main-svg").first).to_be_visible()
+    expect(visitor.plot("lens").locator(".main-svg").first).to_be_visible()
     visitor.looks_at("tokens")
     is_refused_in_text(visitor)
     visitor.has_loaded_its_images()

@@ -18,7 +18,6 @@ from components.analyses.trace import Patched
 from components.exhibits import exhibit as parts, panels
 from components.exhibits.control import Brought, Choice, Switch, Whole
 from components.exhibits.exhibit import Exhibit, Panel, Shown, data_frame, heading_html, table_html, to_csv
-from components.exhibits.head import strips
 from components.texts import ENGLISH, languages, load_texts
 from tests.exhibits.answers import answers
 from tests.exhibits.compared import Table
@@ -99,7 +98,6 @@ def shown(name: str, tag: str = "en") -> tuple[tuple[Any, Shown], ...]:
 
 
 ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; others have tests of their own
-    "strips": lambda one: max(map(len, strips(one, SAY).values())),
     "depth": lambda one: one.analysis.layers + 1,
     "weights": lambda one: len(one.weights),
     **dict.fromkeys(("detective", "score"), lambda given: len(given.candidates)),

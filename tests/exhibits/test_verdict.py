@@ -9,7 +9,6 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.exhibits.draw import OTHER, label_colour
-from components.exhibits.flow import token_parts
 from components.exhibits.similarity import SIMILARITY, TABLE
 from components.exhibits.verdict import OUTPUTS, SHOWN, VERDICT, mistake, output_text, ranked
 from components.texts import Sentence, Texts, languages, load_texts
@@ -18,7 +17,6 @@ from tests.exhibits.showing import (
     SAY,
     Document,
     analysis,
-    anatomy,
     drawn,
     lower,
     reading,
@@ -164,8 +162,6 @@ def test_what_is_read_without_a_share_is_explained_wherever_it_stands() -> None:
     assert re.findall(r">(\d+ %[^<]*)<", TABLE.show(given, {}, SAY).html) == [
         *("75 %", "0 % (larger changes only)", "25 %", "0 % (larger changes only)", "0 %")
     ]
-    head = replace(anatomy(text="not very good"), analysis=given)
-    assert token_parts(head, SAY)[1].lines[1].endswith(silent)
 
 
 def test_under_a_maximum_it_counts_the_dimensions_that_tokens_win() -> None:

@@ -210,7 +210,7 @@ def test_a_talk_is_about_the_visitor_s_sentence_but_for_steps_with_their_own(mix
 def test_a_step_is_opened_where_its_part_stands(mixed: Talk, shows: dict[str, Show]) -> None:
     tabs = [parse_qs(step.link).get("tab", ["classify"])[0] for step in mixed.steps]
     assert tabs == ["classify", "classify", "compare", "compare", "evidence"]
-    assert shows["flow"].place == {"tab": "classify", "panel": "head"}
+    assert shows["lens"].place == {"tab": "classify", "panel": "head"}
     assert shows["heatmap"].place == {"tab": "classify", "panel": "tokens"}
 
 
