@@ -82,11 +82,10 @@ class Switch:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number from ``least`` to ``most``; a slider moves by ``step``."""
+    """A whole number from ``least`` to ``most``."""
 
     least: int
     most: int
-    step: int = 1
 
 
 Kind = Text | OneOf | Choice | SomeOf | Switch | Whole

@@ -8,13 +8,11 @@ import pandas as pd
 
 from components.exhibits import draw
 from components.exhibits.comparison import Comparison, answered
-from components.exhibits.control import Control, State
+from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, titled_frame
-from components.exhibits.view import CENTRINGS, HOW, TEXT, View, percent, shorten, visible
+from components.exhibits.view import TEXT, View, percent, shorten, visible
 from components.texts import Texts
-from components.types import Centring
 
-CURVES_CENTRED = Control[Centring]("compare_centred", HOW, "plain", "view.centring", "view.centring_info")
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
 HEIGHT = 440  # pixels
 NAME = 24  # characters of a name
@@ -28,10 +26,9 @@ DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
 Curve = tuple[str, View]  # of a backbone: its name, and an answer
 
 
-def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
+def curves(comparison: Comparison, _: State, say: Texts) -> Shown:
     """The curves of the first version; no data where there is none."""
-    centring = CURVES_CENTRED.of(state)
-    lines = curves_of(comparison, centring)
+    lines = curves_of(comparison)
     hints = [say("compare.curves_hint" if lines else "compare.curves_none")]
     hints += [] if comparison.after is None else [say("edit.curves")]
     ends = say.listed(
@@ -47,17 +44,17 @@ def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
     return Shown(
         heading=say("compare.curves_heading"),
         words=say(words, count=len(lines), ends=ends),
-        data=_data(comparison, say) if lines else None,
-        figure=curves_figure(lines, centring, say) if comparison.cells else None,
+        data=_data(lines, say) if lines else None,
+        figure=curves_figure(lines, say) if comparison.cells else None,
         above="".join(map(hint_html, hints)),
         about=about,
     )
 
 
-CURVES = Exhibit("curves", curves, plotted=True, controls=(CURVES_CENTRED,))
+CURVES = Exhibit("curves", curves, plotted=True)
 
 
-def curves_of(comparison: Comparison, centring: Centring) -> list[Curve]:
+def curves_of(comparison: Comparison) -> list[Curve]:
     """A curve for each backbone with an answer; none where [CLS] is the only token.
 
     All poolings of a backbone share their hidden states, so any of its answers will do.
@@ -66,12 +63,11 @@ def curves_of(comparison: Comparison, centring: Centring) -> list[Curve]:
     for compared in comparison.compared:
         analysis = next((analysis for _, analysis in answered(compared.cells)), None)
         if analysis is not None and len(analysis.tokens.text) > 1:
-            view = View(analysis, analysis.layers, centring)
-            found.append((comparison.names[compared.backbone.key], view))
+            found.append((comparison.names[compared.backbone.key], View(analysis, analysis.layers)))
     return found
 
 
-def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> draw.Figure:
+def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
     """Lines over the relative depth, with their names below; a dotted one where chance is."""
     frame = draw.layout(
         height=HEIGHT,
@@ -82,7 +78,7 @@ def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> dra
         xaxis=draw.axis(
             range=[-2, 102], dtick=25, ticksuffix=" %", title=draw.axis_title(say("compare.depth_axis"))
         ),
-        yaxis=draw.value_axis(say(f"compare.curves_axis_{centring}"), ticksuffix=" %", range=[-2, 102]),
+        yaxis=draw.value_axis(say("compare.curves_axis"), ticksuffix=" %", range=[-2, 102]),
         shapes=[CHANCE],
     )
     traces = [
@@ -92,15 +88,13 @@ def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> dra
     return draw.Figure(traces, frame, LEAST_WIDTH)
 
 
-def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
-    lines = {centring: curves_of(comparison, centring) for centring in CENTRINGS}
+def _data(lines: Sequence[Curve], say: Texts) -> pd.DataFrame:
     columns: dict[str, Column] = {
-        "away.backbone": [name for name, view in lines["plain"] for _ in view.areas],
-        "away.layer_number": [layer for _, view in lines["plain"] for layer in range(len(view.areas))],
-        "away.depth": np.concatenate([np.linspace(0, 100, len(view.areas)) for _, view in lines["plain"]]),
+        "away.backbone": [name for name, view in lines for _ in view.areas],
+        "away.layer_number": [layer for _, view in lines for layer in range(len(view.areas))],
+        "away.depth": np.concatenate([np.linspace(0, 100, len(view.areas)) for _, view in lines]),
+        "away.area": np.concatenate([view.areas for _, view in lines]),
     }
-    for centring, key in zip(CENTRINGS, ("", "_centred", "_standardised"), strict=True):
-        columns[f"away.area{key}"] = np.concatenate([view.areas for _, view in lines[centring]])
     return titled_frame(columns, say)
 
 

@@ -16,14 +16,14 @@ import pandas as pd
 import regex
 
 from components.exhibits.comparison import Comparison, answered
-from components.exhibits.control import Control, State, Whole
+from components.exhibits.control import State
 from components.exhibits.draw import FAINT, SEGMENT_KEYS, diverging, painted
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, hint_html, titled_frame
 from components.exhibits.similarity import departures, ordinary_scale
-from components.exhibits.view import HOW, View, number, shorten, visible, word, yes_or_no
+from components.exhibits.view import View, number, shorten, visible, word, yes_or_no
 from components.markup import render
 from components.texts import Texts
-from components.types import Analysis, Centring, Floats
+from components.types import Analysis, Floats
 
 Span = tuple[int, int]  # the first character and one past the last
 Place = tuple[int, int]  # of a word: the number of its text, and its own in there
@@ -32,11 +32,9 @@ BORDER = regex.compile(r"(?w)(?<=\S)\b(?!\s*\Z)")  # between words as Unicode cu
 JOINER = "\u200d"
 DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
 ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
-DEPTH = Control("words_depth", Whole(0, 100, 5), 100, "words.depth", "words.depth_info")  # percent
-WORDS_CENTRED = Control[Centring]("words_centred", HOW, "plain", "view.centring", "view.centring_info")
 NAME = 40  # characters of a backbone or a word in a sentence
 COLUMNS = (
-    *("backbone", "layer", "text", "number", "word", "characters"),
+    *("backbone", "text", "number", "word", "characters"),
     *("pieces", "values", "similarity", "read"),
 )
 
@@ -60,14 +58,12 @@ class Token:
 class Tokenized:
     """The texts as one backbone takes them.
 
-    ``layer`` of ``last``; ``band``: what is ordinary there, (1, 3) low, median and high. ``pooling``: under
-    which the reads were measured. ``held``: the tokens of each word
-    that has any; those before a text, between two or behind them have the place of a word -1 of what follows.
-    There are none where its tokenizer does not tell where tokens stand.
+    ``band``: what is ordinary at the last layer, (1, 3) low, median and high. ``pooling``: under which the
+    reads were measured. ``held``: the tokens of each word that has any; those before a text, between two or
+    behind them have the place of a word -1 of what follows. There are none where its tokenizer does not tell
+    where tokens stand.
     """
 
-    layer: int
-    last: int
     band: Floats
     pooling: str
     held: Mapping[Place, Sequence[Token]]
@@ -97,8 +93,8 @@ class Alignment:
         )
 
 
-def align(comparison: Comparison, depth: float, centring: Centring) -> Alignment | None:
-    """The words of the comparison so far at ``depth`` percent of the layers; None without any answer.
+def align(comparison: Comparison) -> Alignment | None:
+    """The words of the comparison so far; None without any answer.
 
     Reads are those of the own head's way to pool, else of the first that there is.
     """
@@ -117,13 +113,8 @@ def align(comparison: Comparison, depth: float, centring: Centring) -> Alignment
         finest_words(text, (span for one in tokens for span in one.span[one.segment == number].tolist()))
         for number, text in enumerate(texts)
     )
-    views = {key: View(one, nearest(depth, one.layers), centring) for key, one in found.items()}
+    views = {key: View(one, one.layers) for key, one in found.items()}
     return Alignment(texts, cut, {key: _tokenized(view, cut) for key, view in views.items()})
-
-
-def nearest(depth: float, layers: int) -> int:
-    """The layer nearest to ``depth`` percent of ``layers``; of two as near, the upper one."""
-    return int(min(max(depth, 0.0), 100.0) * layers / 100 + 0.5)
 
 
 def mean(tokens: Sequence[Token]) -> float | None:
@@ -145,8 +136,7 @@ def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
         else:
             begun = max(begun, text + 1)
             held[text, holding(cut[text], token.span)].append(token)
-    band = view.bands[view.layer, None]
-    return Tokenized(view.layer, analysis.layers, band, analysis.query.pooling, dict(held))
+    return Tokenized(view.bands[view.layer, None], analysis.query.pooling, dict(held))
 
 
 def finest_words(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
@@ -170,10 +160,9 @@ def holding(found: Sequence[Span], span: Span) -> int:
     return bisect_right(found, span[0], key=lambda word: word[0]) - 1
 
 
-def words(comparison: Comparison, state: State, say: Texts) -> Shown:
-    """A column for each word, a row for each backbone, at a depth of one's choice."""
-    centring = WORDS_CENTRED.of(state)
-    found = align(comparison, DEPTH.of(state), centring)
+def words(comparison: Comparison, _: State, say: Texts) -> Shown:
+    """A column for each word, a row for each backbone, at the last layer."""
+    found = align(comparison)
     if found is None:
         return Shown()
     rows = {comparison.names[spec.key]: found.backbones.get(spec.key) for spec in comparison.backbones}
@@ -189,7 +178,7 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
         found=found,
         titles=[say(SEGMENT_KEYS[text]) for text in range(len(found.texts))],
         listed=LISTED,
-        scale=ordinary_scale(say("ordinary.colour", cosine=say(f"heatmap.colour_{centring}")), say),
+        scale=ordinary_scale(say("ordinary.colour", cosine=say("heatmap.colour_plain")), say),
         held=held,
         apart={text for one in aligned.values() for text, word in one.held if word < 0},
         reads=any(token.read for one in aligned.values() for of in one.held.values() for token in of),
@@ -215,7 +204,6 @@ WORDS = Exhibit(
     words,
     style="aligned",
     applies=lambda comparison: bool(answered(comparison.cells)),
-    controls=(DEPTH, WORDS_CENTRED),
 )
 
 
@@ -237,7 +225,7 @@ def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> s
 def _data(found: Alignment, say: Texts) -> pd.DataFrame:
     """A row for each backbone (its key) and word, up to the last that any sees, and each special token."""
     rows = [
-        (key, one.layer, *row)
+        (key, *row)
         for key, one in found.backbones.items()
         for row in (_rows(one, found, say) if one.held else ())
     ]

@@ -19,12 +19,12 @@ from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
-from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, Whole, to_link
+from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, to_link
 from components.exhibits.exhibit import Shown, hint_html, or_why
 from components.exhibits.hidden_states import TRACE, TRACED, traced_backbone
 from components.exhibits.panels import COMPARISON, TRACING, own_of
 from components.exhibits.verdict import mistake
-from components.exhibits.view import MOST_LAYERS, light, visible
+from components.exhibits.view import light, visible
 from components.fitting import MINE, read_head
 from components.markup import render
 from components.menus import HEADS, Choices, load_compared
@@ -35,9 +35,6 @@ from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, Given
 from components.ui.question import to_query, to_text
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
-# Counted from the end in the menu: backbones differ in how many they have. A link may count from 0, too.
-LAYERS = (-1, -2, -3, -4)
-POOL_LAYER = Control("compare_pool_layer", Whole(-MOST_LAYERS, MOST_LAYERS), -1, "question.pool_layer")
 FIRST_ROWS = 5  # backbones on arrival, those of the first one's task
 FIRST_COLUMNS = ("native", "cls", "mean", "max", "lasttoken", "weightedmean")
 TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the keys of their controls
@@ -71,7 +68,7 @@ class Compare(Tab):
         self.shown, self.calls = gr.State(None), gr.State(0)
         with gr.Column(elem_id="compared"):  # nothing is hidden: gradio does not always show that again
             self.places = on_page.build_places(COMPARISON, say, self._build_trace)
-        self.looks: dict[Control[Any], Any] = {**self.places.controls, TRACED: self.trace.backbone}
+        self.looks: dict[Control[Any], Any] = {TRACED: self.trace.backbone}
         self.linked = self._linked()
         self.outputs = [one.part for one in self.linked]  # the first visit then asks for the comparison
         self.inputs: set[Any] = {self.mine, *self.outputs} - set(self.looks.values())
@@ -101,9 +98,6 @@ class Compare(Tab):
             columns = [key for key in FIRST_COLUMNS if key in dict(poolings).values()]
             label, name = say("compare.poolings"), "compare-poolings"
             self.poolings = menu(name, label, poolings, columns, scale=3, **several)
-            layers = [(layer_name(layer, say), layer) for layer in LAYERS]
-            label, size = say("question.pool_layer"), {"scale": 1, "min_width": 130}
-            self.pool_layer = menu("compare-pool-layer", label, layers, POOL_LAYER.default, **size)
             self.start = gr.Button(say("compare.button"), variant="primary", elem_id="compare-start")
 
     def _build_version(self) -> None:
@@ -114,7 +108,6 @@ class Compare(Tab):
 
         with gr.Column(elem_id="compare-version"):
             with gr.Row(elem_id="compare-edits"):
-                self.bringing = button("bring", "compare.bring")
                 on_page.plain_html(Markup("<p>{}</p>").format(say("edit.lead")))
                 labels = {"copy": "edit.copy", "drop": "edit.drop", "swap": "edit.swap"}
                 self.edits = {name: button(name, label) for name, label in labels.items()}
@@ -144,7 +137,6 @@ class Compare(Tab):
             Control("backbones", SomeOf(here), tuple(self.backbones.value)): self.backbones,
             Control("poolings", SomeOf(lambda: poolings), tuple(self.poolings.value)): self.poolings,
             Control("compare_head", OneOf(lambda: HEADS), self.head.value): self.head,
-            **{POOL_LAYER: self.pool_layer, **self.places.controls},
             replace(TRACED, kind=OneOf(lambda: ["", *here()])): self.trace.backbone,
         }
         return [Linked(control, part) for control, part in asked.items()]
@@ -165,11 +157,6 @@ class Compare(Tab):
             needs, way = (sent | self.inputs, how) if dear else (sent, PRIVATE)
             on([button.click], partial(self.edit, name), needs, changed, way)
         on([self.clear.click], self.single, view, self.changed, AT_ONCE)
-        self.places.connect(self.shown)
-        parts: dict[str, Any] = {one.control.key: one.part for one in around.linked()}
-        own = parts["text"], parts["pair"]
-        changed = [self.text, self.pair, *changed]
-        on([self.bringing.click], partial(self.bring, *own), {*own, self.calls}, changed, PRIVATE)
 
     def answer_to(self, state: State) -> Comparison:
         """Give the whole comparison that ``state`` asks; PoolscopeError if it cannot be made."""
@@ -182,14 +169,11 @@ class Compare(Tab):
         return whole if whole.after is None else replace(whole, trace=trace)
 
     def facts(self, answer: Comparison, state: State) -> dict[str, str]:
-        """Name the texts, and the layer that is pooled if it is not the last: all else stands in the grid."""
+        """Name the texts: all else stands in the grid."""
         del answer
         titles = ("question.text", "question.pair", "edit.text", "edit.pair")
         texts = {self.say(title): str(state[key]) for title, key in zip(titles, TEXTS, strict=True)}
-        found = {title: text for title, text in texts.items() if text.strip()}
-        if (layer := POOL_LAYER.of(state)) != POOL_LAYER.default:
-            found[self.say(POOL_LAYER.label)] = layer_name(layer, self.say)
-        return found
+        return {title: text for title, text in texts.items() if text.strip()}
 
     def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
         """Set what a link sets."""
@@ -247,11 +231,6 @@ class Compare(Tab):
             return self.unedited
         question = {**shown.question, "version_text": "", "version_pair": ""}
         return {**self.unedited, **self._show(replace(shown, after=None, question=question), given)}
-
-    def bring(self, text: Any, pair: Any, given: Given) -> Updates:
-        """Take the texts of other boxes, as the only version."""
-        texts = {self.text: to_text(given[text]), self.pair: to_text(given[pair])}
-        return {**texts, **self.unedited, self.calls: given[self.calls] + 1}
 
     def edit(self, name: str, given: Given) -> Updates:
         """Fill the second version with what a button makes of the first, or say why it makes nothing of it.
@@ -388,8 +367,7 @@ def _all_texts(comparison: Comparison) -> str:
 def query_of(state: State, texts: Pair, backbone: str, pooling: str) -> Query:
     """Make the query for one cell of one version, as ``state`` asks it."""
     sent = {"text": texts[0], "pair": texts[1], "backbone": backbone, "pooling": pooling}
-    query = to_query({**sent, "head": state["compare_head"], MINE: state.get(MINE)})
-    return replace(query, pool_layer=POOL_LAYER.of(state))
+    return to_query({**sent, "head": state["compare_head"], MINE: state.get(MINE)})
 
 
 def edited(name: str, first: str, second: str) -> list[tuple[str, Pair]]:
@@ -473,13 +451,6 @@ def _stays(word: str, listed: Mapping[str, Any]) -> str | None:
 
 def _cased(text: str, like: str) -> str:
     return text[:1].upper() + text[1:] if like[:1].isupper() else text
-
-
-def layer_name(layer: int, say: Texts) -> str:
-    """Name the layer that is pooled, as the menu does; one that counts from 0 by its number."""
-    if layer >= 0:
-        return str(layer)
-    return say("question.pool_last") if layer == -1 else say("compare.pool_below", count=-1 - layer)
 
 
 def first_rows(analyst: Analyst) -> list[BackboneSpec]:

@@ -159,17 +159,6 @@ class Places:
             updates |= place.show(place.exhibit.shown(subject, state, self.say), self.say)
         return updates
 
-    def connect(self, stored: gr.State) -> None:
-        """Draw the ``stored`` subject anew when a control in the card of an exhibit is moved."""
-        for place in self.places:
-            own = {one: self.controls[one] for one in place.exhibit.controls if one in self.controls}
-            if own:
-                moved, look = [part.input for part in own.values()], partial(self._look, place, stored, own)
-                on(moved, look, {stored, *own.values()}, place.parts, LAST_AT_ONCE)
-
-    def _look(self, place: Place, stored: gr.State, own: Mapping[Any, Widget], given: Given) -> Updates:
-        return NOTHING if given[stored] is None else self.show(given[stored], state_of(own, given), [place])
-
 
 def build_places(
     panel: Panel[Any, Any],
@@ -252,8 +241,8 @@ def build_control(control: Control[Any], say: Texts) -> Widget:
     name, label = control.key.replace("_", "-"), say(control.label)
     more: dict[str, Any] = {"label": label, "info": say(control.info) if control.info else None}
     match control.kind:
-        case Whole(least, most, step):
-            return gr.Slider(least, most, control.default, step=step, buttons=[], elem_id=name, **more)
+        case Whole(least, most):
+            return gr.Slider(least, most, control.default, step=1, buttons=[], elem_id=name, **more)
         case Switch():
             return gr.Checkbox(control.default, elem_id=name, **more)
         case Choice(options, labels):

@@ -54,8 +54,7 @@ def test_the_pieces_of_a_word_show_by_mouse_and_by_keyboard_on_a_phone(visitor: 
     assert 0 <= details.evaluate(LEFT) < details.evaluate(RIGHT) <= width
     page.locator("#words h2").hover()
     expect(details).to_have_count(0)
-    page.locator("#words-centred input").last.focus()
-    page.keyboard.press("Tab")
+    words.first.locator("input").focus()
     expect(details.locator("strong")).to_have_text("The")
     for _ in range(5):
         page.keyboard.press("ArrowRight")

@@ -58,7 +58,6 @@ def compares_two_versions(visitor: Visitor, page: Page) -> None:
     page.locator("#compare-edit-drop").click()
     expect(page.locator("#compare-grid td.edit")).not_to_have_count(0, timeout=PATIENCE)
     at_rest(visitor)  # every combination has come
-    page.locator("#compare-centred input:not(:checked)").first.click()
 
 
 def reads_the_evidence(visitor: Visitor, page: Page) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from components.exhibits.comparison import Comparison
 from components.exhibits.curves import CURVES, curves_figure, curves_of
 from components.exhibits.exhibit import Shown
-from components.exhibits.view import CENTRINGS, View, percent
+from components.exhibits.view import View, percent
 from tests.exhibits import answers
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.showing import SAY, analysis, checked, rows
@@ -16,33 +16,31 @@ from tests.exhibits.showing import SAY, analysis, checked, rows
 compared = partial(answers.compared, poolings=("mean", "native"))
 
 
-def shown(given: Comparison, centring: str = "plain") -> Shown:
-    return CURVES.show(given, {"compare_centred": centring}, SAY)
+def shown(given: Comparison) -> Shown:
+    return CURVES.show(given, {}, SAY)
 
 
-def test_a_point_is_the_area_and_the_file_has_it_for_each_centring() -> None:
+def test_a_point_is_the_area_and_stands_in_the_file() -> None:
     keys = ("first", "last", "pair")
     given, expected = compared(keys, "not good at all"), []
     for key in keys:
         one = analysis(key, "not good at all", pooling="mean")
-        depths, areas = np.linspace(0, 100, one.layers + 1), map(one.area.of, CENTRINGS)
-        expected += [(depth, *values) for depth, *values in zip(depths, *areas, strict=True)]
+        expected += list(zip(np.linspace(0, 100, one.layers + 1), one.area.plain, strict=True))
     _, *found = rows(shown(given))
     assert [row[0] for row in found[:3]] == [given.names["first"]] * 3
     assert [row[1] for row in found[-7:]] == [*"0123456"]
     np.testing.assert_allclose([list(map(float, row[2:])) for row in found], expected, rtol=1e-4, atol=1e-6)
-    for place, centring in enumerate(CENTRINGS):
-        drawn = checked(shown(given, centring).figure)
-        values = [value for line in drawn.data for value in line.y]
-        np.testing.assert_allclose(values, [100 * row[place + 1] for row in expected], atol=1e-2)
-        last = drawn.data[0]
-        said = f"{last.name}<br>layer 2 of 2<br>more like [CLS]: {percent(expected[2][place + 1])}"
-        assert (last.x[0], last.x[-1], last.customdata[-1]) == (0, 100, said)
-        assert [line.name for line in drawn.data] == [given.names[key] for key in keys]
+    drawn = checked(shown(given).figure)
+    values = [value for line in drawn.data for value in line.y]
+    np.testing.assert_allclose(values, [100 * area for _, area in expected], atol=1e-2)
+    last = drawn.data[0]
+    said = f"{last.name}<br>layer 2 of 2<br>more like [CLS]: {percent(expected[2][1])}"
+    assert (last.x[0], last.x[-1], last.customdata[-1]) == (0, 100, said)
+    assert [line.name for line in drawn.data] == [given.names[key] for key in keys]
 
 
 def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> None:
-    ((name, _),) = curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]), "plain")
+    ((name, _),) = curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]))
     assert name == "B1"
     alone, before = shown(compared(["last"], "good")), shown(Comparison((), ()))
     assert alone.words == before.words == SAY("compare.curves_none")
@@ -51,7 +49,7 @@ def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> 
 
 def test_lines_that_share_a_colour_have_other_dashes() -> None:
     lines = [(f"b{place}", View(analysis(), 0)) for place in range(12)]
-    drawn = checked(curves_figure(lines, "plain", SAY)).data
+    drawn = checked(curves_figure(lines, SAY)).data
     assert [line.name for line in drawn] == [name for name, _ in lines]
     assert len({(line.line.color, line.marker.symbol, line.line.dash) for line in drawn}) == 12
 

@@ -14,7 +14,7 @@ from transformers import AutoTokenizer
 from components.analyses.analyze import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.exhibits.exhibit import Shown, to_csv
-from components.exhibits.view import CENTRINGS, number
+from components.exhibits.view import number
 from components.exhibits.words import WORDS, Alignment, Place, align, finest_words, holding, mean
 from components.model.encoding import encode
 from components.types import Analysis, BackboneSpec, Query, Reads
@@ -97,8 +97,8 @@ def of_all(text: str, text_pair: str = "") -> list[Analysis]:
     return [analysis(family, text, text_pair) for family in FAMILIES]
 
 
-def aligned(*answers: Analysis, depth: float = 100, centring: Any = "plain") -> Alignment:
-    found = align(comparison(*answers), depth, centring)
+def aligned(*answers: Analysis) -> Alignment:
+    found = align(comparison(*answers))
     assert found
     return found
 
@@ -129,16 +129,12 @@ def test_every_character_and_every_token_belongs_to_one_word(name: str) -> None:
         assert [place for place, token in enumerate(placed) if token.reference] == [one.tokens.cls]
 
 
-def test_a_word_is_the_mean_of_its_pieces_at_the_nearest_layer() -> None:
+def test_a_word_is_the_mean_of_its_pieces_at_the_last_layer() -> None:
     one = analysis("bert", "café delightful")
     first = [place for place, (start, end) in enumerate(one.tokens.span.tolist()) if 0 <= start < end <= 4]
     assert len(first) > 1
-    for depth, layer in ((0, 0), (12, 0), (13, 1), (50, 2), (100, 4)):
-        for centring in CENTRINGS:
-            line = aligned(one, depth=depth, centring=centring).backbones["bert"]
-            assert (line.layer, line.last) == (layer, LAYERS)
-            values = one.cosines(centring)[layer]
-            assert mean(line.held[0, 0]) == pytest.approx(sum(map(float, values[first])) / len(first))
+    line, values = aligned(one).backbones["bert"], one.similarity[-1]
+    assert mean(line.held[0, 0]) == pytest.approx(sum(map(float, values[first])) / len(first))
 
 
 def test_reads_are_those_of_native_where_there_is_an_answer() -> None:
@@ -150,7 +146,7 @@ def test_reads_are_those_of_native_where_there_is_an_answer() -> None:
     )
     refused = Cell(native.query, None, "no")
     for cells, pooling in (((of_mean, native), "native"), ((refused, of_mean), "mean"), ((refused,), "")):
-        found = align(replace(whole, compared=(Compared(whole.backbones[0], cells),)), 100, "plain")
+        found = align(replace(whole, compared=(Compared(whole.backbones[0], cells),)))
         assert (found.backbones["bert"].pooling if found else "") == pooling
 
 
@@ -161,15 +157,14 @@ def columns(html: str) -> list[list[tuple[str, str]]]:
     return [[(one.partition('"')[0], plain(f'<span class="{one}')) for one in column] for column in cells]
 
 
-def shown(*answers: Analysis, **state: Any) -> Shown:
+def shown(*answers: Analysis) -> Shown:
     """What the card shows of these answers."""
-    return WORDS.shown(comparison(*answers), state, SAY)
+    return WORDS.shown(comparison(*answers), {}, SAY)
 
 
 def test_a_column_holds_a_word_and_what_each_backbone_makes_of_it() -> None:
     made = of_all("Ein Café, 你好 don't", "not so bad")
-    found = aligned(*made, depth=50, centring="centred")
-    html = shown(*made, words_depth=50, words_centred="centred").html
+    found, html = aligned(*made), shown(*made).html
     read = [[text for _, text in column] for column in columns(html)]
     assert [column[0] for column in read] == [word for words in found.surfaces for word in words]
     places = [(text, word) for text, cut in enumerate(found.words) for word in range(len(cut))]
@@ -177,8 +172,7 @@ def test_a_column_holds_a_word_and_what_each_backbone_makes_of_it() -> None:
         for line, cell in zip(found.backbones.values(), cells, strict=True):
             value = mean(line.held.get(place, ()))
             assert (SAY("words.unseen") if value is None else number(value)) in cell
-    assert html.count("layer 2 of 4") == len(FAMILIES)
-    assert "centred cosine similarity" in html
+    assert "cosine similarity" in html
     assert "first text" in html
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import partial
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -185,13 +184,6 @@ class ComparePage(Visited):
 
     def place(self, name: str) -> Place:
         return place_of([self.tab.places], name)
-
-    def look(self, name: str) -> Updates:
-        """What the page does when a control in the card of an exhibit has been moved."""
-        place = self.place(name)
-        (event,) = (one for one in self.events if isinstance(one.fn, partial) and place in one.fn.args)
-        (updates,) = self._told(event)
-        return updates
 
     def steps(self) -> Iterator[dict[Any, Any]]:
         for updates in self.tab.stream(self.values):

@@ -10,14 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from components.exhibits.curves import CURVES
 from components.exhibits.panels import COMPARISON, Answered
 from components.exhibits.report import Made, report
 from components.exhibits.view import CENTRINGS, View, number
 from components.types import Query
 from components.ui.tab import Tab
 from tests.exhibits.compared import answer, comparison
-from tests.exhibits.showing import Document, anatomy, checked
+from tests.exhibits.showing import Document, anatomy
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import SAY, ComparePage, Page
 
@@ -109,15 +108,9 @@ def test_a_comparison_of_two_versions_tells_both_as_they_were_looked_at() -> Non
     page = ComparePage(FakeAnalyst())
     asked = {"backbones": ("first",), "poolings": ("native", "mean")}
     texts = {"compare_text": "this is not good", "version_text": "this is good"}
-    looks = {"words_depth": 50, "words_centred": "centred", "compare_centred": "centred"}
-    state = {**page.arrival, **asked, **texts, **looks}
+    state = {**page.arrival, **asked, **texts}
     given = page.tab.answer_to(state)
     found = Document(reported(page.tab, given, state))
-    keys = ("heatmap.colour_centred", "trace.hint")
-    layer = SAY("words.layer", layer=1, last=2)
-    assert [one for one in (*texts.values(), *map(SAY, keys), layer) if one not in found.text] == []
+    keys = ("heatmap.colour_plain", "trace.hint")
+    assert [one for one in (*texts.values(), *map(SAY, keys)) if one not in found.text] == []
     assert list(found.figures) == ["curves", "trace"]
-    plain, centred = (
-        checked(CURVES.show(given, {"compare_centred": one}, SAY).figure) for one in ("plain", "centred")
-    )
-    assert found.figures["curves"]["data"][0]["y"] == list(centred.data[0].y) != list(plain.data[0].y)
