@@ -274,7 +274,6 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
         comparison=comparison,
         turned=compared.most_frequent((one.predicted, one) for one in told if one.flips and not one.swapped),
         swapped=compared.label_groups(one for one in told if one.swapped),
-        values=_values(comparison, say),
         largest=_largest(comparison, say),
         labels_text=partial(labels_text, say=say),
         names=partial(key_names, say=say),
@@ -283,20 +282,6 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
 
 
 AGREEMENT = Exhibit("agreement", agreement, element="compare-agreement", frame="bare", applies=COME)
-
-
-def _values(comparison: Comparison, say: Texts) -> str:
-    """The least and the greatest value of trained regressions, not escaped; no swap is one."""
-    values = [
-        (float(one.answers[0].probabilities[0]), key_name(one.key, comparison, say))
-        for one in comparison.distinct
-        if one.answers[0].problem_type == "regression" and not one.random and not one.swapped
-    ]
-    if not values:
-        return ""
-    (low, lowest), (high, highest) = min(values), max(values)
-    ends = {"low": number(low), "lowest": lowest, "high": number(high), "highest": highest}
-    return say("compare.values" if len(values) > 1 else "compare.value", count=len(values), **ends)
 
 
 def _largest(comparison: Comparison, say: Texts) -> str:

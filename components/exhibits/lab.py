@@ -36,11 +36,6 @@ BESIDE = 58  # pixels of the column of values at the right
 BELOW = 52  # pixels of the axis
 LINES = {"words": ("dash", "╌╌╌"), "majority": ("dashdot", "╌·╌"), "shuffled": ("dot", "····")}
 SCALE = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "50 %", "100 %"]}  # of accuracy
-# Of the confusion.
-SHADES = ((0.0, "#f1f4f6"), (0.5, "#7fb4d2"), (1.0, "#0a4d75"))  # of the share of a row
-LABEL = 14  # characters of a label beside an axis
-CELL, LEAST = 30, 34  # pixels
-NARROWEST = 262  # pixels of the columns and of the names beside them, on a phone
 # Of the misses.
 SHOWN = 100  # rows of the table on the page; the file has all
 LONGEST = 200  # characters of a text on the page
@@ -237,48 +232,13 @@ def confusion(found: Found, _: State, say: Texts) -> Shown:
     ]
     given, predicted = zip(*product(names, repeat=2), strict=True)  # (K * K,) each
     columns = {"lab.given": given, "lab.predicted": predicted, "lab.count": cells.ravel().tolist()}
+    shares = (cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)).tolist()  # (K, K) of each row
     return Shown(
         heading=heading,
         words=say("list.semicolon").join(told),
         data=titled_frame(columns, say),
-        figure=_confusion_figure(found, say),
-        about=found.name(found.best, say),
+        html=render("confusion", say, names=names, cells=cells.tolist(), shares=shares),
     )
-
-
-def _confusion_figure(found: Found, say: Texts) -> draw.Figure:
-    cells = found.fit.confusion
-    shares = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)  # (K, K) of each row
-    names = [shorten(visible(name), LABEL) for name in found.fit.classes]
-    ticks, room = list(map(escape, names)), draw.name_width(names)
-    hover = [
-        [
-            say.html("lab.cell", given=given, predicted=other, count=int(count), share=percent(share))
-            for other, count, share in zip(names, row, of, strict=True)
-        ]
-        for given, row, of in zip(names, cells, shares, strict=True)
-    ]
-    heat = draw.Trace(
-        type="heatmap",
-        z=shares.round(4).tolist(),
-        colorscale=list(map(list, SHADES)),
-        **{"zmin": 0, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False},
-        text=cells.tolist(),
-        texttemplate="%{text}",  # in black or white, whichever is read better
-        customdata=hover,
-        hovertemplate="%{customdata}<extra></extra>",
-    )
-    turned = len(names) * room > NARROWEST - room
-    frame = draw.layout(
-        height=len(names) * CELL + 70 + (room if turned else 24),
-        margin={"l": room + 26, "r": 12, "t": 8, "b": 50 + (room if turned else 12)},
-        xaxis=draw.axis(
-            title=draw.axis_title(say("lab.predicted")),
-            **{"tickvals": list(range(len(names))), "ticktext": ticks, "tickangle": -90 if turned else 0},
-        ),
-        yaxis=draw.row_axis(ticks, title=draw.axis_title(say("lab.given"))),
-    )
-    return draw.Figure([heat], frame, len(names) * LEAST + 180 if len(names) > 6 else 0)
 
 
 def misses(found: Found, _: State, say: Texts) -> Shown:
@@ -329,7 +289,7 @@ def _query(found: Found, miss: Miss) -> Query:
 
 RANKING = Exhibit("lab-ranking", ranking, plotted=True, where=UNLINKED)
 CURVE = Exhibit("lab-curve", curve, plotted=True, where=UNLINKED)
-CONFUSION = Exhibit("lab-confusion", confusion, plotted=True, where=UNLINKED)
+CONFUSION = Exhibit("lab-confusion", confusion, style="numbers", where=UNLINKED)
 NUMBERS = Exhibit(
     "lab-numbers", numbers, style="numbers", frame="folded", title="table.heading", where=UNLINKED
 )

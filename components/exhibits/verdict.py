@@ -136,7 +136,6 @@ BESIDE = "beside"  # under this key of the state, HTML of what the page says bes
 TOLD = ("no_end", "no_chat", "skips", "skips_end")  # warnings that are of the verdict itself
 NAMED = 4  # tokens that the sentence names; more are only counted
 WHOLE_ROW, CUT_ROW = 24, 18  # tokens; a row of more is cut to its ends and what is read, the others counted
-WINNERS = 3  # tokens whose dimensions are counted by name
 
 
 def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
@@ -150,7 +149,6 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         *(visible(one.said(say)) for one in told),
         largest_share(reads, lambda index: quoted(view, index, say), say),
         say("reads.flat", count=flat) if flat else "",
-        _won_dimensions(view, say),
     )
     html = render(
         "verdict",
@@ -217,19 +215,6 @@ def _row(view: View, say: Texts) -> Iterator[tuple[str, str]]:
         kind = ("first", "second", "")[segments[index]] if view.is_pair else ""
         yield shorten(word(view.labels[index])), "read" if reads[index] else kind
         last = index
-
-
-def _won_dimensions(view: View, say: Texts) -> str:
-    """Name the tokens that the largest values are of, under a maximum over several; else ""."""
-    wins = view.analysis.reads.wins
-    if wins is None or len(wins) < 2:
-        return ""
-    order = [int(index) for index in np.argsort(-wins, kind="stable") if wins[index]]
-    named, rest = order[:WINNERS], order[WINNERS:]
-    parts = [say("reads.wins", token=quoted(view, index, say), count=int(wins[index])) for index in named]
-    if rest:
-        parts.append(say("reads.wins_rest", count=int(wins[rest].sum())))
-    return say("reads.maximum", total=int(wins.sum()), tokens=say.listed(parts))
 
 
 def quoted(view: View, index: int, say: Texts) -> str:

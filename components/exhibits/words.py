@@ -12,15 +12,14 @@ from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-import pandas as pd
 import regex
 
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import State
 from components.exhibits.draw import FAINT, SEGMENT_KEYS, diverging, painted
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, hint_html, titled_frame
+from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.similarity import departures, ordinary_scale
-from components.exhibits.view import View, number, shorten, visible, word, yes_or_no
+from components.exhibits.view import View, number, shorten, visible, word
 from components.markup import render
 from components.texts import Texts
 from components.types import Analysis, Floats
@@ -33,10 +32,6 @@ JOINER = "\u200d"
 DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
 ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
 NAME = 40  # characters of a backbone or a word in a sentence
-COLUMNS = (
-    *("backbone", "text", "number", "word", "characters"),
-    *("pieces", "values", "similarity", "read"),
-)
 
 
 @dataclass(frozen=True)
@@ -167,7 +162,6 @@ def words(comparison: Comparison, _: State, say: Texts) -> Shown:
         return Shown()
     rows = {comparison.names[spec.key]: found.backbones.get(spec.key) for spec in comparison.backbones}
     aligned = {name: one for name, one in rows.items() if one and one.held}
-    data = _data(found, say) if aligned else None
     places = [(text, word) for text, cut in enumerate(found.words) for word in range(len(cut))]
     held = [one.held.get(place, ()) for one in aligned.values() for place in places]
     html = render(
@@ -183,7 +177,6 @@ def words(comparison: Comparison, _: State, say: Texts) -> Shown:
         apart={text for one in aligned.values() for text, word in one.held if word < 0},
         reads=any(token.read for one in aligned.values() for of in one.held.values() for token in of),
         shared=any(count > 1 for tokens in held for _, count in labels(tokens)),
-        link="" if data is None else csv_link(data, "poolscope-words.csv", say("table.download")),
         unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.held),
         **{"cut": _cut, "mean": mean, "number": number, "beside": beside},
         **{"shorten": shorten, "spelled": _spelled, "visible": visible},
@@ -193,7 +186,6 @@ def words(comparison: Comparison, _: State, say: Texts) -> Shown:
     return Shown(
         heading=say("words.heading"),
         words=say("words.description", best=say.listed(best)) if best else say("words.nothing"),
-        data=data,
         html=html,
         above=hint_html(say("words.hint")),
     )
@@ -220,37 +212,6 @@ def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> s
     text, word = max(values, key=values.__getitem__)
     surface = shorten(visible(found.surfaces[text][word]), NAME)
     return say("words.best", backbone=name, word=surface, value=number(values[text, word]))
-
-
-def _data(found: Alignment, say: Texts) -> pd.DataFrame:
-    """A row for each backbone (its key) and word, up to the last that any sees, and each special token."""
-    rows = [
-        (key, *row)
-        for key, one in found.backbones.items()
-        for row in (_rows(one, found, say) if one.held else ())
-    ]
-    columns = zip(COLUMNS, zip(*rows, strict=True), strict=True)
-    return titled_frame({f"words.column_{name}": values for name, values in columns}, say)
-
-
-def _rows(tokenized: Tokenized, found: Alignment, say: Texts) -> Iterator[tuple[object, ...]]:
-    for text in range(len(found.texts) + 1):
-        for token in tokenized.held.get((text, -1), ()):
-            yield ("", None, "", "", *_numbers([token], say))
-        name = say(SEGMENT_KEYS[text]) if len(found.texts) > 1 else say("segment.only")
-        for place in range(found.seen[text] if text < len(found.texts) else 0):
-            (start, end), surface = found.words[text][place], visible(found.surfaces[text][place])
-            tokens = tokenized.held.get((text, place), ())
-            yield (name, place + 1, surface, f"{start}–{end}", *_numbers(tokens, say))
-
-
-def _numbers(tokens: Sequence[Token], say: Texts) -> tuple[str, str, float | None, str]:
-    return (
-        " + ".join(token.label for token in tokens),
-        " + ".join(f"{token.similarity:.7g}" for token in tokens),
-        mean(tokens),
-        yes_or_no(any(token.read for token in tokens), say) if tokens else "",
-    )
 
 
 def _spelled(surface: str) -> str:

@@ -136,6 +136,6 @@ def test_a_comparison_and_a_hostile_fit_open_too(engine: Engine, offline: Callab
     can_be_read(page)
     tricks = report([LAB], found()[2], {}, lambda _: {"Table": TRICKS[0]}, Made(WHEN), SAY)
     page = offline("".join(tricks), WIDTH)
-    sees_all(page, ("lab-ranking", "lab-curve", "lab-confusion"))
+    sees_all(page, ("lab-ranking", "lab-curve"))
     expect(page.locator(".numbers tbody tr").first).to_be_visible()
     can_be_read(page)

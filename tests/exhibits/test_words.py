@@ -13,12 +13,12 @@ from transformers import AutoTokenizer
 
 from components.analyses.analyze import Cell, Compared
 from components.exhibits.comparison import Comparison
-from components.exhibits.exhibit import Shown, to_csv
+from components.exhibits.exhibit import Shown
 from components.exhibits.view import number
 from components.exhibits.words import WORDS, Alignment, Place, align, finest_words, holding, mean
 from components.model.encoding import encode
 from components.types import Analysis, BackboneSpec, Query, Reads
-from tests.exhibits.showing import CASES, SAY, plain, records, saved
+from tests.exhibits.showing import CASES, SAY, plain
 from tests.plain import SPECS
 from tests.ui.fake import FakeAnalyst, fake_bands
 
@@ -231,24 +231,3 @@ def test_a_tokenizer_that_does_not_tell_is_named() -> None:
     assert {column[2] for column in columns(html)} == {("cell", "")}
     assert "distilbert." in only.html
     assert "fieldset" not in only.html
-    assert only.data is None
-
-
-def test_the_file_holds_every_word_and_token() -> None:
-    made = of_all("=not bad, 你好", "don't")
-    given, found = shown(*made), aligned(*made)
-    rows = records(given)
-    assert saved(given.html) == to_csv(given.data)
-    places = [(text, word) for text, cut in enumerate(found.words) for word in range(len(cut))]
-    for one, (key, line) in zip(made, found.backbones.items(), strict=True):
-        own = [row for row in rows if row["backbone"] == key]
-        values = " + ".join(row["similarity of each piece"] for row in own if row["pieces"]).split(" + ")
-        expected = one.similarity[-1].tolist()
-        assert [float(value.removeprefix("'")) for value in values] == pytest.approx(expected, abs=1e-6)
-        for row, place in zip((row for row in own if row["number"]), places, strict=True):
-            tokens = line.held.get(place, ())
-            value = mean(tokens)
-            assert row["mean similarity"] == ("" if value is None else f"{value:.7g}")
-            assert row["read"] == ("yes" if any(t.read for t in tokens) else "no" if tokens else "")
-    assert {row["text"] for row in rows} == {"first text", "second text", ""}
-    assert (rows[1]["word"], rows[1]["characters"]) == ("'=", "0–1")

@@ -202,7 +202,7 @@ def test_it_holds_every_exhibit_and_what_was_fitted(fits: Found, tag: str) -> No
         if shown.figure is not None:
             drawn = checked(shown.figure).to_plotly_json()["data"]
             assert len(report.figures[exhibit.name]["data"]) == len(drawn)  # type: ignore[arg-type]  # JSON
-    assert set(report.figures) == {"lab-ranking", "lab-curve", "lab-confusion"}
+    assert set(report.figures) == {"lab-ranking", "lab-curve"}
     for said in ("reviews.csv", "review", *(visible(note.said(say)) for note in NOTES)):
         assert said in report.text
     assert say("lab.column_of_pair") not in report.text

@@ -39,9 +39,9 @@ def named(say: Texts, *positions: int) -> str:
     )
 
 
-def sharing(*share: float, wins: list[int] | None = None) -> Told:
+def sharing(*share: float) -> Told:
     """An answer to "[CLS] not good [SEP]" whose first tokens are read, with these shares."""
-    return verdict(showing.sharing(analysis(), share, range(len(share)), wins))
+    return verdict(showing.sharing(analysis(), share, range(len(share))))
 
 
 def because(key: str, **values: object) -> Row:
@@ -183,15 +183,4 @@ ROWS = {
     "reads.largest_several": Row(sharing(0.4, 0.4, 0.2), {"count": 2, "share": "40 %"}, "reads.largest"),
     "reads.equal": Row(sharing(0.25, 0.25, 0.25, 0.25), {"share": "25 %"}, sharing(1.0)),
     "reads.flat": Row(sharing(1.0, 0.0, 0.0), {"count": 2}, "reads.largest"),
-    "reads.maximum": Row(
-        sharing(0.5, 0.5, wins=[5, 3, 0, 0]),
-        lambda say: {
-            "total": 8,
-            "tokens": say.listed(
-                say("reads.wins", token=name, count=count)
-                for name, count in (("[CLS]", 5), (say("similarity.stand_in", token="not"), 3))
-            ),
-        },
-        sharing(0.5, 0.5),
-    ),
 }

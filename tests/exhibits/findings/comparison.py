@@ -43,14 +43,6 @@ ROWS = {
         lambda say: {"total": 2, "others": say.listed(vote(say, one) for one in ("positive", "negative"))},
         "compare.majority",
     ),
-    "compare.values": Row(
-        said([LOW, HIGH]),
-        lambda say: {
-            **{"count": 2, "low": "−0.50", "high": "2.25"},
-            **{"lowest": name(say, "p0"), "highest": name(say, "p1")},
-        },
-        said([LOW]),
-    ),
     "compare.swaps": Row(
         said([NO, swap(YES)]), lambda say: {"count": 1, "votes": vote(say, "positive")}, said([NO, YES])
     ),
