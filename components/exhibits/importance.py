@@ -1,4 +1,4 @@
-"""Answers to "which token matters": as bars, held against erasure, in words, and attention by layer."""
+"""Answers to "which token matters": as bars, held against erasure, and in words."""
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from components.analyses.importance import Importance, spearman
 from components.exhibits import draw, exhibit, view as naming
-from components.exhibits.control import Choice, Control, State, Whole
+from components.exhibits.control import Choice, Control, State
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, line_html, strong_html
 from components.exhibits.similarity import segment_keys
 from components.exhibits.view import View, number, percent, reference_name, shorten, visible, word
@@ -28,8 +28,7 @@ WHEN = Choice(  # older links say whether
     (("1", "on"), ("0", "off")),
 )
 INTEGRATED = Control("integrated", WHEN, "quick", "matters.integrated")
-ATTENTION_HEAD = Control("attention_head", Whole(0, 1000), 0, "matters.head")  # 0: the mean over heads
-LOOKS = naming.LABEL, INTEGRATED, ATTENTION_HEAD
+LOOKS = naming.LABEL, INTEGRATED
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,50 +343,5 @@ def _erased(given: Importance, erasure: Method, token: Callable[[int], Markup], 
     )
 
 
-SCALE = [[2 * (float(str(stop)) - 0.5), colour] for stop, colour in draw.DIVERGING if float(str(stop)) >= 0.5]
-
-
-def attentions(given: Importance, state: State, say: Texts) -> Shown:
-    """Show how much attention of [CLS] goes to each token, by the head that is chosen or their mean."""
-    view = View(given.analysis, given.analysis.layers)
-    labels, name = view.labels, shorten(reference_name(view, say), 40)
-    if given.attention is None:
-        none = say("attention.none", reference=name)
-        return Shown(heading=say("attention.heading_none"), words=none, above=hint_html(none))
-    head, count = head_of(given, state), given.attention.shape[1]
-    weights = given.attention[:, head - 1] if head else given.attention.mean(axis=1)  # (L, T)
-    mean = "attention.mean" if count > 1 else "attention.only"
-    which = say("attention.head", head=head) if head else say(mean, count=count)
-    most = [(labels[int(row.argmax())], percent(float(row.max()))) for row in weights]
-    (last, share), tied = most[-1], int((weights[-1].max() - weights[-1] <= SAME).sum())
-    heading = "attention.heading" if tied == 1 else "attention.heading_several"
-    told = (
-        say("attention.most", layer=layer, token=token, share=part)
-        for layer, (token, part) in enumerate(most, start=1)
-    )
-    highest, colour = float(weights.max()), say("attention.colour", reference=name)
-    hover = say("attention.hover", token="%{x}", layer="%{y}", value="%{z:.1%}")
-    layers = {say("away.layer", layer=layer): row for layer, row in enumerate(weights, start=1)}
-    scale = exhibit.scale_html(colour, SCALE, (percent(0), percent(highest)))
-    return Shown(
-        heading=say(heading, reference=name, token=shorten(word(last), 24), share=share, count=tied),
-        words=say.together((which, say("attention.description", most=say.listed(told)))),
-        data=exhibit.titled_frame({"table.index": range(len(labels)), "table.token": labels}, say, layers),
-        figure=draw.heat_map(view, weights, hover, say, colorscale=SCALE, zmin=0, zmax=highest),
-        above=hint_html(which) + scale,
-        about=naming.asked_line(given.analysis, say),
-        scale=colour,
-    )
-
-
-def head_of(given: Importance, state: State) -> int:
-    """The head that is looked at, counted from 1; 0 for the mean, and where there is no such head."""
-    head = ATTENTION_HEAD.of(state)
-    return head if given.attention is not None and head <= given.attention.shape[1] else 0
-
-
 BARS: Exhibit[Any] = Exhibit("matters", importances, plotted=True, applies=_is_there)
 IMPORTANT = Exhibit("importance", sentence, element="importance-lead", frame="bare")
-ATTENTION: Exhibit[Any] = Exhibit(
-    "attention", attentions, plotted=True, applies=_is_there, controls=(ATTENTION_HEAD,)
-)

@@ -24,7 +24,7 @@ from components.exhibits.exhibit import Panel, asked, or_why
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, WEIGHTS
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced, traced
-from components.exhibits.importance import ATTENTION, BARS, IMPORTANT, LOOKS, integrates
+from components.exhibits.importance import BARS, IMPORTANT, LOOKS, integrates
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO
 from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, RANKING, Found
 from components.exhibits.origin import WHENCE
@@ -128,7 +128,7 @@ IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
     "view.importance",
     attrgetter("importance"),
     summary=IMPORTANT,
-    rows=((BARS,), (ATTENTION,)),
+    rows=((BARS,),),
     controls=LOOKS,
 )
 

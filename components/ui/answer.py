@@ -24,7 +24,7 @@ from components.exhibits import panels
 from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, hint_html, or_why
 from components.exhibits.frames import frames, frames_json
-from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED, head_of, integrates
+from components.exhibits.importance import INTEGRATED, integrates
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import SEES, Sight, turns
 from components.exhibits.verdict import BESIDE, mistake
@@ -107,11 +107,6 @@ class AskedView:
     def put(self, subject: Any, seen: Seen, state: State) -> Updates:
         """Show what came."""
         return {self.stored: seen, **self.places.show(subject, state)}
-
-    def redraw(self, control: Control[Any], part: Any, event: Any, how: Mapping[str, Any]) -> None:
-        """Have what depends on a ``control``, which is ``part``, drawn anew at an ``event``; asks nothing."""
-        drawn = [one for place in self.places.following(control) for one in place.parts]
-        on([event], partial(self.look, control, part), {self.stored, part}, drawn, how)
 
     def look(self, control: Control[Any], part: Any, given: Given) -> Updates:
         """Draw what depends on a control of what is seen, if that is anything."""
@@ -249,7 +244,9 @@ class HeadView(AskedView):
     def follow(self, twin: Any) -> None:
         """Keep its menu and the ``twin`` the same, and draw the lens of the label that is chosen."""
         self.connect(self.dissect, self.parts, {self.label})
-        self.redraw(LABEL, self.label, self.label.change, LAST_AT_ONCE)
+        drawn = [part for place in self.places.following(LABEL) for part in place.parts]
+        look = partial(self.look, LABEL, self.label)
+        on([self.label.change], look, {self.stored, self.label}, drawn, LAST_AT_ONCE)
         for one, other in ((self.label, twin), (twin, self.label)):
             on([one.change], None, one, other, on_page.PRIVATE, js="label => label")
 
@@ -314,7 +311,7 @@ DETECTIVES: tuple[tuple[str, Panel[Any, Any], Sequence[str]], ...] = (
 
 
 class ImportanceView(AskedView):
-    """The view of importance. Labels and heads come with answers."""
+    """The view of importance. Labels come with answers."""
 
     def __init__(self, around: Around) -> None:
         super().__init__(panels.IMPORTANCE, around, self._beside)
@@ -323,35 +320,22 @@ class ImportanceView(AskedView):
         events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
         coming = self.connect(self.ask_importance, self.parts, self.controls.values(), events)
         self.bar.connect(coming, self.stopped, self.parts)
-        head = self.controls[ATTENTION_HEAD]
-        self.redraw(ATTENTION_HEAD, head, head.input, AT_ONCE)
 
     def _beside(self) -> None:
         with gr.Column(elem_id="importance-look", elem_classes="card"):
             label = on_page.menu("importance-label", self.say(LABEL.label), [("", "")], "")
-            name: Any = {"label": self.say(ATTENTION_HEAD.label), "elem_id": "attention-head"}
-            head = gr.Slider(0, 1, 0, step=1, buttons=[], **name)
             integrated = on_page.build_control(INTEGRATED, self.say)
-            every = (LABEL, label), (INTEGRATED, integrated), (ATTENTION_HEAD, head)
-            self.controls: dict[Control[Any], Any] = dict(every)
+            self.controls: dict[Control[Any], Any] = {LABEL: label, INTEGRATED: integrated}
             self.bar = on_page.ProgressBar("importance", self.say)
 
     def await_next(self, state: State) -> Updates:
         """Prepare for what is asked as ``state`` says."""
-        head = ATTENTION_HEAD.of(state)
-        return {
-            self.controls[ATTENTION_HEAD]: gr.update(value=head, maximum=max(head, 1)),
-            self.controls[INTEGRATED]: INTEGRATED.of(state),
-        }
+        return {self.controls[INTEGRATED]: INTEGRATED.of(state)}
 
     def show(self, found: Importance, state: State) -> Updates:
         """Show what came."""
-        heads = 0 if found.attention is None else found.attention.shape[1]
-        info = self.say("matters.head_info", count=heads)
-        head = gr.update(maximum=max(heads, 1), value=head_of(found, state), info=info, visible=heads > 1)
         seen = Seen((found.analysis.query, LABEL.of(state)), found)
-        drawn = self.put(found, seen, state)
-        return {self.controls[ATTENTION_HEAD]: head, **drawn, **self.bar.idle()}
+        return {**self.put(found, seen, state), **self.bar.idle()}
 
     def stopped(self) -> Updates:
         """Say that it was given up: the rest stays."""

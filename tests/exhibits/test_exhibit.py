@@ -110,7 +110,6 @@ ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; ot
 DRAWN: dict[str, Callable[[Any], bool]] = {  # of which answers there is a figure, where not of all
     "curves": lambda comparison: bool(comparison.cells),
     **dict.fromkeys(("lens", "depth"), lambda anatomy: isinstance(anatomy.lens, Lens)),
-    "attention": lambda given: given.attention is not None,
     "trace": lambda given: isinstance(given, Patched),
     "origin": lambda given: len(given.shares) > 0 and not given.analysis.random,
 }

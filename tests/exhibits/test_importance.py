@@ -7,12 +7,10 @@ import pytest
 
 from components.analyses.importance import Importance
 from components.exhibits.draw import OTHER
-from components.exhibits.importance import ATTENTION, ATTENTION_HEAD, BARS, IMPORTANT, chance_of
-from components.exhibits.similarity import HEATMAP
+from components.exhibits.importance import BARS, IMPORTANT, chance_of
 from components.texts import Sentence
 from tests.exhibits.answers import alike, made, without_attention
-from tests.exhibits.showing import SAY, analysis, drawn, numbers, plain, records, rows
-from tests.ui.fake_answers import HEADS
+from tests.exhibits.showing import SAY, analysis, drawn, plain, records
 
 
 def given(backbone: str = "first", text: str = "not good but bad", text_pair: str = "") -> Importance:
@@ -96,25 +94,11 @@ def test_rho_is_bold_where_chance_does_not_give_as_much() -> None:
     assert f"±{chance_of(8):.2f}" in plain(shown.legend)
 
 
-@pytest.mark.parametrize("head", [0, HEADS])
-def test_attention_is_that_of_the_head_that_is_chosen_or_the_mean(head: int) -> None:
-    one = given("pair", "not good", "a pair")
-    assert one.attention is not None
-    expected = one.attention[:, head - 1] if head else one.attention.mean(axis=1)
-    state = {ATTENTION_HEAD.key: head}
-    shown, figure = ATTENTION.show(one, state, SAY), drawn(ATTENTION, one, **state)
-    np.testing.assert_allclose(figure.data[0].z, expected, atol=1e-4)
-    np.testing.assert_allclose(np.array([numbers(row[2:]) for row in rows(shown)[1:]]).T, expected, rtol=1e-5)
-    assert (f"Head {head} alone" in shown.above) == bool(head)
-    assert figure.layout.xaxis == drawn(HEATMAP, one.analysis).layout.xaxis
-
-
 def test_what_cannot_be_had_is_said_once_and_not_drawn() -> None:
     one, why = without_attention(given(text="not <good>").analysis), Sentence("errors.died")
     assert len(drawn(BARS, one).data) == 3
-    assert SAY("attention.none", reference="[CLS]") in plain(ATTENTION.show(one, {}, SAY).above)
     assert plain(IMPORTANT.show(why, {}, SAY).html) == SAY("matters.refused", reason=SAY("errors.died"))
-    assert not any(exhibit.shown(why, {}, SAY).figure for exhibit in (BARS, ATTENTION))
+    assert not BARS.shown(why, {}, SAY).figure
     (typed,) = one.analysis.warnings  # which the verdict says
     warned = said(replace(one, warnings=(typed, *one.warnings)))
     assert SAY("errors.stopping") in warned

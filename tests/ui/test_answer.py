@@ -8,7 +8,7 @@ from unittest.mock import ANY, patch
 import pytest
 
 from components.errors import PoolscopeError
-from components.exhibits.importance import ATTENTION_HEAD, INTEGRATED
+from components.exhibits.importance import INTEGRATED
 from components.exhibits.view import LABEL, View
 from components.types import Query
 from components.ui import answer as answers
@@ -16,7 +16,6 @@ from components.ui.answer import key_of
 from components.ui.places import NOTHING, Updates
 from tests.exhibits.showing import anatomy, plain
 from tests.ui.fake import LABELS, FakeAnalyst
-from tests.ui.fake_answers import HEADS
 from tests.ui.page import SAY, Counting, Page, drawn, place_of
 
 
@@ -214,21 +213,6 @@ def test_what_is_quick_comes_before_integrated_gradients_and_each_is_asked_once(
     updates = matters.stopped()
     assert updates[matters.controls[INTEGRATED]] == "off"
     assert SAY("matters.stopped") in updates[matters.bar.status]
-
-
-def test_another_head_of_attention_is_drawn_of_what_came(page: Page, looked: list[Any]) -> None:
-    (updates,) = opened(page, attention_head=HEADS + 3, integrated="off")
-    matters = page.tab.answer.importance
-    slider = matters.controls[ATTENTION_HEAD]
-    told = updates[slider]
-    assert (told["maximum"], told["value"], told["visible"]) == (HEADS, 0, True)
-    page.values[slider] = 2
-    shown, place = matters.look(ATTENTION_HEAD, slider, page.values), place_of([matters.places], "attention")
-    assert set(shown) == set(place.parts)
-    attention = page.values[matters.stored].found.attention
-    cells = [cell for row in drawn(shown[place.plot]).data[0].z for cell in row]
-    assert cells == pytest.approx(attention[:, 1].ravel(), abs=1e-4)
-    assert len(looked) == 1
 
 
 def test_the_lens_is_drawn_anew_and_no_model_is_asked(headed: Page) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from components.analyses.importance import Importance
-from components.exhibits.importance import ATTENTION, BARS, IMPORTANT
+from components.exhibits.importance import BARS, IMPORTANT
 from components.texts import Texts
-from tests.exhibits.answers import alike, made, without_attention
+from tests.exhibits.answers import alike, made
 from tests.exhibits.findings.row import Row, Told, Values, told
 from tests.exhibits.showing import analysis
 
@@ -109,14 +109,4 @@ ROWS = {
     "matters.heading_short": Row(told(BARS, erased(0.1)), {}, told(BARS, erased(0.1, 0.1))),
     "matters.agree": Row(told(BARS, erased(*FALLING)), agreeing(), "matters.agree_few"),
     "matters.agree_few": Row(told(BARS, erased(0.4, 0.3, 0.2, 0.1)), {"total": 4}, "matters.agree"),
-    "attention.heading": Row(
-        told(ATTENTION, first([UP, [0.1, 0.6, 0.2, 0.1], UP, UP, UP])),
-        lambda say: {"reference": cls(say), "token": "not", "share": "60 %"},
-        "attention.heading_several",
-    ),
-    "attention.heading_several": Row(
-        told(ATTENTION, first([UP, [0.1, 0.4, 0.4, 0.1], UP, UP, UP])),
-        lambda say: {"reference": cls(say), "count": 2, "share": "40 %"},
-        told(ATTENTION, without_attention(analysis())),
-    ),
 }
