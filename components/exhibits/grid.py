@@ -9,10 +9,10 @@ from typing import Any
 from components.exhibits import comparison as compared, view as naming
 from components.exhibits.comparison import Combination, Comparison, Key, answered, predicts
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, grouped, saved_table, titled_frame
+from components.exhibits.exhibit import Exhibit, Shown, grouped
 from components.exhibits.sees import icon
 from components.exhibits.verdict import chosen_labels, output_text, ranked
-from components.exhibits.view import classify_link, listed, number, shorten, visible, yes_or_no
+from components.exhibits.view import classify_link, listed, number, shorten, visible
 from components.markup import render
 from components.texts import Texts
 from components.types import SWAPS, Analysis
@@ -20,17 +20,6 @@ from components.types import SWAPS, Analysis
 NAME, LABEL = 40, 18  # characters of a name in a sentence, and of a label in a cell
 NAMED = 3  # backbones that a sentence names, and poolings of each; more are only counted
 VALUE = 2  # decimals of a regression's value
-Row = dict[str, object]  # by the key of the column's title: a text, a count, or a number and its text
-NAMES = tuple(f"compare.column_{name}" for name in ("backbone", "pooling", "head", "task"))
-OF_ONE = tuple(
-    f"compare.column_{name}" for name in ("says", "value", "agrees", "trained", "swap", "read", "tokens")
-)
-OF_TWO = tuple(
-    f"edit.column_{name}" for name in ("before", "after", "flips", "output", "was", "now", "moved")
-)
-READ = ("compare.column_trained", "compare.column_swap", "edit.column_read", "edit.column_read_now")
-WHY = "compare.column_refusal"
-NUMERIC = {"value", "read", "tokens", "was", "now", "moved", "read_now"}  # stand at the right
 
 
 def key_name(key: Key, comparison: Comparison, say: Texts) -> str:
@@ -187,82 +176,6 @@ def _said(analysis: Analysis, say: Texts) -> dict[str, str]:
         return {"text": output_text(analysis, 0), "number": ""}
     probabilities = " + ".join(output_text(analysis, index) for index in chosen_labels(analysis))
     return {"text": labels_text(analysis.predicted, say, LABEL), "number": probabilities}
-
-
-def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
-    """The rows of one version or of two, with a link that saves them as CSV; one row for each vector."""
-    columns, file, caption = (*NAMES, *OF_ONE, WHY), "poolscope-compare.csv", "compare.table_caption"
-    if comparison.after is not None:
-        columns, file, caption = (*NAMES, *OF_TWO, *READ, WHY), "poolscope-versions.csv", "edit.table_caption"
-    rows = [
-        _table_row(one, comparison, say)
-        for one in comparison.combinations
-        if comparison.same.get(one.key, (one,))[0] is one
-    ]
-    cells = {key: [row.get(key, "") for row in rows] for key in columns}
-    data, texts = (
-        titled_frame(
-            {key: [one[side] if isinstance(one, tuple) else one for one in of] for key, of in cells.items()},
-            say,
-        )
-        for side in (0, 1)
-    )
-    numeric = [place for place, key in enumerate(columns) if key.partition(".column_")[2] in NUMERIC]
-    return Shown(data=data, html=saved_table(data, texts.astype(str), numeric, say(caption), file, say))
-
-
-COMPARISON_TABLE = Exhibit(
-    "compare-numbers", numbers, style="numbers", frame="folded", title="compare.numbers", applies=COME
-)
-
-
-def _table_row(one: Combination, comparison: Comparison, say: Texts) -> Row:
-    """The names of a combination, in the CSV by the backbone's key, and its answers or why there are none."""
-    query, answers = one.cells[0].query, one.answers
-    row: Row = {
-        "compare.column_backbone": (query.backbone, comparison.names[query.backbone]),
-        "compare.column_pooling": vector_name(one.key, comparison),
-        "compare.column_head": query.head,
-        WHY: "" if one.refusal is None else visible(one.refusal.said(say)),
-    }
-    if not answers:
-        return row
-    row |= {
-        "compare.column_task": visible(say.name(answers[0].query.task)),
-        "compare.column_trained": yes_or_no(not one.random, say),
-        "compare.column_swap": yes_or_no(one.swapped, say),
-    }
-    says = [
-        "" if answer.problem_type == "regression" else labels_text(answer.predicted, say)
-        for answer in answers
-    ]
-    read = [len(answer.reads.indices) for answer in answers]
-    if len(answers) == 1:
-        agrees = comparison.agrees.get(one.key)
-        return row | {
-            "compare.column_says": says[0],
-            "compare.column_value": _value(answers[0]),
-            "compare.column_agrees": "" if agrees is None else yes_or_no(agrees, say),
-            "compare.column_read": read[0],
-            "compare.column_tokens": len(answers[0].tokens.text),
-        }
-    row |= zip(("edit.column_before", "edit.column_after"), says, strict=True)
-    row |= zip(("edit.column_read", "edit.column_read_now"), read, strict=True)
-    row["edit.column_flips"] = yes_or_no(one.flips, say) if one.predicted else ""
-    if one.output is not None:
-        for key, answer in zip(("edit.column_was", "edit.column_now"), answers, strict=True):
-            row[key] = (float(answer.probabilities[one.output]), output_text(answer, one.output))
-        row["edit.column_output"] = visible(answers[0].labels[one.output])
-        row["edit.column_moved"] = (one.moved, moved_text(one, say))
-    return row
-
-
-def _value(answer: Analysis) -> tuple[float | str, str]:
-    """The outputs of the labels that are predicted, or of a regression; and the same as they are read."""
-    chosen = sorted(chosen_labels(answer))
-    values = [float(answer.probabilities[index]) for index in chosen]
-    exact = values[0] if len(values) == 1 else " + ".join(f"{value:.7g}" for value in values)
-    return exact, " + ".join(output_text(answer, index) for index in chosen)
 
 
 def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:

@@ -18,6 +18,7 @@ from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, s
 from components.exhibits.origin import MOST, Holder, shades, share_map, share_text, stays, story, token_name
 from components.exhibits.verdict import ranked
 from components.exhibits.view import LABEL, View, labels_of, number, percent, shorten, visible, word
+from components.markup import render
 from components.texts import Sentence, Texts
 from components.types import Analysis, Bools, Floats
 
@@ -129,28 +130,29 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     )
 
 
-HEIGHT = 320  # pixels
-WRITTEN = 7  # points that all have their values beside them; of more, only the first and the last
-BELOW = "bottom right"  # where a value is written: beside the line, not on it
-ROOM = 0.12  # above and below the values, as a part of their range
-
-
 def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     """The probability of one label, where the pooling is applied to each layer."""
     if not isinstance(anatomy.lens, Lens):
         return exhibit.unanswered("depth.none", anatomy.lens, say)
     aim = aim_at(anatomy.analysis, anatomy.lens, LABEL.of(state))
     told = (say("depth.value", layer=layer, value=aim.text(one)) for layer, one in enumerate(aim.pooled))
-    labels = map(visible, aim.analysis.labels)
-    columns = zip(labels, anatomy.lens.pooled_probabilities.T, strict=True)
     return Shown(
         heading=_finding(aim, say),
         words=say("depth.description", label=aim.label, values=say.listed(told)),
-        data=exhibit.data_frame(((say("heatmap.axis"), range(len(aim.pooled))), *columns)),
-        figure=_depth_figure(aim, say),
+        html=render("bars", bars=_bars(aim, say)),
         above=hint_html(say("depth.hint", pooling=visible(aim.analysis.query.pooling))),
-        about=naming.asked_line(aim.analysis, say),
     )
+
+
+def _bars(aim: Aim, say: Texts) -> list[tuple[str, str, float, str]]:
+    """A bar for each layer, the last on top: its name, its value, its share of the longest, its colour."""
+    longest = float(np.abs(aim.pooled).max()) or 1.0 if aim.raw else 1.0
+    own = draw.OTHER if aim.analysis.random else draw.label_colour(aim.index)
+    every = [
+        (say("away.layer", layer=layer), aim.text(one), abs(one) / longest, own if one >= 0 else draw.OTHER)
+        for layer, one in enumerate(aim.pooled.tolist())
+    ]
+    return every[::-1]
 
 
 def _finding(aim: Aim, say: Texts) -> str:
@@ -161,51 +163,6 @@ def _finding(aim: Aim, say: Texts) -> str:
         key = "_random" if aim.analysis.random else "_raw"
     found = {"label": aim.label, "layer": aim.since, "count": count, "total": len(aim.pooled)}
     return say(f"depth.heading{key}", first=aim.text(aim.pooled[0]), last=aim.text(aim.pooled[-1]), **found)
-
-
-def _depth_figure(aim: Aim, say: Texts) -> draw.Figure:
-    """A line from the embeddings to the last layer; dotted: what a guess would say."""
-    values, last = aim.pooled, len(aim.pooled) - 1
-    colour = draw.OTHER if aim.analysis.random else draw.label_colour(aim.index)
-    texts, label = list(map(aim.text, values)), escape(aim.label)
-    few, sides = last < WRITTEN, [BELOW if rises else "top right" for rises in np.diff(values) > 0]
-    line = draw.Trace(
-        type="scatter",
-        mode="lines+markers+text",
-        x=list(range(last + 1)),
-        y=np.round(values.astype(np.float64), 6).tolist(),
-        text=[text if few or layer in (0, last) else "" for layer, text in enumerate(texts)],
-        textposition=[*sides, "top center" if not sides or sides[-1] == BELOW else "bottom center"],
-        cliponaxis=False,
-        line={"color": colour, "width": 2.5},
-        marker={"color": colour, "size": [8] * last + [13], "opacity": 1},
-        hovertext=[say("depth.hover", layer=at, label=label, value=text) for at, text in enumerate(texts)],
-        **draw.SAID,
-    )
-    ends = [-0.3, last + 0.3]
-    ticks = list(range(0, last + 1, max(1, -(-last // 12))))  # layers that have room for their numbers
-    title = say("outputs.raw") if aim.raw else say("depth.axis", label=label)
-    low, high = (min(0.0, *values), max(0.0, *values)) if aim.raw else (0.0, 1.0)
-    room = ROOM * ((high - low) or 1.0)
-    scale = [float(low - room), float(high + room)]
-    frame = draw.layout(
-        height=HEIGHT,
-        margin={"l": 62, "r": 26, "t": 14, "b": 50},
-        hovermode="closest",
-        xaxis=draw.axis(range=ends, tickvals=ticks, tickangle=0, title=draw.axis_title(say("depth.layers"))),
-        yaxis=draw.value_axis(title, range=scale, **({} if aim.raw else PERCENT)),
-        shapes=[
-            {
-                "type": "line",
-                **{"x0": ends[0], "x1": ends[1], "y0": aim.neutral, "y1": aim.neutral},
-                "line": {"color": draw.GRID, "width": 2, "dash": "dot"},
-            }
-        ],
-    )
-    return draw.Figure([line], frame)
-
-
-PERCENT = {"tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"]}
 
 
 TRACED = Control("traced", Text(), "", "trace.backbone")  # a backbone's key; the first of a comparison for ""
@@ -306,5 +263,5 @@ def named(given: Patched) -> tuple[str, ...]:
 
 
 LENS = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
-DEPTH = Exhibit("depth", depth, plotted=True, controls=(LABEL,), width=2)
+DEPTH = Exhibit("depth", depth, controls=(LABEL,), width=2)
 TRACE: Exhibit[Any] = Exhibit("trace", trace, plotted=True, applies=lambda given: given is not None)

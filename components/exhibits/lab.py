@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -230,13 +229,10 @@ def confusion(found: Found, _: State, say: Texts) -> Shown:
         say("lab.recall", label=name, count=int(cells[place, place]), total=int(cells[place].sum()))
         for place, name in enumerate(names)
     ]
-    given, predicted = zip(*product(names, repeat=2), strict=True)  # (K * K,) each
-    columns = {"lab.given": given, "lab.predicted": predicted, "lab.count": cells.ravel().tolist()}
     shares = (cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)).tolist()  # (K, K) of each row
     return Shown(
         heading=heading,
         words=say("list.semicolon").join(told),
-        data=titled_frame(columns, say),
         html=render("confusion", say, names=names, cells=cells.tolist(), shares=shares),
     )
 

@@ -21,7 +21,7 @@ from components.exhibits.control import State
 from components.exhibits.curves import CURVES
 from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence
 from components.exhibits.exhibit import Panel, asked, or_why
-from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
+from components.exhibits.grid import AGREEMENT, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, WEIGHTS
 from components.exhibits.hidden_states import DEPTH, LENS, TRACE, TRACED, Traced, traced
 from components.exhibits.importance import BARS, IMPORTANT, LOOKS, integrates
@@ -157,7 +157,7 @@ COMPARISON: Panel[Comparison, Comparison] = Panel(
     "comparison",
     "page.compare",
     summary=AGREEMENT,
-    rows=((GRID,), (WORDS,), (CURVES,), (COMPARISON_TABLE,)),
+    rows=((GRID,), (WORDS,), (CURVES,)),
 )
 TRACING: Panel[Comparison, Traced] = Panel(
     "tracing", "trace.heading", traced, rows=((TRACE,),), controls=(TRACED,)

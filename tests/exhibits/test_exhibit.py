@@ -98,18 +98,16 @@ def shown(name: str, tag: str = "en") -> tuple[tuple[Any, Shown], ...]:
 
 
 ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; others have tests of their own
-    "depth": lambda one: one.analysis.layers + 1,
     "weights": lambda one: len(one.weights),
     **dict.fromkeys(("detective", "score"), lambda given: len(given.candidates)),
     **dict.fromkeys(("lab-ranking", "lab-numbers"), lambda given: len(given.fit.ranking) + 1),
     "lab-curve": lambda given: len(given.fit.curve),
-    "lab-confusion": lambda given: len(given.fit.classes) ** 2,
     "lab-misses": lambda given: len(given.fit.misses),
     "explanations": lambda evidence: len(evidence.every["agreement"]),
 }
 DRAWN: dict[str, Callable[[Any], bool]] = {  # of which answers there is a figure, where not of all
     "curves": lambda comparison: bool(comparison.cells),
-    **dict.fromkeys(("lens", "depth"), lambda anatomy: isinstance(anatomy.lens, Lens)),
+    "lens": lambda anatomy: isinstance(anatomy.lens, Lens),
     "trace": lambda given: isinstance(given, Patched),
     "origin": lambda given: len(given.shares) > 0 and not given.analysis.random,
 }

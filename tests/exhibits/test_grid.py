@@ -10,15 +10,12 @@ import pytest
 
 from components.analyses.analyze import Cell
 from components.analyses.sees import Sees
-from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
-from components.exhibits.grid import agreement, grid, numbers
+from components.exhibits.grid import agreement, grid
 from components.texts import Sentence
 from components.types import SWAP, Analysis, Query
-from tests.exhibits.answers import compared
 from tests.exhibits.compared import HIGH, LESS, LOW, NO, YES, Table, answer, comparison, swap
-from tests.exhibits.showing import CASES, SAY, plain, records
-from tests.ui.fake import FakeAnalyst
+from tests.exhibits.showing import CASES, SAY, plain
 
 OLD, NEW = answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False)
 TOPIC = answer([0.125, 0.25, 0.625], ("=x", "y", "@z"))
@@ -29,11 +26,6 @@ TITLES = [f"{name} · x" for name in "ABCDEF"]
 
 def said(given: Comparison) -> str:
     return plain(agreement(given, {}, SAY).html)
-
-
-def rows(given: Comparison) -> list[dict[str, str]]:
-    """The rows of the file."""
-    return records(numbers(given, {}, SAY))
 
 
 def vector(given: Analysis, number: int) -> Analysis:
@@ -90,34 +82,15 @@ def test_what_has_not_come_has_an_empty_row() -> None:
         assert html.count(told) == 2
 
 
-def test_the_file_holds_every_combination() -> None:
-    found = rows(comparison([[NO, NO, YES, TOPIC], [JOYFUL, "why", NEW, NO]]))
-    assert [(row["backbone"], row["pooling"]) for row in found] == [
-        (f"b{row}", f"p{column}") for row in range(2) for column in range(4)
-    ]
-    says = ["negative", "negative", "positive", "'@z", "joy + trust", "", "positive", "negative"]
-    assert [row["says"] for row in found] == says
-    assert float(found[2]["probability"]) == pytest.approx(0.8)
-    assert [row["with the majority"] for row in found] == ["yes", "yes", "no", "yes", "yes", "", "", "yes"]
-    assert (found[5]["why not"], found[6]["no random weights"]) == ("why", "no")
-    values = [answer([value], ("score",), "regression") for value in (-2.0, -1 / 3, 1.25e-5)]
-    shown = [row["probability"] for row in rows(comparison([[JOYFUL, "no", *values, answer([0.0, 1.0])]]))]
-    assert shown == ["0.75 + 0.5625", "", "-2", "-0.3333333", "1.25e-05", "1"]  # with seven digits
-
-
 def test_swaps_are_marked() -> None:
-    shown, found = grid(SWAPS, {}, SAY), rows(SWAPS)
+    shown = grid(SWAPS, {}, SAY)
     kinds = [["told"], ["told", "swap"], ["told", "swap"], ["told"], ["told", "swap"], ["told", "odd"]]
     assert [one.split() for row in Table(shown.html).classes[1:] for one in row[1:]] == kinds
     assert shown.html.count('<span class="unseen">; another vector than this') == 3
     assert shown.html.count("another vector than this") == 6  # heard, and seen on hovering
-    assert [row["another vector"] for row in found] == ["no", "yes", "yes", "no", "yes", "no"]
-    assert [row["with the majority"] for row in found] == ["yes", "", "", "yes", "", "no"]
 
 
 def test_one_vector_is_named_together() -> None:
-    poolings = ["p0 = p1", "p2", "p3", "p0 = p2 = p3", "p1", "p0", "p1", "p2", "p3"]
-    assert [row["pooling"] for row in rows(VECTORS)] == poolings
     shown = grid(VECTORS, {}, SAY)
     seen = Table(shown.html).rows[1:]
     names = [["", "= p0", "", ""], ["", "", "= p0", "= p0"], ["", "", "", ""]]
@@ -158,26 +131,6 @@ def test_every_answer_has_a_link_that_asks_it_alone() -> None:
     shown = grid(long, {}, SAY)
     assert "<a " not in shown.html + shown.legend
     assert ("Click a cell" in grid(given, {}, SAY).legend, "Click a cell" in shown.legend) == (True, False)
-
-
-NEGATED, PLAIN = "the plot is not good", "the plot is good"
-KEYS = ["first", "last", "untrained", "many", "emotions", "score"]
-
-
-def test_the_numbers_of_two_versions_are_those_of_both_analyses() -> None:
-    for row in rows(compared(KEYS, NEGATED, PLAIN, poolings=("cls", "mean", "pooler"))):
-        asked = [Query(row["backbone"], text, pooling=row["pooling"]) for text in (NEGATED, PLAIN)]
-        if row["pooling"] == "pooler":
-            with pytest.raises(PoolscopeError, match=re.escape(row["why not"])):
-                FakeAnalyst().ask("analyze", asked[0])
-            continue
-        old, new = (FakeAnalyst().ask("analyze", one) for one in asked)
-        place = old.labels.index(row["output"])
-        values = [float(one.probabilities[place]) for one in (old, new)]
-        shown = [float(row[name]) for name in ("before", "now", "moved")]
-        assert shown == pytest.approx([*values, values[1] - values[0]], abs=1e-6)
-        assert row["tokens read before"] == str(old.reads.positions.sum())
-        assert row["tokens read now"] == str(new.reads.positions.sum())
 
 
 @pytest.mark.parametrize(("before", "after", "moved"), CASES["moves"])
