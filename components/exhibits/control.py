@@ -60,12 +60,11 @@ class OneOf:
 class Choice:
     """An option of a few ``options`` that the page shows side by side.
 
-    ``labels``: the keys of their texts. ``formerly``: what older links call some of them.
+    ``labels``: the keys of their texts.
     """
 
     options: tuple[str, ...]
     labels: tuple[str, ...]
-    formerly: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,8 +131,8 @@ class Control(Generic[V]):
         match self.kind:
             case OneOf(allowed):
                 read = _known(self.key, read, allowed())
-            case Choice(options, formerly=formerly):
-                read = _known(self.key, dict(formerly).get(read, read), options)
+            case Choice(options):
+                _known(self.key, read, options)
             case SomeOf(allowed):
                 known = tuple(allowed())
                 read = tuple(dict.fromkeys(_known(self.key, text, known) for text in texts if text))

@@ -22,10 +22,9 @@ from components.types import Analysis, Floats
 
 CHANCE = 1.96  # deviations that two unrelated orders stay within 95 times in 100
 SAME = 1e-6  # values no further apart are the same but for rounding
-WHEN = Choice(  # older links say whether
+WHEN = Choice(
     ("quick", "on", "off"),
     ("matters.integrated_quick", "matters.integrated_on", "matters.integrated_off"),
-    (("1", "on"), ("0", "off")),
 )
 INTEGRATED = Control("integrated", WHEN, "quick", "matters.integrated")
 LOOKS = naming.LABEL, INTEGRATED

@@ -1,6 +1,5 @@
 """Each token's similarity to the reference: bars at one layer, a heat map of all, and the table of both."""
 
-from collections.abc import Callable
 from html import escape
 from math import ceil, floor
 
@@ -65,22 +64,6 @@ def ordinary_scale(name: str, say: Texts) -> Markup:
     """The colours of what is below, within and above what is ordinary."""
     below, _, above = map(say, KEYS)
     return exhibit.scale_html(name, SCALE, (below, above))
-
-
-def largest_share(reads: Reads, name: Callable[[int], str], say: Texts) -> str:
-    """Name the token that the logits are most sensitive to; "" where fewer than two have a slope.
-
-    ``name`` gives what the token at an index is called.
-    """
-    shares = [percent(share) for share in reads.share if share]
-    if len(shares) < 2:
-        return ""
-    if len(set(shares)) == 1 and len(shares) == len(reads.indices):
-        return say("reads.equal", share=shares[0])
-    most = int(reads.share.argmax())
-    share = percent(reads.share[most])
-    key = "reads.largest" if shares.count(share) == 1 else "reads.largest_several"
-    return say(key, token=name(most), share=share, count=shares.count(share))
 
 
 def share_text(reads: Reads, index: int, say: Texts) -> str:
@@ -193,8 +176,7 @@ def _words(view: View, say: Texts) -> str:
         less = sum(values[index] < view.band[0] for index in view.others)
         band = dict(zip(ENDS, map(number, view.band), strict=True)) | {"less": less, "more": len(view.above)}
         parts.append(say("ordinary.words", total=total, **band, **beside_band(view, total, say)))
-    share = largest_share(view.analysis.reads, labels.__getitem__, say)
-    return say.together(filter(None, (*parts, share, alone.words(view, say))))
+    return say.together(filter(None, (*parts, alone.words(view, say))))
 
 
 def segment_keys(view: View, say: Texts) -> dict[str, bool]:

@@ -10,7 +10,7 @@ from components.errors import PoolscopeError
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html, rest_html, token_html
-from components.exhibits.similarity import flat_tokens, largest_share
+from components.exhibits.similarity import flat_tokens
 from components.exhibits.view import View, indices, number, percent, shorten, visible, word
 from components.markup import render
 from components.texts import Texts
@@ -147,7 +147,6 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     typed = [one for one in analysis.warnings if told and one.key == "warnings.typed"]  # which they say, too
     details = (
         *(visible(one.said(say)) for one in told),
-        largest_share(reads, lambda index: quoted(view, index, say), say),
         say("reads.flat", count=flat) if flat else "",
     )
     html = render(

@@ -111,9 +111,7 @@ LIGHT = 200_000_000  # multiplications, about, of a matrix of each layer with a 
 LAYER = Control("layer", Whole(-1, MOST_LAYERS), -1, "view.layer")  # -1: the last
 POOL_LAYER = Control("pool_layer", Whole(-1, MOST_LAYERS), -1, "question.pool_layer")  # -1: the last
 CENTRINGS: tuple[Centring, ...] = ("plain", "centred", "standardised")
-HOW = Choice(  # older links have 1 for centred
-    CENTRINGS, ("view.plain", "view.centred", "view.standardised"), (("0", "plain"), ("1", "centred"))
-)
+HOW = Choice(CENTRINGS, ("view.plain", "view.centred", "view.standardised"))
 CENTRED = Control[Centring]("centred", HOW, "plain", "view.centring", "view.centring_info")
 LABEL = Control("label", Brought(), "", "view.label")  # "": the one that the model says
 

@@ -118,7 +118,7 @@ def test_arrival_is_the_empty_link_and_a_step_back_sets_all_of_it(
 def test_a_link_asks_and_shows_what_it_says(links: Links, classify: Classify, compare: Compare) -> None:
     asked = "text=so+good&pair=so+bad&backbone=pair&pooling=mean&reference=pooled"
     others = "compare_text=other&poolings=mean&poolings=cls&compare_head=probe"
-    updates = followed(links, f"{asked}&layer=1&centred=1&panel=head&{others}")
+    updates = followed(links, f"{asked}&layer=1&centred=centred&panel=head&{others}")
     assert updates[links.banner] == ""
     answer, query = classify.answer, Query("pair", "so good", "so bad", "mean", reference="pooled")
     assert updates[answer.shown].analysis.query == query
@@ -249,7 +249,7 @@ def test_the_browser_knows_what_every_control_is_on_arrival(whole: gr.Blocks, li
 
 
 def test_a_code_shows_its_link_as_text_and_says_where_no_phone_can_reach_it() -> None:
-    link = 'https://example.org/?text=<b>"not bad"&centred=1'
+    link = 'https://example.org/?text=<b>"not bad"&centred=centred'
     html = qr_code(link, SAY)
     assert link in unescape(html)
     assert "<b>" not in html

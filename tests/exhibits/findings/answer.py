@@ -179,8 +179,5 @@ ROWS = {
     "verdict.miniature": Row(BUNDLED, {"count": 2}, ONE),
     "verdict.untrained": Row(verdict(analysis("untrained")), {}, BODY),
     "verdict.untrained_body": Row(BODY, {}, "verdict.untrained"),
-    "reads.largest": Row(sharing(0.7, 0.2, 0.1), {"token": "[CLS]", "share": "70 %"}, sharing(0.4, 0.4, 0.2)),
-    "reads.largest_several": Row(sharing(0.4, 0.4, 0.2), {"count": 2, "share": "40 %"}, "reads.largest"),
-    "reads.equal": Row(sharing(0.25, 0.25, 0.25, 0.25), {"share": "25 %"}, sharing(1.0)),
-    "reads.flat": Row(sharing(1.0, 0.0, 0.0), {"count": 2}, "reads.largest"),
+    "reads.flat": Row(sharing(1.0, 0.0, 0.0), {"count": 2}, sharing(0.7, 0.2, 0.1)),
 }
