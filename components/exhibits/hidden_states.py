@@ -262,6 +262,6 @@ def named(given: Patched) -> tuple[str, ...]:
     return tuple(names)
 
 
-LENS = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
-DEPTH = Exhibit("depth", depth, controls=(LABEL,), width=2)
+LENS = Exhibit("lens", lens, plotted=True, width=3)
+DEPTH = Exhibit("depth", depth, width=2)
 TRACE: Exhibit[Any] = Exhibit("trace", trace, plotted=True, applies=lambda given: given is not None)

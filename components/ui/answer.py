@@ -17,7 +17,6 @@ from markupsafe import Markup
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.importance import Importance
-from components.analyses.lens import Lens, Looked
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits import panels
@@ -34,7 +33,7 @@ from components.menus import full_size
 from components.texts import Sentence, Texts
 from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import AT_ONCE, LAST_AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Place, Updates, on
+from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Place, Updates, on
 
 PASSES = 1.6  # of a text, about, for each of its tokens, until it is known where an answer comes from
 HALF = 0.5  # and until it is known who sees whom
@@ -108,30 +107,19 @@ class AskedView:
         """Show what came."""
         return {self.stored: seen, **self.places.show(subject, state)}
 
-    def look(self, control: Control[Any], part: Any, given: Given) -> Updates:
-        """Draw what depends on a control of what is seen, if that is anything."""
-        seen, state = given[self.stored], {control.key: given[part]}
-        if seen is None or seen.found is None:
-            return NOTHING
-        return self.places.show(seen.found, state, self.places.following(control))
-
     def empty(self, before: Given) -> Updates:
         """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
         return {} if before.get(self.stored, "unknown") is None else self.emptied
 
 
-# The label to explain is one control with two menus: one at the lens, which is drawn anew of what came, and
-# one beside what matters, which is then asked for. So both speak of the same label, as do links and reports.
-
-
-def offered_labels(analysis: Analysis, state: State, say: Texts, possible: bool = True) -> Any:
+def offered_labels(analysis: Analysis, state: State, say: Texts) -> Any:
     """Offer the labels of an answer, as ``state`` chooses; hidden where there is no choice."""
     first, *_ = analysis.predicted or analysis.labels
     said, chosen = say("view.label_said", label=visible(first)), LABEL.of(state)
     return gr.update(
         choices=[(said, ""), *((visible(one), one) for one in analysis.labels)],
         value=chosen if chosen in analysis.labels else "",
-        visible=possible and len(analysis.labels) > 1,
+        visible=len(analysis.labels) > 1,
     )
 
 
@@ -231,42 +219,24 @@ class AskedCard:
 
 
 class HeadView(AskedView):
-    """The head taken apart. It stores what is seen through its lens, None where nothing is.
+    """The head taken apart. Its lens is pointed at the label that is chosen beside what matters."""
 
-    ``label``: the menu of the label to explain.
-    """
-
-    def __init__(self, around: Around) -> None:
-        super().__init__(panels.HEAD, around)
-        self.label: Any = self.places.controls[LABEL]
-        self.parts = [self.label, *self.parts]
-
-    def follow(self, twin: Any) -> None:
-        """Keep its menu and the ``twin`` the same, and draw the lens of the label that is chosen."""
-        self.connect(self.dissect, self.parts, {self.label})
-        drawn = [part for place in self.places.following(LABEL) for part in place.parts]
-        look = partial(self.look, LABEL, self.label)
-        on([self.label.change], look, {self.stored, self.label}, drawn, LAST_AT_ONCE)
-        for one, other in ((self.label, twin), (twin, self.label)):
-            on([one.change], None, one, other, on_page.PRIVATE, js="label => label")
+    def follow(self, label: Any) -> None:
+        """Fill it of the label in this menu."""
+        self.label = label
+        self.connect(self.dissect, self.parts, {label})
 
     def show(self, anatomy: Anatomy, state: State) -> Updates:
         """Show a head, pointed at the label of ``state``."""
-        pointed = Looked(anatomy.analysis, anatomy.lens) if isinstance(anatomy.lens, Lens) else None
-        labels = offered_labels(anatomy.analysis, state, self.say, pointed is not None)
-        return {self.label: labels, **self.put(anatomy, Seen(anatomy.analysis.query, pointed), state)}
-
-    def prepare(self, analysis: Analysis, state: State, before: Given) -> Updates:
-        """Prepare for a new answer whose head nobody looks at."""
-        emptied = self.empty(before)
-        return {self.label: offered_labels(analysis, state, self.say), **emptied} if emptied else {}
+        return self.put(anatomy, Seen((anatomy.analysis.query, LABEL.of(state)), None), state)
 
     def dissect(self, given: Given) -> Updates:
         """Take the head of the last answer apart, unless that is shown by now."""
-        if (query := self.asked(given)) is None:
+        shown, seen, state = given[self.shown], given[self.stored], {LABEL.key: given[self.label]}
+        if shown is None or (seen and seen.asked == (shown.analysis.query, LABEL.of(state))):
             return NOTHING
         try:
-            return self.show(self.analyst.ask("anatomy", query), {LABEL.key: given[self.label]})
+            return self.show(self.analyst.ask("anatomy", shown.analysis.query), state)
         except PoolscopeError as error:
             return {**self.emptied, self.first: str(mistake(error, self.say))}
 
@@ -413,7 +383,7 @@ class Answer:
             with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
                 cards = partial(self._beside, around), partial(self._seeing, around)
                 self.panels = summary, on_page.build_places(token_view, say, *cards)
-            self.head, self.importance = HeadView(around), ImportanceView(around)
+            self.head, self.importance = HeadView(panels.HEAD, around), ImportanceView(around)
             self.plain = [self._plain_view(panel, around) for panel in panels.views()]
         self.answered, self.frames = on_page.hidden_text("answered"), on_page.hidden_text("frames")
         self.asked = self.head, self.importance, *self.plain
@@ -489,14 +459,12 @@ class Answer:
         for panel in self.panels:
             updates |= panel.show(panel.panel.subject(answered), {**state, **beside})
         updates |= {view.watch: key for view in self.asked if view.tab.id == opened}
-        for one in (self.importance, *self.plain):
+        for one in self.asked:
             updates |= one.empty(before)
         updates |= dict.fromkeys((part for places in self.pasted for part in places.parts), "")
         for card in self.cards:
             updates |= card.offer(key, view.analysis, old)
-        if opened == panels.HEAD.key:
-            return updates | self.head.show(answered.anatomy, state)
-        return updates | self.head.prepare(view.analysis, state, before)
+        return updates | (self.head.show(answered.anatomy, state) if opened == panels.HEAD.key else {})
 
     def _full_size(self, analysis: Analysis) -> Markup:
         """Link from a miniature to the first full-size model that is listed for its task, if there is any."""
@@ -513,7 +481,7 @@ class Answer:
             **self._written(view.analysis),
             self.layer: gr.update(maximum=last, value=view.layer, info=info),
             self.reference: gr.update(choices=_references(view, self.say), value=chosen),
-            **dict.fromkeys((self.head.label, self.importance.controls[LABEL]), labels),
+            self.importance.controls[LABEL]: labels,
         }
 
     def _written(self, analysis: Analysis) -> Updates:
@@ -546,8 +514,11 @@ class Answer:
         kept = "cls" if isinstance(reference, int) else reference  # an index means nothing without tokens
         label = LABEL.of(state)
         labels = gr.update(choices=[("", ""), (visible(label), label)], value=label)
-        menus = dict.fromkeys((self.head.label, self.importance.controls[LABEL]), labels)
-        return {self.reference: gr.update(choices=offered, value=kept), **menus, **self.look(state)}
+        menus = {
+            self.reference: gr.update(choices=offered, value=kept),
+            self.importance.controls[LABEL]: labels,
+        }
+        return {**menus, **self.look(state)}
 
     def send_frames(self, given: Given) -> Updates:
         """Send the frames of the last answer; those of a visitor's own head, with their labels, are not kept.

@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from components.exhibits.control import Brought, Choice, Control, State, Switch, Whole
+from components.exhibits.control import Choice, Control, State, Switch, Whole
 from components.exhibits.exhibit import SCRIPTS, Exhibit, Panel, Shown, at_once, heading_html
 from components.markup import render
 from components.texts import Texts
@@ -23,7 +23,7 @@ from components.ui.gradio_internals import PLOTLY
 
 Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
-Widget = gr.Slider | gr.Checkbox | gr.Radio | gr.Dropdown  # what the card of an exhibit may hold
+Widget = gr.Slider | gr.Checkbox | gr.Radio  # what the card of an exhibit may hold
 OFFERED = {"choices", "info", "maximum", "visible"}  # what no visitor changes of a menu or a slider
 NOTHING: Updates = gr.skip()  # leaves every component as it is
 
@@ -237,7 +237,7 @@ def build_place(
 
 
 def build_control(control: Control[Any], say: Texts) -> Widget:
-    """Make the component for a control in a card: switch, slider, menu or options in a row."""
+    """Make the component for a control in a card: switch, slider or options in a row."""
     name, label = control.key.replace("_", "-"), say(control.label)
     more: dict[str, Any] = {"label": label, "info": say(control.info) if control.info else None}
     match control.kind:
@@ -248,9 +248,7 @@ def build_control(control: Control[Any], say: Texts) -> Widget:
         case Choice(options, labels):
             named = [(say(title), option) for title, option in zip(labels, options, strict=True)]
             return gr.Radio(named, value=control.default, elem_id=name, **more)
-        case Brought():
-            return menu(name, label, [("", "")], "")
-    raise TypeError(f"{control.key}: a card holds switches, sliders, choices and menus, not {control.kind}")
+    raise TypeError(f"{control.key}: a card holds switches, sliders and choices, not {control.kind}")
 
 
 def text_box(name: str, label: str, hint: str, text: str = "", **more: Any) -> gr.Textbox:

@@ -45,10 +45,10 @@ def looks_at_a_token(visitor: Visitor, page: Page) -> None:
 
 
 def looks_at_a_head(visitor: Visitor, page: Page) -> None:
-    visitor.looks_at("head")
-    expect(page.locator("#lens-heading")).to_be_visible(timeout=PATIENCE)
+    visitor.looks_at("importance")
     at_rest(visitor)
-    visitor.choose("label", "positive")
+    visitor.choose("importance-label", "positive")
+    visitor.looks_at("head")
     expect(page.locator("#lens-heading")).to_contain_text("positive", timeout=PATIENCE)
 
 

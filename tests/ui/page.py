@@ -137,8 +137,8 @@ class Visited:
 class Page(Visited):
     def __init__(self, analyst: FakeAnalyst) -> None:
         self.tab: Classify = tab_alone(Classify, analyst)[0]
-        question, head = self.tab.question, self.tab.answer.head
-        more = [question.place, self.tab.download.arrived, head.label]
+        question = self.tab.question
+        more = [question.place, self.tab.download.arrived]
         more += self.tab.answer.set.values()
         more += [question.lookup.box] if question.lookup else []
         self.values = {part: part.value for part in (*self.tab.inputs, *more)} | {self.tab.answer.layer: 1}

@@ -128,9 +128,9 @@ def opened(page: Page, **controls: object) -> list[Updates]:
 
 
 def chosen(page: Page, label: str) -> Updates:
-    head = page.tab.answer.head
-    page.values |= {head.label: label, page.tab.answer.importance.controls[LABEL]: label}  # by the browser
-    return page.take(head.look(LABEL, head.label, page.values))
+    """Choose a label beside what matters, and look at the head."""
+    page.values[page.tab.answer.importance.controls[LABEL]] = label
+    return page.take(page.tab.answer.head.dissect(page.values))
 
 
 def plot_of(page: Page, name: str) -> Any:
@@ -215,27 +215,20 @@ def test_what_is_quick_comes_before_integrated_gradients_and_each_is_asked_once(
     assert SAY("matters.stopped") in updates[matters.bar.status]
 
 
-def test_the_lens_is_drawn_anew_and_no_model_is_asked(headed: Page) -> None:
-    headed.tab.analyst.forget()
+def test_the_lens_is_pointed_at_the_label_that_is_chosen(headed: Page) -> None:
     first, second = (drawn(chosen(headed, label)[plot_of(headed, "lens")]) for label in ("fear", "trust"))
     assert first.data[0].z != second.data[0].z
-    assert headed.tab.analyst.asked == []
+    assert chosen(headed, "trust") is NOTHING
 
 
-def test_both_menus_have_the_label_that_is_chosen_as_long_as_there_is_one(headed: Page) -> None:
-    page, answer = headed, headed.tab.answer
+def test_the_menu_has_the_label_that_is_chosen_as_long_as_there_is_one(headed: Page) -> None:
+    page, menu = headed, headed.tab.answer.importance.controls[LABEL]
     chosen(page, "fear")
-    both = answer.head.label, answer.importance.controls[LABEL]
-    updates = page.set(text="so good")
-    assert [updates[menu]["value"] for menu in both] == ["fear", "fear"]
+    assert page.set(text="so good")[menu]["value"] == "fear"
     updates = page.set(backbone="first")  # which has no such label
-    assert [updates[menu]["value"] for menu in both] == ["", ""]
-    assert [value for _, value in updates[both[1]]["choices"]] == ["", *LABELS]
-    updates = page.set(backbone="score")
-    assert not any(updates[menu]["visible"] for menu in both)
-    updates = page.set(pooling="attention", head="probe", backbone="first")  # of which there is no lens
-    assert not updates[both[0]]["visible"]
-    assert chosen(page, "positive") is NOTHING
+    assert updates[menu]["value"] == ""
+    assert [value for _, value in updates[menu]["choices"]] == ["", *LABELS]
+    assert not page.set(backbone="score")[menu]["visible"]
 
 
 def frames_of(page: Page, query: Query) -> Any:

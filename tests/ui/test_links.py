@@ -59,7 +59,6 @@ def test_every_control_of_every_tab_is_in_the_link(
     assert set(function_of(whole, "follow").outputs) == set(links.outputs)
     besides = {
         classify.question.place,  # follows from the backbone
-        classify.answer.head.label,  # the same choice as beside what matters
         *(box for one in classify.answer.detectives for box in one.boxes.values()),  # too long for a link
         *(part for part in whole.blocks.values() if str(part.elem_id).startswith(BESIDES)),
     }
