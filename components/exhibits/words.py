@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 import regex
@@ -176,7 +175,6 @@ def words(comparison: Comparison, _: State, say: Texts) -> Shown:
         held=held,
         apart={text for one in aligned.values() for text, word in one.held if word < 0},
         reads=any(token.read for one in aligned.values() for of in one.held.values() for token in of),
-        shared=any(count > 1 for tokens in held for _, count in labels(tokens)),
         unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.held),
         **{"cut": _cut, "mean": mean, "number": number, "beside": beside},
         **{"shorten": shorten, "spelled": _spelled, "visible": visible},
@@ -220,27 +218,16 @@ def _spelled(surface: str) -> str:
     return JOINER.join(map(visible, parts)) if all(parts) else visible(surface)
 
 
-def _cut(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
+def _cut(tokens: Sequence[Token]) -> Iterator[str]:
     """The tokens of a word side by side, without their vocabulary's marks, as far as there is room."""
     room = DRAWN
-    for label, count in labels(tokens):
+    for token in tokens:
         if room <= 0:
-            yield "…", 1
+            yield "…"
             return
-        yield shorten(label, room), count
+        label = visible(word(token.label.strip(ISOLATES)))
+        yield shorten(label, room)
         room -= len(label)
-
-
-def labels(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
-    """List what stands on each token, and 1; where several share a character this, and how many they are."""
-    for _, group in groupby(tokens, key=lambda token: token.span):
-        labels = [word(token.label.strip(ISOLATES)) for token in group]
-        total = len(labels)
-        whole = labels[0].removesuffix(f" 1/{total}")
-        if total > 1 and labels == [f"{whole} {part}/{total}" for part in range(1, total + 1)]:
-            yield visible(whole), total
-        else:
-            yield from ((visible(label), 1) for label in labels)
 
 
 def beside(value: float, band: Floats) -> str:
