@@ -64,6 +64,8 @@ def test_one_hidden_state_at_a_time(
         way = after - before
         shares = (torch.stack(said).numpy() - before) @ way / (way @ way)
         np.testing.assert_allclose(patched.shares[:, place], shares, atol=1e-4)
+        same = torch.equal(first.hidden_states[0][0, mine], below[0][0, theirs])
+        assert (patched.shares[0, place] == 0) == same  # what is put there is what was, and nothing is run
     np.testing.assert_allclose(patched.whole, [after] * len(patched.whole), atol=1e-5)
     np.testing.assert_allclose(patched.first.logits, before, atol=1e-5)
     np.testing.assert_allclose(patched.second.logits, after, atol=1e-5)

@@ -91,8 +91,7 @@ def patched(
             logits.append(first.outputs.logits.expand(len(where), -1))
         else:
             parts = zip(torch.split(where, most), torch.split(taken(other), most), strict=True)
-            said_of = [said(first, *_patched(first, layer, start, *part)) for part in parts]
-            logits.append(torch.cat(said_of))
+            logits.append(torch.cat([_said(first, layer, start, *part) for part in parts]))
     return torch.stack(logits)
 
 
@@ -149,6 +148,15 @@ def _stand_for(examined: Examined) -> list[tuple[int, str]]:
         (int(segment), texts[segment][start:end] if segment >= 0 and start < end else name)
         for name, (start, end), segment in zip(tokens.text, tokens.span, tokens.segment, strict=True)
     ]
+
+
+def _said(examined: Examined, layer: int, start: Start, where: Tensor, states: Tensor) -> Tensor:
+    """Give the logits (R, K) of R inputs; one that the other text's states leave as it is needs no pass."""
+    moved = ((states != examined.kept.hidden[layer]) & where[:, :, None]).any(dim=2).any(dim=1)
+    logits = examined.outputs.logits.repeat(len(where), 1)
+    if moved.any():
+        logits[moved] = said(examined, *_patched(examined, layer, start, where[moved], states[moved]))
+    return logits
 
 
 def _patched(
