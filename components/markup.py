@@ -1,4 +1,4 @@
-"""HTML from the templates in assets/templates, in which every value is escaped that is not HTML itself."""
+"""The templates in assets/templates; in HTML every value is escaped that is not HTML itself."""
 
 from functools import cache
 
@@ -14,16 +14,18 @@ def render(template: str, say: Texts | None = None, /, **values: object) -> Mark
     UndefinedError if the template names a value that is not given.
     """
     html = say.html if say else None
-    return Markup(_templates().get_template(f"{template}.html").render(say=html, **values))
+    return Markup(environment().get_template(f"{template}.html").render(say=html, **values))
 
 
 @cache  # files of the app, compiled once
-def _templates() -> Environment:
+def environment(html: bool = True) -> Environment:
+    """Templates in assets/templates; HTML escapes its values, and the rest keeps the end of the last line."""
     return Environment(
         loader=FileSystemLoader(ASSETS / "templates"),
-        autoescape=True,
+        autoescape=html,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=not html,
         auto_reload=False,
     )

@@ -19,11 +19,12 @@ from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
-import jinja2
 import torch
+from jinja2 import Environment
 from torch import nn
 
 from components.fitting import MINE
+from components.markup import environment
 from components.model.backbone import own_head
 from components.model.cut import logits, states_in
 from components.model.declared import Stacked
@@ -351,15 +352,8 @@ def _in_english(refused: re.Match[str]) -> str:
 
 
 @cache  # the files do not change while it runs
-def _templates() -> jinja2.Environment:
-    found = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ASSETS / "templates"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        auto_reload=False,
-    )
+def _templates() -> Environment:
+    found = environment(html=False)
     functions = {"literal": literal, "call": _call, "strings": _strings, "comment": _comment, "place": _place}
     found.globals.update(functions, assigned=_assigned, wrap=textwrap.wrap, WIDTH=WIDTH)
     return found
