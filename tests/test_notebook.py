@@ -25,7 +25,7 @@ from tests.families.cases import boundless, tiny_model
 from tests.serving import ROOT
 from tests.ui.fake import XSS
 
-TEXT = "The plot is thin, but the actors are a delight."
+TEXT = "The plot is thin, but the actors are a delight, and the music stays with you for a long time."
 FOLDER = ROOT / "assets" / "models" / "bert-sentiment"
 
 
@@ -98,6 +98,7 @@ def test_the_same_weights_of_a_checkpoint_give_the_same_figures(engine: Engine) 
     """As an object, held in half precision as the files are, they are drawn as they are of the catalogue."""
     model = BertForSequenceClassification.from_pretrained(FOLDER, dtype=torch.float16).train()
     exhibits = poolscope_show(model, AutoTokenizer.from_pretrained(FOLDER), TEXT)
+    assert len(exhibits._repr_html_()) < 0.55e6  # of BERT-base 0.6
     known = engine.ask("anatomy", Query("bert-sentiment", TEXT))
     for name in ("logits", "ordinary.plain", "similarity", "centred", "standardised"):
         ours, theirs = (attrgetter(name)(each.analysis) for each in (exhibits, known))
@@ -152,7 +153,10 @@ def test_names_and_texts_are_shown_as_text() -> None:
     assert found.scripts == 3  # Plotly, and two of our own
 
 
-@pytest.mark.parametrize("given", [("language", "xx"), ("language", None), ("height", 9), ("height", "tall")])
+WRONG = [("language", "xx"), ("language", None), ("height", 9), ("height", "tall")]
+
+
+@pytest.mark.parametrize("given", WRONG)
 def test_what_cannot_be_had_is_said_before_anything_is_run(given: Any) -> None:
     with pytest.raises(PoolscopeError) as told:
         poolscope_show(None, None, "", **dict([given]))

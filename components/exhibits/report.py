@@ -16,7 +16,6 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs
 
 from components.analyses.passport import Passport
 from components.exhibits import view
@@ -40,10 +39,9 @@ TITLE = 60  # characters of the text that the title names
 LEVEL = 6  # of gzip: 9 takes off 0.2 % more
 Facts = Callable[[State], Mapping[str, str]]  # what was asked, by name, not escaped, the text first
 LOOKS = LAYER, CENTRED  # what the reader of a report chooses
-MOST = 950_000  # letters of packed frames, less than a fifth of Plotly; a report of more stays as it was made
+MOST = 950_000  # letters of packed frames, as many as Plotly has; a report of more stays as it was made
 # Of a badge. White is read on each of the colours.
 COLOURS = {"safe": "#157f3b", "moves": "#b3261e", "reads_padding": "#b3261e"}
-OTHER = "#475569"
 LETTER, MARGIN = 6.1, 12  # pixels: a letter is about so wide
 LEFT = "poolscope"
 LONGEST = 24  # characters of a token
@@ -175,14 +173,15 @@ def _begin(title: str, body: Markup, policy: str, say: Texts) -> str:
 
 def figures_scripts() -> tuple[str, str]:
     """Scripts that draw the figures of a document, one after the other."""
-    return get_plotlyjs(), at_once([*SCRIPTS, HERE / "unpack.js", HERE / "report.js"])
+    plotly = gzip.decompress((ASSETS / "plotly.js.gz").read_bytes()).decode("utf-8")
+    return plotly, at_once([*SCRIPTS, HERE / "unpack.js", HERE / "report.js"])
 
 
 @cache
 def _scripts() -> Mapping[str, str]:
     """Scripts that are the same in every report, in their tags, by their hashes.
 
-    Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it.
+    Read once: Plotly alone is 1 MB, and reports that are sent at the same time share it.
     """
     scripts = figures_scripts()
     hashes = (b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
@@ -192,7 +191,7 @@ def _scripts() -> Mapping[str, str]:
 def framed(pieces: tuple[str, ...], title: str, height: int, say: Texts) -> str:
     """The document of these ``pieces`` as one HTML element, ``height`` pixels high and as wide as its place.
 
-    It brings everything with it and loads nothing. The browser unpacks it: Plotly alone is 5 MB. ``title``:
+    It brings everything with it and loads nothing. The browser unpacks it: Plotly alone is 1 MB. ``title``:
     what a screen reader calls it, not escaped.
     """
     packed = gzipped("".join(pieces))
@@ -203,8 +202,7 @@ def framed(pieces: tuple[str, ...], title: str, height: int, say: Texts) -> str:
 
 def passport_page(passport: Passport, say: Texts) -> str:
     """The whole passport as one HTML file without scripts, to read, print, or put beside a model card."""
-    spec = passport.backbone
-    title = say("passport.title", name=visible(spec.said(say)))
+    title = say("passport.title", name=visible(passport.backbone.said(say)))
     body = render(
         "passport",
         say,
@@ -235,7 +233,7 @@ def badge(passport: Passport, say: Texts) -> str:
         whole=whole,
         left=f"{left:.0f}",
         right=f"{whole - left:.0f}",
-        colour=COLOURS.get(passport.padding, OTHER),
+        colour=COLOURS.get(passport.padding, "#475569"),
         texts=[(text, f"{middle:.0f}", f"{room - MARGIN:.0f}") for text, middle, room in texts],
     )
     return f"{drawn}\n"

@@ -5,13 +5,13 @@ import io
 import json
 import re
 import tomllib
-from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import numpy as np
 import plotly.graph_objects as go
@@ -100,14 +100,16 @@ def records(shown: Shown) -> list[dict[str, str]]:
 
 def saved(html: str) -> str:
     """The file behind the only link of ``html`` that saves one."""
-    (data,) = re.findall(r'href="data:text/csv;base64,([^"]+)"', html)
-    return b64decode(data).decode("utf-8-sig")
+    (data,) = re.findall(r'href="data:text/csv,([^"]+)"', html)
+    return unquote_to_bytes(data).decode("utf-8-sig")
 
 
 def checked(figure: Figure | None) -> go.Figure:
     """What plotly.js draws, each value checked by plotly's own classes; ValueError where one is wrong."""
     assert figure is not None
-    return go.Figure(json.loads(figure.to_json()))
+    made = json.loads(figure.to_json())
+    assert {one["type"] for one in made["data"]} <= {"scatter", "bar", "heatmap"}  # which reports can draw
+    return go.Figure(made)
 
 
 def same_intervals(rows: Sequence[Row], values: Sequence[float], bars: Any) -> None:
@@ -137,7 +139,7 @@ class Document(HTMLParser):
         self.feed(html)
         self.tags, self.attributes = set(self._tags), {name for name, _ in self._given}
         loaded = [one or "" for name, one in self._given if name in ("src", "href", "srcset", "action")]
-        self.links = [address for address in loaded if not address.startswith("data:text/csv;base64,")]
+        self.links = [address for address in loaded if not address.startswith("data:text/csv,")]
         self.tables = len(loaded) - len(self.links)
         self.handlers = [name for name, _ in self._given if name.startswith("on")]
         self.scripts = self._tags.count("script") - len(self.figures)

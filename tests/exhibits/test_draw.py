@@ -15,6 +15,7 @@ from plotly.offline import get_plotlyjs_version
 from components.exhibits import draw
 from components.exhibits.draw import LABELS, READ, Figure, contrast, diverging
 from components.exhibits.panels import HEAD, IMPORTANCE, TOKENS
+from components.exhibits.report import figures_scripts
 from tests.exhibits.answers import answered
 from tests.exhibits.showing import SAY, anatomy
 from tests.serving import ROOT
@@ -107,3 +108,4 @@ def test_plotly_is_not_newer_than_what_gradio_bundles() -> None:
     bundled = re.findall(r"version=[`'\"](\d+)\.(\d+)\.(\d+)[`'\"]", chunk.read_text("utf-8"))
     target = tuple(map(int, get_plotlyjs_version().split(".")))
     assert max(tuple(map(int, version)) for version in bundled) >= target
+    assert figures_scripts()[0].startswith(f"/* plotly.js v{get_plotlyjs_version()}: scatter, bar, heatmap.")

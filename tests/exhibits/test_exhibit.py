@@ -54,7 +54,7 @@ def test_columns_of_the_same_title_are_kept_apart_and_have_one_length() -> None:
 def test_the_link_holds_the_file_with_its_mark_of_utf_8_and_half_of_a_surrogate_pair_breaks_nothing() -> None:
     html = parts.csv_link(data_frame([("è 电影", ["😀"])]), 'a"b.csv', "<b>")
     assert saved(html) == "è 电影\r\n😀\r\n"
-    assert "base64,77u/" in html  # the bytes EF BB BF, by which a spreadsheet knows it
+    assert "csv,%EF%BB%BF" in html  # the bytes by which a spreadsheet knows it
     assert 'download="a&#34;b.csv"' in html
     assert html.endswith(">&lt;b&gt;</a>")
     half = data_frame([("a\ud800", ["b\udc00", "c"])])
