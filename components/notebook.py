@@ -23,7 +23,7 @@ from components.analyses.measuring.anatomy import dissect
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, HEAD, READING, TOKENS
-from components.exhibits.report import Made, framed, report
+from components.exhibits.report import THEMES, Made, framed, report
 from components.exhibits.view import LAYER, facts
 from components.model import internals
 from components.model.backbone import Backbone
@@ -44,8 +44,7 @@ WRAPPERS = {  # what holds the model in a wrapper -> what its holder passes inst
     "module": ("model.module", "errors.wrapped"),
     "transformers_model": ("model.transformers_model", "errors.wrapped"),  # of sentence-transformers
 }
-# An object lacks nothing.
-FOUND: Mapping[str, Any] = {"missing_keys": (), "mismatched_keys": (), "unused": {}}
+FOUND: Mapping[str, Any] = {"missing_keys": (), "mismatched_keys": (), "unused": {}}  # an object lacks none
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +52,13 @@ class Exhibits:
     """Exhibits of what was measured ``when``; a notebook draws its exhibits where this ends a cell.
 
     ``anatomy``: the numbers of the head, ``analysis`` the answer itself. ``height``: that of the frame in
-    which the exhibits stand, in pixels.
+    which the exhibits stand, in pixels. ``theme``: its own.
     """
 
     anatomy: Anatomy
     when: datetime
     height: int
+    theme: str
     say: Texts
 
     @property
@@ -80,7 +80,8 @@ class Exhibits:
 
     def _repr_html_(self) -> str:
         """A frame that scrolls by itself; called by notebooks."""
-        return framed(self.document, self.say("notebook.frame", name=self.name), self.height, self.say)
+        title = self.say("notebook.frame", name=self.name)
+        return framed(self.document, title, self.height, self.theme, self.say)
 
     def __repr__(self) -> str:
         return f"<Poolscope's exhibits of {self.name}: .save(path) writes them as an HTML file>"
@@ -100,6 +101,7 @@ def poolscope_show(
     layer: int = -1,
     language: str = ENGLISH,
     height: int = HEIGHT,
+    theme: str = "auto",
 ) -> Exhibits:
     """Draw what the Classify tab shows of a model object, as it is now, for one text or pair.
 
@@ -108,14 +110,15 @@ def poolscope_show(
     outputs say. ``tokenizer``: its own. Both stay as they are, and so do torch's random numbers: all is
     measured on a copy on the CPU, in float32, without dropout. ``pooling``: what the head is given.
     ``layer``: whose similarities are shown, 0 for the embeddings. ``language``: of the exhibits. ``height``:
-    of their frame, in pixels. PoolscopeError names what cannot be taken, and what is expected.
+    of their frame, in pixels. ``theme``: "light", "dark" or "auto". PoolscopeError says what is refused.
     """
     say = load_texts(choice("language", language, languages()))
+    choice("theme", theme, ("auto", *THEMES))
     if not LEAST <= whole_number("height", height) <= MOST:
         raise PoolscopeError("height", height, "errors.range", low=LEAST, high=MOST)
     query = Query("", text, text_pair, pooling, layer=layer)
     anatomy = anatomy_of(model, tokenizer, query, Settings().characters)
-    return Exhibits(anatomy, datetime.now(UTC), height, say)
+    return Exhibits(anatomy, datetime.now(UTC), height, theme, say)
 
 
 def anatomy_of(model: object, tokenizer: object, query: Query, longest: int) -> Anatomy:

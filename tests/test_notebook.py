@@ -153,7 +153,7 @@ def test_names_and_texts_are_shown_as_text() -> None:
     assert found.scripts == 3  # Plotly, and two of our own
 
 
-WRONG = [("language", "xx"), ("language", None), ("height", 9), ("height", "tall")]
+WRONG = [("language", "xx"), ("language", None), ("height", 9), ("height", "tall"), ("theme", "grey")]
 
 
 @pytest.mark.parametrize("given", WRONG)

@@ -188,13 +188,13 @@ def _scripts() -> Mapping[str, str]:
     return {value: f"<script>{script}</script>" for value, script in zip(hashes, scripts, strict=True)}
 
 
-def framed(pieces: tuple[str, ...], title: str, height: int, say: Texts) -> str:
+def framed(pieces: tuple[str, ...], title: str, height: int, theme: str, say: Texts) -> str:
     """The document of these ``pieces`` as one HTML element, ``height`` pixels high and as wide as its place.
 
     It brings everything with it and loads nothing. The browser unpacks it: Plotly alone is 1 MB. ``title``:
-    what a screen reader calls it, not escaped.
+    what a screen reader calls it, not escaped. ``theme``: of `THEMES`, or any other for the reader's.
     """
-    packed = gzipped("".join(pieces))
+    packed = gzipped("".join(pieces).replace(DARK, THEMES.get(theme, DARK)))
     script = (HERE / "unpack.js").read_text(encoding="utf-8")
     page = render("packed", say, tag=say.language.tag, title=title, packed=packed, script=script)
     return str(render("frame", title=title, page=str(page), height=height))

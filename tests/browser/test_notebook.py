@@ -13,7 +13,8 @@ NOTEBOOK = """<!doctype html><html lang="en" style="background: #111"><body><p>I
 
 
 def test_it_is_drawn_can_be_saved_and_reaches_nothing_around_it(offline: Callable[[str, int], Page]) -> None:
-    exhibits = poolscope_show(tiny_model("bert").train(), boundless(), "the film is not good at all")
+    text = "the film is not good at all"
+    exhibits = poolscope_show(tiny_model("bert").train(), boundless(), text, theme="dark")
     page = offline(NOTEBOOK.replace("HTML", exhibits._repr_html_()), 600)
     (frame,) = page.main_frame.child_frames
     for name in FIGURES:
@@ -21,7 +22,7 @@ def test_it_is_drawn_can_be_saved_and_reaches_nothing_around_it(offline: Callabl
     expect(frame.locator(".verdict")).to_contain_text("reads 1 of 9 tokens")
     assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert frame.evaluate("innerHeight") == exhibits.height
-    assert frame.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert frame.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 15, 17)"
     assert page.evaluate("document.documentElement.scrollWidth") <= 600
     for name, button in (("png", "[data-export=png]"), ("csv", ".away a")):
         with page.expect_download() as saved:
