@@ -1,8 +1,9 @@
-"""Floods: while one address attacks for half a minute, how long does another visitor wait?"""
+"""Floods: one address attacks for half a minute. How long does another visitor wait? Does the app end?"""
 
 import asyncio
 import itertools
 import json
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -19,8 +20,8 @@ from components.ui.gradio_internals import CLOSE
 from tests.hub import hub
 from tests.public.asking import ask, client_of
 from tests.resident import resident
-from tests.serving import served
-from tests.siege.hostile import BUNDLE, BUNDLED, NAMED, Hostile, besieged
+from tests.serving import eventually, started, status
+from tests.siege.hostile import BACK, BUNDLE, BUNDLED, NAMED, Hostile, besieged
 from tests.tiny import checkpoint
 
 SECONDS = 30.0  # of each attack, and of the peace before it
@@ -29,7 +30,9 @@ PACE = 1 / 40  # seconds between two requests of the attacker, who waits for no 
 ROWS = 1_000  # of a table that is to be fitted
 OPEN = 400  # connections that the attacker keeps open
 MOST = 3.0  # times what it is in peace: the 95th percentile of what the visitor waits
-GROWN = 300_000_000  # bytes by which the page's process may grow in an attack
+GROWN = 300_000_000  # bytes by which the page's process may grow in an attack; BACK, when it is over
+MIDST = 5.0  # seconds of an attack after which the app is told to stop
+ENDED = 10.0  # and in which it has then ended, at most
 MB = 1_000_000
 ATTACKER, VISITOR = "8.8.8.8", "9.9.9.9"
 EVENTS = "/gradio_api/queue/join"
@@ -124,6 +127,17 @@ async def visited(url: str, seconds: float) -> pd.DataFrame:
     return pd.DataFrame(waits, columns=["seconds", "status"])
 
 
+async def stopped(url: str, process: "subprocess.Popen[bytes]", attack: Attack) -> float:
+    """Seconds until the app has ended that is told to stop in the midst of an attack."""
+    attacking = asyncio.ensure_future(attacked(url, attack, SECONDS))
+    await asyncio.sleep(MIDST)
+    process.terminate()
+    begun = time.monotonic()
+    await asyncio.to_thread(process.wait, timeout=10 * ENDED)
+    attacking.cancel()
+    return time.monotonic() - begun
+
+
 async def both(url: str, attack: Attack, seconds: float) -> tuple[pd.DataFrame, Counter[str]]:
     """A visitor's waits, and what came to the attacker."""
     return await asyncio.gather(visited(url, seconds), attacked(url, attack, seconds))
@@ -170,8 +184,8 @@ def _table(number: int) -> str:
 
 
 @contextmanager
-def flooded(folder: Path, log: Path) -> Iterator[str]:
-    """The address of the app as it is shipped, but that anything may be asked."""
+def flooded(folder: Path, log: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """The app as it is shipped, but that anything may be asked: its address, and its process."""
     checkpoint(folder / "models" / "org" / "tiny", id2label={0: "bad", 1: "good"})
     with hub(folder / "models") as there:
         listed = besieged(folder, [Hostile(one, "bert", NAMED[one]) for one in ALONE])
@@ -184,41 +198,57 @@ def flooded(folder: Path, log: Path) -> Iterator[str]:
             "LOG": str(log),
             **there.environment(folder / "home"),
         }
-        with served("app.py", log=log, **settings) as url:
-            yield url
+        with started("app.py", log=log, **settings) as (url, process):
+            eventually(lambda: status(url), "no page")
+            yield url, process
 
 
 def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
-    """Each attack after a time of peace; a table of what the visitor waited; whether none waited too long."""
+    """Each attack after a time of peace, a table of what the visitor waited, and the end of the app in each.
+
+    Whether nobody waited too long.
+    """
     fine, log, backbones = True, folder / "floods.log", [place.name for place in BUNDLE]
-    with flooded(folder, log) as url, client_of(url) as client:
+    with flooded(folder / "waits", log) as (url, _), client_of(url) as client:
         for key in backbones:
             assert "error" not in ask(client, backbone=key), key
-        page = client.get("/config").json()
-        print("| Attack | p95 in peace | in the attack | grown | what came |\n|---|---|---|---|---|")
-        for name, attack in attacks(page, backbones).items():
-            if only not in name:
-                continue
+        every = attacks(client.get("/config").json(), backbones)
+        chosen = {name: attack for name, attack in every.items() if only in name}
+        print(
+            "| Attack | p95 in peace | in the attack | grown | kept | what came |\n|---|---|---|---|---|---|"
+        )
+        for name, attack in chosen.items():
             peace = asyncio.run(visited(url, seconds / 2))
             before = resident(log)["page"]
             waits, came = asyncio.run(both(url, attack, seconds))
             grown = resident(log)["page"] - before
             _until_calm(url, peace["seconds"].median())
             after = asyncio.run(visited(url, seconds / 2))  # others use the machine, too
+            held = resident(log)["page"] - before
             calm = pd.concat([peace, after])["seconds"].quantile(0.95)
             waited = waits["seconds"].quantile(0.95)  # seconds that 95 of 100 answers took at most
             faults = waits.loc[waits["status"] != "200", "status"].value_counts().to_dict()
             answered = came["200" if attack.reads else "unread"] > 0
             begun = bool(came) and answered != attack.refused  # else nothing was attacked
-            kept = begun and not faults and waited <= MOST * calm and grown < GROWN
-            came_to = f"{dict(came)} {faults or ''}{'' if kept else ' **TOO MUCH**'}"
+            holds = begun and not faults and waited <= MOST * calm and grown < GROWN and held < BACK
+            came_to = f"{dict(came)} {faults or ''}{'' if holds else ' **TOO MUCH**'}"
             print(
                 f"| {name} | {1000 * calm:.0f} ms | {1000 * waited:.0f} ms, x {waited / calm:.1f} | "
-                f"{grown / MB:+.0f} MB | {came_to} |",
+                f"{grown / MB:+.0f} MB | {held / MB:+.0f} MB | {came_to} |",
                 flush=True,
             )
-            fine &= kept
-    return fine
+            fine &= holds
+    return _all_end(folder, chosen) and fine
+
+
+def _all_end(folder: Path, chosen: Mapping[str, Attack]) -> bool:
+    """Say how long the app takes to end in each attack; whether that is never too long."""
+    took = {}
+    for name, attack in chosen.items():
+        with flooded(folder / name, folder / "ends.log") as (url, process):
+            took[name] = asyncio.run(stopped(url, process, attack))
+        print(f"{name}: told to stop, it ends in {took[name]:.1f} s", flush=True)
+    return max(took.values()) <= ENDED
 
 
 def _until_calm(url: str, ordinary: float) -> None:
