@@ -4,16 +4,18 @@ import binascii
 import json
 import math
 import re
+import tomllib
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from components.errors import PoolscopeError
+from components.settings import ASSETS
 from components.texts import Sentence
 from components.types import Query
 
@@ -23,18 +25,26 @@ LONGEST = 400_000  # characters: so many numbers with 24 each
 TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
 LEVELS = 8  # of lists in lists; servers have up to six
 GROUP = re.compile(r"\[([^\[\]]*)\]")  # numbers of NumPy, torch and others, and of a cell of a table
-LABEL = re.compile(r"^[^\d{}:=]*[:=]\s*")  # the name of what follows
+INNER = re.compile(r"[({]([^(){}]*)[)}]")  # those of R, Postgres, C and others
+LEFT_OUT = re.compile(r"\.\.\.|[\u2026\u22ee\u22ef]")
+ESCAPED = re.compile(
+    r"""(?:bytearray\(b|b)?(["'])(?=.*\\x)(.*)\1\)?""", re.DOTALL
+)  # bytes of Python and Redis
 SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")  # NumPy's numbers in a list of Python's
-SERIES = re.compile(r"(?:Name|Length|dtype): .*$")  # the last line that pandas prints
 WRITTEN = str.maketrans("()'", '[]"')  # what Python writes -> JSON
 PARTS = re.compile(r"[\s,;|(){}\"']+")  # between numbers
 SPACES = re.compile(r"(?:[\s;|(){}\"']|,(?=\s|$))+")  # between numbers with commas in them
-COMMA = re.compile(r"[-+]?\d+,(\d+)(?:e[-+]?\d+)?", re.IGNORECASE)  # a number of a spreadsheet's
+COMMA = re.compile(r"[-+]?\d+,\d+(?:e[-+]?\d+)?", re.IGNORECASE)  # a number of a spreadsheet's
+NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
+URL_SAFE = str.maketrans("-_", "+/")
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-BYTES = re.compile(r"(?:\\x|0x)?((?:[\da-f]{8}){2,})", re.IGNORECASE)  # as databases print float32
+BYTES = re.compile(r"(?:\\x|0x|x')?((?:[\da-f]{8}){2,})'?", re.IGNORECASE)  # as databases print them
 FLOAT = np.dtype("<f4")  # of base64, as OpenAI's endpoints write it
+DOUBLE, HUGE = np.dtype("<f8"), 1e9  # what the bytes of doubles are as float32, some of them
 FEW = 8  # numbers that are told beside a vector: its shape, scores, distances
-BESIDE = frozenset(("text", "text_pair", "texts", "shape", "indices", "tokens", "input_ids"))  # no vectors
+BESIDE = frozenset(
+    ("text", "text_pair", "texts", "shape", "indices", "tokens", "input_ids", "columns", "index")
+)  # no vectors
 SPARSE = frozenset(("sparse", "sparse_values", "sparse_vector"))
 
 
@@ -67,11 +77,7 @@ def to_vectors(given: object) -> tuple[Pasted, ...]:
         raise PoolscopeError(FIELD, count, "errors.vector_texts")
     if len(named) > TEXTS:
         raise PoolscopeError(FIELD, count, "errors.vector_many", most=TEXTS)
-    parts = [{key: value for key, value in one.items() if key not in ("text", "text_pair")} for one in named]
-    pasted = tuple(
-        Pasted(to_vector(part), one["text"], one.get("text_pair", ""))
-        for part, one in zip(parts, named, strict=True)
-    )
+    pasted = tuple(Pasted(to_vector(one), one["text"], one.get("text_pair", "")) for one in named)
     widths = tuple(sorted({len(one.vector) for one in pasted}))
     if len(widths) > 1:
         raise PoolscopeError(FIELD, count, "errors.vector_widths", widths=widths)
@@ -89,9 +95,8 @@ def to_vector(given: object) -> tuple[float, ...]:
     if len(numbers) > MOST:
         raise PoolscopeError(FIELD, count, "errors.vector_long", most=MOST)
     if len(numbers) < 2:
-        raise PoolscopeError(
-            FIELD, given, "errors.vector_score" if any(map(math.isfinite, numbers)) else "errors.vector"
-        )
+        key = "errors.vector_score" if any(map(math.isfinite, numbers)) else "errors.vector"
+        raise PoolscopeError(FIELD, given, key)
     if not all(map(math.isfinite, numbers)):
         wrong = next(place for place, number in enumerate(numbers) if not math.isfinite(number))
         raise PoolscopeError(FIELD, numbers[wrong], "errors.vector_infinite", place=wrong + 1)
@@ -108,9 +113,9 @@ def parsed(given: object, field: str = FIELD) -> object:
     if len(given) > LONGEST:
         raise PoolscopeError(field, given[:80], "errors.long", length=len(given), longest=LONGEST)
     text = given.strip()
-    if text.startswith(("b'", 'b"')):  # as Redis keeps them
+    if escaped := ESCAPED.fullmatch(text):
         with suppress(UnicodeError):
-            return text[2:-1].encode("latin-1").decode("unicode_escape").encode("latin-1")
+            return escaped[2].encode("latin-1").decode("unicode_escape").encode("latin-1")
     if text.startswith(("[", "{", '"', "(")):
         for form in (text, SCALAR.sub(r"\1", text).translate(WRITTEN)):
             with suppress(ValueError, RecursionError):
@@ -120,66 +125,88 @@ def parsed(given: object, field: str = FIELD) -> object:
 
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
-    stripped = LABEL.sub("", SERIES.sub("", text.strip())).rstrip()
-    if "..." in stripped or "\u2026" in stripped:
+    plain = text
+    for pattern, instead in _written():
+        plain = re.sub(pattern, instead, plain)
+    if LEFT_OUT.search(plain):
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
-    groups = [group for group in GROUP.findall(stripped) if PARTS.search(group.strip())]
-    if len(groups) > 1:  # several rows; one may have an axis before it
+    return _enclosed(plain, GROUP) or _enclosed(plain, INNER) or _of_rows(plain) or _of_bytes(plain)
+
+
+@cache  # a file of the app, the same for every vector
+def _written() -> tuple[tuple[str, str], ...]:
+    """Read what assets/numbers.toml says that programs write about numbers."""
+    return tuple(tomllib.loads((ASSETS / "numbers.toml").read_text(encoding="utf-8")).values())
+
+
+def _enclosed(text: str, form: re.Pattern[str]) -> list[float]:
+    """The numbers between brackets of this ``form``, in one pair, or in a pair each; beside few others."""
+    groups = [found for group in form.findall(text) if (found := _of_rows(group))]
+    several = [found for found in groups if len(found) > 1]
+    if len(long := [found for found in several if len(found) >= FEW]) == 1:
+        several = long
+    if len(several) > 1:  # rows
         raise PoolscopeError(FIELD, text, "errors.vector_one")
-    stripped = groups[0] if groups else stripped
-    rows, apart = _rows(stripped, PARTS), _rows(stripped, SPACES)
-    commas = [COMMA.fullmatch(part) for row in apart for part in row]
-    if all(commas) and any(found and len(found[1]) > 2 for found in commas):
-        return _numbers([found[0].replace(",", ".") for found in commas if found])
-    for left in (rows, rows[1:]):  # the first may name a column
-        if numbers := _numbers([part for row in left for part in row]):
-            return numbers
-    return _of_bytes(text)
+    return several[0] if several else [one for (one,) in groups] if len(groups) >= FEW else []
+
+
+def _of_rows(text: str) -> list[float]:
+    """The numbers in the lines of a ``text``, with points or commas; none where words stand among them."""
+    parts, apart = _parts(text, PARTS), _parts(text, SPACES)
+    if len(parts) > len(apart) > 1 and all(map(COMMA.fullmatch, apart)):
+        parts = [part.replace(",", ".") for part in apart]
+    return _numbers(parts)
 
 
 def _numbers(parts: Sequence[Any]) -> list[float]:
-    """The numbers that ``parts`` stand for, as NumPy reads a file; none where one is no number."""
-    if not all(isinstance(part, str) and part.strip() for part in parts):
-        return []
-    with suppress(ValueError):
-        read = np.loadtxt(parts, comments=None, ndmin=2) if parts else np.empty((0, 1))
-        return [] if read.shape != (len(parts), 1) else list(map(float, read[:, 0]))
-    return []
+    """The numbers that ``parts`` stand for; none where one is no number."""
+    read = all(isinstance(part, str) and NUMBER.fullmatch(part.strip()) for part in parts)
+    return list(map(float, parts)) if read else []
 
 
-def _rows(text: str, between: re.Pattern[str]) -> list[list[str]]:
-    """Read what stands in each line, ``between`` apart, without numbers of lines and columns."""
+def _parts(text: str, between: re.Pattern[str]) -> list[str]:
+    """Read what stands in each line, ``between`` apart, without numbers and names of lines and columns."""
     split = ([part for part in between.split(line) if part] for line in text.splitlines())
     rows = [row for row in split if row]
-    for start, head in product((0, 1), (0, 1)):
-        left = [row for row in rows[head:] if len(row) == 2]
-        numbers = [str(start + place) for place in range(len(rows) - head)]
-        if len(numbers) > 1 and [row[0].rstrip(":.") for row in left] == numbers:
-            return [row[1:] for row in left]
-    columns = [str(place) for place in range(len(rows[0]))] if len(rows) == 2 else []
-    return rows[1:] if len(columns) > 1 and rows[0] == columns else rows
+    for left in (rows, rows[1:]):
+        if len(left) > 1 and all(len(row) == 2 for row in left):
+            names = ["".join(filter(str.isdigit, row[0])) for row in left]
+            counts = [[str(start + place) for place in range(len(left))] for start in (0, 1)]
+            if names in counts or {row[0] for row in left} == {"-"}:
+                return [row[1] for row in left]
+    if len(rows) > 1:
+        columns = [str(place) for place in range(len(rows[0]))]
+        if rows[0] == columns != ["0"] or not any(
+            NUMBER.fullmatch(part.replace(",", ".")) for part in rows[0]
+        ):
+            index = len(rows) == 2 and len(rows[1]) == len(columns) + 1 > 2
+            rows = [row[index:] for row in rows[1:]]
+    return [part for row in rows for part in row]
 
 
 def _of_bytes(text: str) -> Sequence[float]:
-    """The float32 numbers, the lowest byte first, that a ``text`` of base64 or of hex digits stands for."""
-    packed = "".join(text.split())
+    """The floats, the lowest byte first, that a ``text`` of base64 or of hex digits stands for."""
+    packed = "".join(text.split()).rstrip("=").translate(URL_SAFE)
     digits = BYTES.fullmatch(packed)
-    if not (digits or BASE64.fullmatch(packed)) or packed != "".join(text.strip().splitlines()):
+    if not (digits or BASE64.fullmatch(packed)) or len(text.split()) > len(text.strip().splitlines()):
         raise PoolscopeError(FIELD, text, "errors.vector")
+    padded = packed + "=" * (-len(packed) % 4)
     try:
-        data = bytes.fromhex(digits[1]) if digits else b64decode(packed, validate=True)
+        data = bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True)
     except binascii.Error as error:
         raise PoolscopeError(FIELD, text, "errors.vector") from error
     if len(data) % FLOAT.itemsize:
         raise PoolscopeError(FIELD, text, "errors.vector_base64", count=len(data))
-    return [float(number) for number in np.frombuffer(data, FLOAT)]
+    double = not len(data) % DOUBLE.itemsize and np.abs(np.frombuffer(data, FLOAT)).max(initial=0) > HUGE
+    return [float(number) for number in np.frombuffer(data, DOUBLE if double else FLOAT)]
 
 
 def _of_json(given: object) -> Sequence[float]:
     """The numbers of the one vector in a JSON value."""
     if isinstance(given, bytes):  # as Redis keeps them
         return _of_bytes(given.hex())
-    found = list(_held(given, LEVELS))
+    held = (one if isinstance(one, str) else tuple(one) for one in _held(given, LEVELS))
+    found = list(dict.fromkeys(held))  # each once: servers repeat what they name by its type
     numbers = [one for one in found if not isinstance(one, str)] or found
     if len(long := [one for one in numbers if len(one) >= FEW]) == 1:
         numbers = long
@@ -212,6 +239,8 @@ def _held(value: object, levels: int) -> Iterator[Any]:
         else:
             value = [one for key, one in value.items() if key not in BESIDE | SPARSE]
     if isinstance(value, list | tuple) and value:
+        if all(isinstance(one, Mapping) and len(one) == 1 for one in value):  # by its type, each
+            value = [inner for one in value for inner in one.values()]
         value = _numbers(value) or value
         if all(type(one) in (int, float) for one in value):
             yield value
