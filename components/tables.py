@@ -25,7 +25,7 @@ from components.texts import Sentence
 BINARY = ("PK\3\4", "\ufffd\ufffd\x11\ufffd", "%PDF-", "PAR1")  # how files begin that are no text
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
-LONG = ("::", "///", "->", "=>", "§")  # separators of another kind
+LONG = ("::", "///", "->", "=>", "§", "||", "→", "，")  # separators of another kind
 LINES = 50  # of a row that are read: a letter's
 CELLS = 4_000_000  # at most, in all
 LABEL = 100  # characters in which spellings are told apart: Unicode takes long to put marks in order
@@ -43,7 +43,8 @@ ASIDE = r"(\w+://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[^\s\d]*\d\S*|[\[{].*[\]}]"  # 
 DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
 FASTTEXT = re.compile(r"^__label__(\S+)[ \t]++(?!__label__)(\S.*)", re.MULTILINE)
 OBJECT = re.compile(r"[^\s,]")  # how one of several in JSON begins
-TITLES = 3  # lines at most above the names of the columns, and words of a name
+TITLES = 3  # lines at most above the names of the columns, and words that a name hardly has
+FENCE = re.compile(r"\A\s*```\w*\n|\n```\s*\Z")  # about a table in Markdown
 WORD = re.compile(r"[^\W\d_]+")
 MOST_UNREADABLE = 0.1  # of the rows
 SWALLOWED = 4  # rows between two quotation marks; fewer may be the lines of a text
@@ -95,7 +96,7 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
     """
     if not isinstance(given, str):
         raise PoolscopeError("table", given, "errors.text")
-    text = given.removeprefix("\ufeff")
+    text = FENCE.sub("", given.removeprefix("\ufeff"))
     if not text.strip():
         raise PoolscopeError("table", "", "errors.table_empty")
     if text.startswith(BINARY) or text.count("\0") > len(text) / 100:
@@ -240,6 +241,9 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
         yield Sentence("lab.twice", count=twice)
     if torn := int((labels > 1).sum()):
         yield Sentence("lab.conflicting", count=torn)
+    kinds = Counter(map(_plain, table.labels))
+    if kinds[_plain(table.labels[0])] == 1 and len(table.labels) > len(kinds) > 2:
+        yield Sentence("lab.first", label=table.labels[0])
     label, most = Counter(table.labels).most_common(1)[0]
     if most > 0.9 * len(table.labels):
         yield Sentence("lab.lopsided", label=label, share=f"{most / len(table.labels):.0%}")
@@ -366,7 +370,7 @@ def _from_separated(text: str, headed: bool) -> Sheet:
     if repeated.any():
         notes.append(Sentence("lab.repeated_header", count=int(repeated.sum())))
     words = {word for name in cells for word in WORD.findall(name.casefold())}
-    prose = [name for name in cells if len(name.split()) > TITLES]
+    prose = [name for name in cells if len(name.split()) >= TITLES]
     if prose and not words & _known("label"):
         notes.append(Sentence("lab.named", name=prose[0]))
     return Sheet(cells[~repeated], tuple(notes))
@@ -383,7 +387,12 @@ def _unruled(text: str) -> str:
 
 
 def _untitled(text: str) -> tuple[str, int]:
-    """A table without comments, or a title and an empty line, above the names of its columns; how many."""
+    """A table without comments, titles or empty rows above the names of its columns; how many."""
+    lines = text[:READ].split("\n")[:FIRST]
+    cells = [{cell.strip(' "\r').casefold() for cell in re.split(r"[,\t;|]", line)} for line in lines]
+    named = [place for place, row in enumerate(cells) if row & _known("label")]
+    if len(named) == 1 and 0 < named[0] <= TITLES and '"' not in "".join(lines[: named[0]]):
+        return text.split("\n", named[0])[-1], sum(any(row) for row in cells[: named[0]])
     lines = re.sub('"[^"]*"', "", text[:READ]).split("\n")[:FIRST]
     for above in range(1, min(TITLES, len(lines) - 2) + 1):
         titles, rows = lines[:above], [line for line in lines[above:] if line.strip()]
@@ -411,7 +420,8 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     alike = [one for one in SEPARATORS if 0 < min(counts[one]) == max(counts[one])]  # in each line as often
     likely = max(alike or SEPARATORS, key=lambda one: (min(counts[one]), counts[one][0]))
     separator = separator or likely
-    if separator in SEPARATORS and not counts[separator][0] and re.match('"[^"]*" "', text):
+    spaces = {line.count(" ") for line in lines[1:]}
+    if not counts.get(separator, [1])[0] and '"' in text and len(spaces) == 1 and spaces != {0}:
         separator = " "  # as R writes a table
     how: dict[str, Any] = {"sep": separator}
     if all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text:

@@ -228,10 +228,10 @@ def test_columns_are_guessed_by_what_they_hold() -> None:
 
 
 def test_rows_without_a_text_or_a_label_are_left_out_and_counted() -> None:
-    sheet = read_sheet("text,label\na,x\n,y\nb\nb,y\nb,x")
+    sheet = read_sheet("text,label\nwhat,which\na,x\n,y\nb\nb,y\nb,x")
     table, notes = to_table(sheet, Columns("text", "label"))
-    assert (table.texts, table.labels) == (("a", "b", "b"), ("x", "y", "x"))
-    assert [note.key for note in notes] == ["lab.missing", "lab.twice", "lab.conflicting"]
+    assert (table.texts, table.labels) == (("what", "a", "b", "b"), ("which", "x", "y", "x"))
+    assert [note.key for note in notes] == ["lab.missing", "lab.twice", "lab.conflicting", "lab.first"]
 
 
 def test_a_label_that_nearly_all_rows_have_is_named() -> None:
