@@ -26,16 +26,21 @@ SIZE = {  # the same small sizes under the names that different families have fo
 }
 
 
+def between(first: str, last: str) -> processors.TemplateProcessing:
+    """Template that puts one token before a text and another behind each."""
+    return processors.TemplateProcessing(
+        single=f"{first} $A {last}",
+        pair=f"{first} $A {last} $B:1 {last}:1",
+        special_tokens=[(token, WORDS.index(token)) for token in (first, last)],
+    )
+
+
 def tokenizer() -> PreTrainedTokenizerFast:
     """Whole lower-cased words between [CLS] and [SEP]."""
     inner = Tokenizer(models.WordLevel({word: index for index, word in enumerate(WORDS)}, unk_token="[UNK]"))
     inner.normalizer = normalizers.Lowercase()
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    inner.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-    )
+    inner.post_processor = between("[CLS]", "[SEP]")
     return PreTrainedTokenizerFast(
         tokenizer_object=inner,
         pad_token="[PAD]",

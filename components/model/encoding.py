@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 from unicodedata import category
 
@@ -175,7 +176,7 @@ def _unplaced(tokenizer: PreTrainedTokenizerBase, ids: Ints) -> tuple[Ints, Bool
 def _oddities(
     tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], tokens: Tokens, texts: tuple[str, str]
 ) -> Iterator[Sentence]:
-    """Warn of special tokens that were typed and about words that the vocabulary does not know."""
+    """Warn of special tokens that were typed, of others that were added, and of words that are unknown."""
     known = special_ids(tokenizer)
     typed: dict[str, None] = {}
     unknown = np.zeros_like(tokens.special)
@@ -189,6 +190,9 @@ def _oddities(
         else:
             unknown[index] = token_id == tokenizer.unk_token_id
     yield from (Sentence("warnings.typed", token=token) for token in typed)
+    strange = (tokens.special[index] and token_id not in known for index, token_id in enumerate(ids))
+    if added := tuple(dict.fromkeys(compress(tokens.text, strange))):
+        yield Sentence("warnings.template", tokens=added)
     if unknown.any():
         marks = np.array([piece == SPACE for piece in tokens.text])  # which are read with what follows
         key = UNREADABLE if 2 * unknown.sum() > (~tokens.special & ~marks).sum() else "warnings.unknown"

@@ -17,6 +17,7 @@ from components.analyses.detect_score import DetectedScore, ScoreWay
 from components.analyses.passport import passport
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
+from components.model.encoding import encode
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Query
@@ -27,7 +28,7 @@ from tests.checkpoints import Loaded, Made
 from tests.families.cases import ByHand, tiny_config
 from tests.plain import SPECS, load_plain
 from tests.serving import ROOT
-from tests.tiny import checkpoint, tokenizer
+from tests.tiny import between, checkpoint, tokenizer
 
 THREADS = tomllib.loads((ROOT / "tests" / "threads.toml").read_text(encoding="utf-8"))["thread"]
 TWO = PAIRS[:2]
@@ -154,3 +155,12 @@ def test_a_pooler_that_a_checkpoint_lacks_is_not_made_up(engine: Engine) -> None
     assert not torch.equal(*outputs)
     with pytest.raises(PoolscopeError, match="has no pooler"):
         engine.ask("analyze", Query("roberta-sentiment", "good", pooling="pooler"))
+
+
+def test_tokens_of_another_template_are_warned_of() -> None:
+    """model2vec#335."""
+    words = tokenizer()
+    words.backend_tokenizer.post_processor = between("a", "b")
+    first, *_, last = words.convert_ids_to_tokens(words("good")["input_ids"])
+    said = [dict(one.values) for one in encode(words, 24, "good", "").warnings]
+    assert said == [{"tokens": (first, last)}] == [{"tokens": ("a", "b")}]

@@ -1,5 +1,6 @@
 """Findings of a text's tokens: what the model gets of it, and which words are most like [CLS]."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,13 +13,15 @@ from tests.exhibits.compared import comparison
 from tests.exhibits.findings.row import Row, Told, told
 from tests.exhibits.showing import analysis, reading
 from tests.plain import SPECS, load_plain
-from tests.tiny import tokenizer
+from tests.tiny import between, tokenizer
 
 
-def warned(text: str, pair: str = "", side: str = "right") -> Told:
+def warned(text: str, pair: str = "", side: str = "right", around: Sequence[str] = ()) -> Told:
     """Words on the tokens of whole words, of which 24 are taken."""
     words = tokenizer()
     words.truncation_side = side
+    if around:
+        words.backend_tokenizer.post_processor = between(*around)
     return lambda say: " ".join(one.said(say) for one in encode(words, 24, text, pair).warnings)
 
 
@@ -54,6 +57,9 @@ ROWS: dict[str, Row] = {
     "warnings.unknown": Row(warned(SOME), UNKNOWN, warned(MOST)),
     "warnings.unreadable": Row(warned(MOST), {**UNKNOWN, "count": 2}, warned(SOME)),
     "warnings.typed": Row(warned("the [SEP] film"), {"token": "[SEP]"}, warned("the film")),
+    "warnings.template": Row(
+        warned("the", around="ab"), lambda say: {"tokens": say.listed("ab")}, warned("a the b")
+    ),
     "warnings.nothing": Row(warned(" "), {"total": 2}, warned("the")),
     "warnings.long": Row(warned(LONG), cut, warned(WHOLE)),
     "warnings.cut_last": Row(warned(LONG), cut, "warnings.cut_first"),
