@@ -5,6 +5,7 @@ Nothing in it depends on when or where it was issued: the same files give the sa
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import file_digest, sha256
@@ -74,6 +75,7 @@ class Passport:
     ``alone``: why it takes no batch.
     ``unread_head``: what is said where that is not its own, which stands in its modules.json.
     ``words``: those that SPLADE makes of the first text, if it does.
+    ``draws_pooler``: whether AutoModel gives it a pooler that its files lack.
     ``undeclared``: the pooling that sentence-transformers takes where its files declare none, else "".
     """
 
@@ -101,6 +103,7 @@ class Passport:
     alone: Sentence | None = None
     unread_head: Sentence | None = None
     undeclared: str = ""
+    draws_pooler: bool = False
     words: Sentence | None = None
 
     @property
@@ -126,6 +129,8 @@ class Passport:
             said.append(Sentence("passport.token", token=self.token))
         if self.equal:
             said.append(Sentence("passport.equal", poolings=self.equal))
+        if self.draws_pooler:
+            said.append(Sentence("passport.draws_pooler"))
         if self.sees is not None:
             said.append(Sentence("passport.sees", total=len(self.sees.sees), what=self.sees.says))
             said += (one for one in self.sees.warnings if one.key.startswith("sees."))
@@ -260,6 +265,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         alone=next((each.says[0] for each in padded if each.verdict == "alone"), None),
         unread_head=None if backbone.head_trained else backbone.unread_head,
         undeclared=_undeclared(backbone),
+        draws_pooler=_draws_pooler(backbone),
         words=next((one for one in seen[0].outputs.warnings if one.key == "warnings.words"), None),
     )
 
@@ -284,6 +290,20 @@ def _undeclared(backbone: Backbone) -> str:
     config = backbone.model.config
     writes = str((config.architectures or [""])[0]).endswith("ForCausalLM")
     return "lasttoken" if writes and getattr(config, "is_causal", True) else "mean"
+
+
+def _draws_pooler(backbone: Backbone) -> bool:
+    """Tell whether AutoModel has a pooler whose weights neither the files nor this model have."""
+    from transformers import AutoModel
+
+    from components.model.loading import skeleton
+    from components.model.stacked import inner
+
+    own, whole = inner(backbone.model).base_model.state_dict(), dict[str, Any]()
+    with suppress(files.RefusalError):  # of some types there is no AutoModel
+        whole = skeleton(backbone.model.config, AutoModel).state_dict()
+    lacking = [name for name in whole if "pooler" in name and name not in own]
+    return any(not any(held.endswith(name) for held in backbone.provenance.unused) for name in lacking)
 
 
 def _around(seen: Sequence[Examined]) -> tuple[Sees | None, list[Sentence]]:

@@ -146,7 +146,7 @@ def test_one_word_without_special_tokens_is_found(loaded: Loaded) -> None:
 
 
 def test_a_pooler_that_a_checkpoint_lacks_is_not_made_up(engine: Engine) -> None:
-    """transformers#16210: another class draws one."""
+    """transformers#16210: another class draws one, and does not where the files hold it."""
     folder, outputs = SPECS["roberta-sentiment"].location, []
     for seed in range(2):
         torch.manual_seed(seed)
@@ -155,6 +155,10 @@ def test_a_pooler_that_a_checkpoint_lacks_is_not_made_up(engine: Engine) -> None
     assert not torch.equal(*outputs)
     with pytest.raises(PoolscopeError, match="has no pooler"):
         engine.ask("analyze", Query("roberta-sentiment", "good", pooling="pooler"))
+    for key in ("roberta-sentiment", BERT, "gpt2-sentiment"):
+        _body, info = AutoModel.from_pretrained(SPECS[key].location, output_loading_info=True)
+        drawn = any("pooler" in name for name in info["missing_keys"])
+        assert engine.ask("passport", Query(key, "")).draws_pooler == drawn == key.startswith("roberta")
 
 
 def test_tokens_of_another_template_are_warned_of() -> None:

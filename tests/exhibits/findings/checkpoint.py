@@ -126,6 +126,7 @@ ROWS = {
         declaring("first", kind="scores", score=SCORE), scored, declaring("first")
     ),
     "passport.declares_none": Row(undeclared("mean"), {"pooling": "mean"}, undeclared("first")),
+    "passport.draws_pooler": Row(passport(draws_pooler=True), {}, passport(draws_pooler=False)),
     "passport.declares_logits": Row(declaring(kind="logits", asked=(7, 8)), words, declaring("first")),
     "passport.words": Row(SPARSE, {"text": "x", **FOUND}, DENSE),
     "passport.says_safe": Row(passport(padding="safe"), {}, FIRST),
