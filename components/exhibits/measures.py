@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from components.analyses.detect_score import DetectedScore, to_scores
+from components.analyses.maxsim import MaxSim
 from components.analyses.sees import Sees
 from components.analyses.timing import Timed
 from components.analyses.trace import Patched
@@ -18,6 +19,7 @@ from components.exhibits.head import counted
 from components.exhibits.hidden_states import settled, trace_story
 from components.exhibits.panels import Answered
 from components.exhibits.question import Question
+from components.exhibits.serving import maxsim
 from components.exhibits.view import number, visible
 from components.texts import Texts
 
@@ -97,6 +99,18 @@ def pasted(put: Put) -> Facts:
     }
 
 
+def matches(put: Put) -> Facts:
+    """Say which tokens of the text find a match in the second one."""
+    asked = put.question.query(put.backbone, put.question.pooling)
+    found: MaxSim = put.analyst.ask("maxsim", asked)
+    shown = maxsim(found, {}, put.say)
+    return {
+        "matched": shown.heading,  # how many do
+        "told": shown.words.removeprefix(shown.heading).strip(),  # which, and what that is held against
+        "finds": "some" if found.beyond_chance else "none",
+    }
+
+
 def rho(put: Put) -> Facts:
     """Say how well the cosines of both poolings follow people, and whether the second does so better."""
     rows, poolings = vectors(put.evidence.rhos(put.backbone)), put.question.poolings
@@ -122,7 +136,7 @@ MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
         "head": lambda put: facts.head_facts(put.shown.anatomy, put.say),
         "importance": lambda put: facts.importance_facts(put.shown.importance, put.say),
         "padding": lambda put: facts.padding_facts(put.shown.padding, put.say),
-        **{one.__name__: one for one in (timing, sees, carried, pasted)},
+        **{one.__name__: one for one in (timing, sees, carried, pasted, matches)},
         **STORED,
     }
 )
