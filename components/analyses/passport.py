@@ -296,8 +296,8 @@ def _draws_pooler(backbone: Backbone) -> bool:
     """Tell whether AutoModel has a pooler whose weights neither the files nor this model have."""
     from transformers import AutoModel
 
+    from components.model.declared import inner
     from components.model.loading import skeleton
-    from components.model.stacked import inner
 
     own, whole = inner(backbone.model).base_model.state_dict(), dict[str, Any]()
     with suppress(files.RefusalError):  # of some types there is no AutoModel
