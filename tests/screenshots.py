@@ -57,6 +57,14 @@ def _traced(page: Page) -> None:
     _scrolled(page, "#trace-plot")
 
 
+def _averaged(page: Page) -> None:
+    """Shown as a plot on a wide screen, as a table on a narrow one."""
+    expect(
+        page.locator("#averaging-plot .main-svg, #averaging .narrow table").filter(visible=True)
+    ).not_to_have_count(0)
+    page.wait_for_timeout(SETTLED)
+
+
 def _fitted(page: Page) -> None:
     page.get_by_role("button", name="Sample: support tickets").click()
     expect(page.locator("#lab-notes")).to_contain_text("210 rows", timeout=LIMIT)
@@ -84,7 +92,7 @@ SHOTS: dict[str, tuple[str, Shown]] = {  # of a link with a query, when that is 
     "edit": (f"&tab=compare{EDIT}", _compared),
     "lens": ("&panel=head", partial(_scrolled, plot="#lens-plot")),
     "importance": ("&panel=importance", partial(_scrolled, plot="#matters-plot")),
-    "averaging": ("&tab=evidence", partial(_scrolled, plot="#averaging-plot")),
+    "averaging": ("&tab=evidence", _averaged),
     "trace": (f"&tab=compare{EDIT}", _traced),
     "lab": ("&tab=lab", _fitted),
     "talk": ("&talk=2", _talking),

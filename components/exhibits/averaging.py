@@ -11,7 +11,15 @@ from markupsafe import Markup
 from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, gains, vectors
-from components.exhibits.exhibit import Exhibit, Shown, grouped, hint_html, legend_html
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    data_frame,
+    grouped,
+    hint_html,
+    legend_html,
+    table_html,
+)
 from components.exhibits.view import number, visible
 from components.results import Row, beside
 from components.texts import Texts
@@ -135,10 +143,24 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
         figure=_figure(rows, names, say),
         above=Markup('<p class="so">{}</p>').format(say.together(told)) * bool(told)
         + hint_html(say("evidence.averaging_said", **facts)),
-        legend=legend_html(*(item.format(colour, mark, text) for (colour, _, mark), text in signs))
+        legend=Markup('<div class="narrow">{}</div>').format(_table(rows, names, say))
+        + legend_html(*(item.format(colour, mark, text) for (colour, _, mark), text in signs))
         + Markup("").join(map(hint_html, hints)),
         about=say("evidence.averaging_axis"),
     )
+
+
+def _table(rows: list[Row], names: dict[str, str], say: Texts) -> Markup:
+    """The same for a narrow screen: a row for each of the ``names``, a column for each task."""
+    marks = {key: mark for key, (_, _, mark) in SIGNS.items()}
+    cells = {
+        (row.backbone, row.task): f"{marks['tuned'] * row.tuned}{marks[row.sign]}{_points(row.value)}"
+        for row in rows
+    }
+    tasks = dict.fromkeys(row.task for row in rows)
+    columns = [(visible(say.name(task)), [cells.get((key, task), "") for key in names]) for task in tasks]
+    data = data_frame([(say("question.backbone"), list(names.values())), *columns])
+    return table_html(data, range(1, len(data.columns)), say("evidence.averaging_axis"))
 
 
 def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:

@@ -24,6 +24,10 @@ def test_the_tab_answers_on_arrival_and_can_be_read_anywhere(fake_visitor: Visit
     colours = [visitor.plot("averaging").locator(part).first.evaluate(FILL) for part in parts]
     assert colours[0] == colours[1]
     visitor.in_a_window("light", 360)
+    table = page.locator("#averaging .narrow .scroll")  # all tasks side by side, in the place of the plot
+    expect(table).to_be_visible()
+    assert table.evaluate("one => one.scrollWidth <= one.clientWidth")
+    expect(visitor.plot("averaging")).to_be_hidden()
     for accordion in ("#depths", "#explanations", "#own-numbers", "#evidence-numbers"):
         page.locator(f"{accordion} > button").click()
         expect(page.locator(f"{accordion} table")).to_be_visible()

@@ -1,5 +1,7 @@
 """The average against [CLS]: counts, intervals and marks are those of pandas, scipy and statsmodels."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -81,6 +83,16 @@ def test_every_difference_is_drawn_with_the_interval_of_a_paired_mean(oracle: pd
             ends = norm.interval(0.95, each.mean(), each.std() / np.sqrt(len(each)))
             np.testing.assert_allclose((below, above), 50 * (ends[1] - ends[0]), atol=1e-3)
     assert len(figure.layout.shapes) == oracle.tuned.sum()
+
+
+def test_the_table_of_a_narrow_screen_has_every_difference_and_its_sign(oracle: pd.DataFrame) -> None:
+    table = AVERAGING.show(SHIPPED, {}, SAY).legend.partition("</table>")[0].split("<tr>")[2:]
+    told = {name: cells for name, *cells in (re.findall(r"<td[^>]*>(.*?)</td>", row) for row in table)}
+    assert list(told) == list(oracle.backbone.unique())
+    for place, (_, rows) in enumerate(oracle.groupby("task", sort=False)):
+        for row in rows.itertuples():
+            signs = "■" * row.tuned + ("●" if row.p < 0.05 else "○")
+            assert told[row.backbone][place].replace("−", "-") == f"{signs}{row.gained:+.1f}"
 
 
 def test_an_average_that_is_cls_itself_is_no_case() -> None:
