@@ -378,7 +378,10 @@ class Answer:
         with gr.Row(elem_id="ways"):
             hidden: dict[str, Any] = {"visible": False, "size": "sm"}
             self.ways = {name: gr.Button("", elem_id=f"way-{name}", **hidden) for name in WAYS}
-        with gr.Column(visible=False, elem_id="answer") as self.area, gr.Tabs(elem_id="views") as self.views:
+        with (
+            gr.Column(visible=False, elem_id="answer") as self.area,
+            gr.Tabs(overflow_behavior="wrap", elem_id="views") as self.views,
+        ):
             name = token_view.key
             with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
                 cards = partial(self._beside, around), partial(self._seeing, around)

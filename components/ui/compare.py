@@ -58,7 +58,8 @@ class Compare(Tab):
     def __init__(self, around: Surroundings) -> None:
         self.analyst, self.mine, self.say = around.analyst, around.mine, around.say
         say, rows = self.say, first_rows(self.analyst)
-        on_page.plain_html(Markup('<p class="lead">{}</p>').format(say("compare.lead")))
+        lead = Markup('<p class="lead">{}</p>').format(say("compare.lead"))
+        on_page.plain_html(lead, elem_id="compare-lead")
         self._build_asking(rows)
         self._build_version()
         with gr.Row(elem_id="compare-progress"):

@@ -122,7 +122,7 @@ class Links:
         self.banner = plain_html(elem_id="asked")
         self.tabs: dict[str, Tab] = {}
         mine = gr.State("")
-        with gr.Tabs(elem_id="tabs") as chosen:
+        with gr.Tabs(overflow_behavior="wrap", elem_id="tabs") as chosen:
             for kind in TABS:
                 with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
                     here = analyst, results, say, self.banner, select, chosen

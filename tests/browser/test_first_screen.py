@@ -55,7 +55,16 @@ def test_a_whole_first_answer_stands_on_a_laptop_s_screen(real: Open) -> None:
         assert bottom(last) <= 768
     names = visitor.ticks("origin", "x")  # below the map, which stands below what the head says
     expect(names).to_have_count(17)
+    visitor.waits_for_the_server()  # before all of it stands there, it stands higher
+    assert bottom(bars(visitor).last) <= 768
     assert max(map(bottom, names.all())) < 768
+    cards = {name: visitor.page.locator(f"#{name}") for name in ("similarity", "outputs", "origin", "view")}
+    assert bottom(cards["similarity"]) == pytest.approx(bottom(cards["origin"]), abs=2)
+    assert top(cards["view"]) > bottom(cards["origin"])
+    visitor.page.mouse.wheel(0, 400)  # and nothing stays behind, over what comes
+    visitor.page.wait_for_function("scrollY > 300")
+    assert bottom(cards["outputs"]) < top(cards["origin"])
+    visitor.page.evaluate("scrollTo(0, 0)")
     expect(visitor.page.locator("#arrival")).to_have_count(0)  # the page shows its own answer
     reads, place = visitor.verdict.locator(".reads").inner_text(), top(visitor.verdict)
     assert visitor.page.context.browser is not None
@@ -112,3 +121,14 @@ def test_on_a_phone_the_answer_comes_first_and_the_question_is_folded(real: Open
     assert visitor.page.evaluate("document.activeElement.closest('#asking')"), "the focus is nowhere"
     expect(visitor.ticks("similarity", "y").filter(has_text="acting")).to_have_count(1)
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
+    tabs = visitor.page.locator("#tabs > .tab-wrapper").get_by_role("tab")
+    tabs.last.click()  # where no plot is drawn
+    visitor.page.set_viewport_size({"width": 140, "height": 844})
+    expect(tabs.filter(visible=True)).to_have_count(5)  # in two rows, none in a menu
+    assert top(tabs.last) > bottom(tabs.first) - 1
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    tabs.nth(1).click()
+    grid, asked = (visitor.page.locator(f"#compare-{name}") for name in ("grid", "texts"))
+    expect(grid.locator("td.told").first).to_be_visible()
+    assert bottom(visitor.page.locator("#compare-lead")) < top(grid) < bottom(grid) < top(asked)
+    visitor.waits_for_the_server()

@@ -23,12 +23,14 @@ def test_tab_passes_menus_and_what_chose_keeps_the_focus(visitor: Visitor) -> No
     keys.press("Tab")
     expect(lists).to_have_count(0)
     expect(more).to_be_focused()
+    expect(more).to_have_attribute("aria-expanded", "false")
     expect(pooling).to_have_value("native · what the own head reads")
     keys.press("Shift+Tab")
     keys.press("End")
     keys.press("Enter")  # the last one needs the probe, and brings it
     expect(visitor.verdict).to_contain_text("trained on the flatten vector")
     expect(page.locator("#head input")).to_have_value("probe · same linear classifier for all")
+    expect(more).to_have_attribute("aria-expanded", "true")
     expect(pooling).to_be_focused()
     expect(lists).to_have_count(0)
     pooling.click()  # who has the focus can be pressed, too

@@ -14,11 +14,10 @@ document.addEventListener("keydown", (event) => {
 // On a phone the answer comes first: below it, the button folds the question out.
 const button = element.querySelector("button"), asking = element.closest("#asking");
 const fold = (open) => {
-  asking.toggleAttribute("data-open", open); // which gradio leaves alone, unlike classes
   button.setAttribute("aria-expanded", String(open));
   if (open) document.querySelector("#verdict").scrollIntoView(); // which then answers above what is typed
 };
-button.addEventListener("click", () => fold(!asking.hasAttribute("data-open")));
+button.addEventListener("click", () => fold(button.ariaExpanded === "false"));
 asking.addEventListener("click", ({ target }) => { if (target.closest("#examples button")) fold(false); });
 
 // A menu opens for who presses it or an arrow key, not for who passes; one that chose keeps the focus, and Tab closes it.
@@ -37,6 +36,10 @@ document.addEventListener("blur", (event) => {
 }, true);
 document.addEventListener("focus", (event) => { if (/^(Tab|choice)$/.test(by) && isMenu(event)) event.stopPropagation(); }, true);
 
+// Gradio's accordions do not say whether they are open.
+new MutationObserver(() => document.querySelectorAll(".label-wrap").forEach((one) => {
+  one.ariaExpanded = one.classList.contains("open");
+})).observe(document.body, { subtree: true, childList: true, attributeFilter: ["class"] });
 // The verdict is heard when it changes, and the link that skips the question leads there.
 Object.assign(document.querySelector("#verdict .prose"), { tabIndex: -1, ariaLive: "polite", ariaAtomic: "true" });
 // What has the focus may go away: the nearest around it that stays takes it.

@@ -1,15 +1,13 @@
 // Says when something else is set than what is shown was asked.
 const note = element.querySelector("[role=status]");
-const [status, shown] = ["compare-status", "compared"].map((name) => document.getElementById(name));
+const status = document.getElementById("compare-status");
 let set = null; // what is set now, as a link would hold it
 let asked = null; // and what the comparison that is shown was asked
 let keys = []; // of the controls that ask it
 
 const told = (link) => JSON.stringify(keys.map((key) => link.getAll(key)));
 const compare = () => {
-  const stale = Boolean(set && asked && !status.querySelector("progress")) && told(set) !== told(asked);
-  note.hidden = !stale;
-  shown.classList.toggle("stale", stale);
+  note.hidden = !(set && asked && !status.querySelector("progress")) || told(set) === told(asked);
 };
 new MutationObserver(() => {
   const now = status.querySelector("[data-asked]");
