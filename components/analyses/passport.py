@@ -5,7 +5,6 @@ Nothing in it depends on when or where it was issued: the same files give the sa
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import file_digest, sha256
@@ -229,6 +228,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     from components.analyses.measuring.anatomy import dissect
     from components.analyses.measuring.padding import audit
     from components.model.examine import examine
+    from components.model.loading import draws_pooler
 
     texts, scripts = tried()
     asked = (Query(backbone.spec.key, *pair) for pair in texts)
@@ -265,7 +265,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         alone=next((each.says[0] for each in padded if each.verdict == "alone"), None),
         unread_head=None if backbone.head_trained else backbone.unread_head,
         undeclared=_undeclared(backbone),
-        draws_pooler=_draws_pooler(backbone),
+        draws_pooler=draws_pooler(backbone),
         words=next((one for one in seen[0].outputs.warnings if one.key == "warnings.words"), None),
     )
 
@@ -290,20 +290,6 @@ def _undeclared(backbone: Backbone) -> str:
     config = backbone.model.config
     writes = str((config.architectures or [""])[0]).endswith("ForCausalLM")
     return "lasttoken" if writes and getattr(config, "is_causal", True) else "mean"
-
-
-def _draws_pooler(backbone: Backbone) -> bool:
-    """Tell whether AutoModel has a pooler whose weights neither the files nor this model have."""
-    from transformers import AutoModel
-
-    from components.model.declared import inner
-    from components.model.loading import skeleton
-
-    own, whole = inner(backbone.model).base_model.state_dict(), dict[str, Any]()
-    with suppress(files.RefusalError):  # of some types there is no AutoModel
-        whole = skeleton(backbone.model.config, AutoModel).state_dict()
-    lacking = [name for name in whole if "pooler" in name and name not in own]
-    return any(not any(held.endswith(name) for held in backbone.provenance.unused) for name in lacking)
 
 
 def _around(seen: Sequence[Examined]) -> tuple[Sees | None, list[Sentence]]:

@@ -29,7 +29,7 @@ from components.model.adapter import read_adapter
 from components.model.backbone import Backbone, Provenance
 from components.model.cut import Inputs
 from components.model.declaration import read_declaration
-from components.model.declared import Declared, Stacked, read_declared, stacked_names
+from components.model.declared import Declared, Stacked, inner, read_declared, stacked_names
 from components.model.files import RefusalError, Version
 from components.model.internals import classifying_types, repeatable, seeded
 from components.model.tracing import trace
@@ -205,6 +205,15 @@ def skeleton(
     with files.foreign("refusals.unbuilt"), internals.without_weights():
         model: PreTrainedModel = kind.from_config(config, dtype=torch.float32, trust_remote_code=False)
     return model
+
+
+def draws_pooler(backbone: Backbone) -> bool:
+    """Tell whether AutoModel has a pooler whose weights neither the files nor this model have."""
+    own, whole = inner(backbone.model).base_model.state_dict(), dict[str, Tensor]()
+    with suppress(RefusalError):  # of some types there is no AutoModel
+        whole = skeleton(backbone.model.config, auto.AutoModel).state_dict()
+    lacking = [name for name in whole if "pooler" in name and name not in own]
+    return any(not any(held.endswith(name) for held in backbone.provenance.unused) for name in lacking)
 
 
 def size(model: PreTrainedModel) -> int:
