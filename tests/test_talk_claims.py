@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from components.exhibits.averaging import Averages
-from components.exhibits.evidence import against_base, gains, select, vectors
+from components.exhibits.evidence import gains, select
 from components.exhibits.hidden_states import stays, trace_claims
 from components.exhibits.importance import methods_of
 from components.exhibits.view import CENTRED, View
@@ -162,15 +162,6 @@ def test_the_average_often_beats_cls_but_where_that_was_fine_tuned_for_the_task(
         better[(row.backbone, row.task) in tuned].append(row.p < 0.05 and row.better > row.worse)
     assert sum(better[True]) == 0
     assert sum(better[False]) > len(better[False]) / 2
-
-
-def test_wrong_poolings_follow_people_less() -> None:
-    """The test is of the same pairs, and corrected for all that were made."""
-    evidence = select(RESULTS, "sentiment", ("all-minilm-l6-v2",), {})
-    cosines = against_base(vectors(evidence.rhos("all-minilm-l6-v2")))
-    (mean,) = (row for row in cosines if "mean" in row.poolings)
-    assert gains([mean]) == (1, 0, 0)
-    assert claiming("[CLS] follows people's judgement less than the declared mean").all("evidence_backbones")
 
 
 def test_a_change_stays_in_its_token_and_ends_in_what_is_read(engine: Engine) -> None:

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
+from components.menus import load_examples
 from tests.browser.visitor import PATIENCE, Visitor
 
 LEFT, RIGHT = (f"one => one.getBoundingClientRect().{side}" for side in ("left", "right"))
@@ -102,10 +103,11 @@ def test_enter_asks_and_what_is_typed_and_not_asked_is_said(visitor: Visitor) ->
 
 def test_swaps_are_marked_and_a_cell_opens_what_it_says(visitor: Visitor) -> None:
     expect(cells(visitor, ".swap")).to_have_count(0)  # every backbone has a probe: the fair comparison
+    visitor.type(load_examples()[0].text, "compare-text")
     visitor.choose("compare-head", "own · the checkpoint's own head")
     visitor.page.locator("#compare-start").click()
     expect(cells(visitor, ".swap")).to_have_count(18)
-    expect(visitor.page.locator("#compare-agreement")).to_contain_text("All 5 combinations say positive.")
+    expect(visitor.page.locator("#compare-agreement")).to_contain_text("All 5 combinations say negative.")
     expect(visitor.page.locator("#compare-agreement")).to_contain_text("Not counted: 18 heads")
     assert visitor.violations() == []
     visitor.waits_for_the_server()  # who goes away before cuts an answer off

@@ -14,7 +14,7 @@ from tests.hub import Hub, hub
 from tests.serving import served
 from tests.tiny import checkpoint
 
-SLOW = 4_000_000  # bytes a second, of a model of 26 MB: huggingface_hub reports 10 MB at a time
+SLOW = 2_000_000  # bytes a second, of a model of 26 MB: huggingface_hub reports 10 MB at a time
 QUIET = 60  # seconds within which a server has noticed that nobody waits for a download
 DONE = "least => document.querySelector('#coming progress')?.position >= least"
 
