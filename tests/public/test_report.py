@@ -20,7 +20,7 @@ MB = 1_000_000
 @pytest.mark.parametrize(
     ("page", "query", "said", "wrong"),
     [
-        ("report", "text=a+fine+film&pooling=mean", "Plotly.newPlot", "text=+++"),
+        ("report", "text=a+fine+film&pooling=mean", "BertForSequence", "text=+++"),
         ("passport.html", "backbone=xlnet-sentiment", "XLNetForSequence", "backbone=gone"),
     ],
 )

@@ -460,19 +460,20 @@ def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
     near, moved = {way for way, one in zip(held.made, held.near, strict=True) if one}, None
     whole = {replace(pooled(way), dimensions=None) for way in near}
     nearest = list(held.made)[int(held.rest.argmin())]
-    exact, alike = dict[Way, Doubles](), dict[Way, Doubles]()
+    exact, alike, least = dict[Way, Doubles](), dict[Way, Doubles](), math.inf
     for kind in (*HALVES, *BYTES):
-        less = lessened(tries[0].backbone, kind)
+        less, found, off = lessened(tries[0].backbone, kind), dict[Way, Doubles](), math.inf
         computed = {} if less is None else together([one.halved(less, whole) for one in tries])
         for way, vectors in fitting(held.given, computed).items():
             if way in near:
-                moves, is_exact, is_alike = _explains(held, way, vectors, kind)
+                moves, beyond, is_alike = _explains(held, way, vectors, kind)
                 moved = moves if (way, kind) == (nearest, "bfloat16") else moved
-                if is_exact:
-                    exact[replace(way, precision=kind)] = vectors
+                if beyond <= max(ARITHMETIC, moves / 4):
+                    found[replace(way, precision=kind)], off = vectors, min(off, beyond)
                 elif is_alike:
                     alike[replace(way, precision=kind)] = held.made[way]
-        if exact or (alike and kind == "float16"):  # which moves less than all others
+        exact, least = (found, off) if off < least else (exact, least)  # chance may bring another near, too
+        if least <= ARITHMETIC or (alike and kind == "float16"):  # which moves less than all others
             break
     sure = exact or alike
     plain = {replace(way, precision="") for way in sure}
@@ -480,8 +481,8 @@ def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
     return Held.of(held.given, others | sure, sure), moved
 
 
-def _explains(held: Held, way: Way, vectors: Doubles, kind: str) -> tuple[float, bool, bool]:
-    """Measure how far ``kind`` moves a way, and whether it gives the very vector, or one as far away.
+def _explains(held: Held, way: Way, vectors: Doubles, kind: str) -> tuple[float, float, bool]:
+    """Measure how far ``kind`` moves a way, how far off its vector is, and whether it moves as far away.
 
     ``vectors``: (n, N) as it computes them; half precision moves each number by a part of its size besides.
     """
@@ -489,11 +490,11 @@ def _explains(held: Held, way: Way, vectors: Doubles, kind: str) -> tuple[float,
     place = list(held.made).index(way)
     rest, directions = held.rest[place], vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     moves = float(_distance(held.directions[place], directions)) + rounded / 2
-    exact = bool(held.given.beyond(vectors[None], rounded)[0][0] <= max(ARITHMETIC, moves / 4))
+    beyond = float(held.given.beyond(vectors[None], rounded)[0][0])
     own, tokens = pooled(way), ("", "no_first", "no_last")
     clear = max(SLIGHT, min(held.apart(own, tokens)) / CLEAR if own.variant in tokens else 0)
     texts = [apart / CLEAR for apart in held.apart(own, ("", "stop", "exclaimed")) if apart > SAME]
-    return moves, exact, bool(moves <= LIKE * rest and rest <= min(HALF * moves, clear, *texts))
+    return moves, beyond, bool(moves <= LIKE * rest and rest <= min(HALF * moves, clear, *texts))
 
 
 def pooled(way: Way) -> Way:
