@@ -220,10 +220,9 @@ def _places(sample: Sample) -> tuple[Place, ...]:
 def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     """Measure a checkpoint on texts that come with Poolscope: the same files give the same passport.
 
-    ``reads``: where its head reads. ``sees``: who sees whom. ``pooling``: which poolings give the vector
-    that the head reads, and what the checkpoint declares. ``padding``: the worst of all texts.
-    ``ordinary``: low, median and high cosine of [CLS] to unrelated tokens, layer by layer. ``weights`` of
-    the head, by where they come from. ``scripts``: characters that its tokenizer has no token for.
+    ``reads``: where its head reads. ``sees``: who sees whom. ``pooling``: poolings that give the vector read,
+    and what the checkpoint declares. ``padding``: the worst of all texts. ``ordinary``: low, median and high
+    cosine of [CLS] to unrelated tokens, by layer. ``weights`` of the head, by origin. ``scripts``: unread.
     """
     from components.analyses.measuring.anatomy import dissect
     from components.analyses.measuring.padding import audit

@@ -35,7 +35,7 @@ WRITTEN = str.maketrans("()'", '[]"')  # what Python writes -> JSON
 PARTS = re.compile(r"[\s,;|(){}\"']+")  # between numbers
 SPACES = re.compile(r"(?:[\s;|(){}\"']|,(?=\s|$))+")  # between numbers with commas in them
 COMMA = re.compile(r"[-+]?\d+,\d+(?:e[-+]?\d+)?", re.IGNORECASE)  # a number of a spreadsheet's
-NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
+NUMBER = re.compile(r"[-+]?(?:(?:\d++\.?\d*+|\.\d++)(?:e[-+]?\d++)?|nan|inf(?:inity)?)", re.IGNORECASE)
 URL_SAFE = str.maketrans("-_", "+/")
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 BYTES = re.compile(r"(?:\\x|0x|x')?((?:[\da-f]{8}){2,})'?", re.IGNORECASE)  # as databases print them
