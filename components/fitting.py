@@ -19,6 +19,7 @@ from components.texts import Sentence
 from components.types import Floats, Ints, as_json
 
 MINE = "mine"  # what a visitor's own head is called in a query
+HEADS = ("own", "probe", MINE)  # the checkpoint's own, a linear classifier of ours, or the visitor's
 TABLE = "your own table"  # what it is for; languages have a name for it
 LARGEST = 2_000_000  # characters, of all that such a head holds
 

@@ -11,11 +11,10 @@ from markupsafe import Markup
 from components.analyst import Analyst, first_of
 from components.errors import PoolscopeError
 from components.exhibits.view import classify_link, visible
-from components.fitting import MINE, TABLE, OwnHead, read_head
+from components.fitting import HEADS, MINE, TABLE, OwnHead, read_head
 from components.texts import ASSETS, Texts, in_bytes
 from components.types import BackboneSpec, PoolingSpec, Query, TaskSpec
 
-HEADS = ("own", "probe", MINE)
 GROUPS = ("own", "position", "average", "layers", "learned")  # of poolings, as the menu has them
 BUNDLED, HERE, HUB = "bundled", "here", "hub"
 TITLES = {BUNDLED: "models.bundled", HERE: "models.here", HUB: "models.hub"}

@@ -21,7 +21,7 @@ from components.analyses.fit import fit_table, to_rows
 from components.analyses.registry import Step, analyses
 from components.analyst import CANCELLATION, first_of
 from components.errors import PoolscopeError
-from components.fitting import MINE, Fit, Plan, Stage, Table
+from components.fitting import HEADS, Fit, Plan, Stage, Table
 from components.inference.jobs import Job, Runner, in_turns
 from components.model.catalogue import present, read_catalogue, read_tasks, refreshed
 from components.model.files import version
@@ -31,7 +31,6 @@ from components.model.query import Asked, asked_of, by_backbone, checked, choice
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 
-HEADS = ("own", "probe", MINE)  # the checkpoint's own, a linear classifier of ours, or the visitor's
 LARGEST = 400_000_000  # bytes of the vectors of one backbone in memory
 PART = 2.0  # seconds in which a part of a long answer begins its last step
 

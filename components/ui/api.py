@@ -17,8 +17,7 @@ from components.analyses.registry import analyses
 from components.analyst import Analyst
 from components.endpoints import endpoints
 from components.errors import PoolscopeError
-from components.fitting import MINE
-from components.menus import HEADS
+from components.fitting import HEADS, MINE
 from components.settings import ASSETS
 from components.types import Query
 

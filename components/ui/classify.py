@@ -13,9 +13,9 @@ from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
 from components.exhibits.panels import HEAD, IMPORTANCE, MATCHES, ORIGIN, READING, SEEING, Answered, views
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, visible
-from components.fitting import MINE
+from components.fitting import HEADS, MINE
 from components.markup import render
-from components.menus import HEADS, BackboneMenu, absent, load_examples, refusal, suited
+from components.menus import BackboneMenu, absent, load_examples, refusal, suited
 from components.types import BackboneSpec, Query
 from components.ui.answer import PANEL, Answer
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, OF_MODEL, Given, Updates, on, state_of

@@ -25,9 +25,9 @@ from components.exhibits.hidden_states import TRACE, TRACED, traced_backbone
 from components.exhibits.panels import COMPARISON, TRACING, own_of
 from components.exhibits.verdict import mistake
 from components.exhibits.view import light, visible
-from components.fitting import MINE, read_head
+from components.fitting import HEADS, MINE, read_head
 from components.markup import render
-from components.menus import HEADS, Choices, load_compared
+from components.menus import Choices, load_compared
 from components.texts import ASSETS, Sentence, Texts
 from components.types import BackboneSpec, Progress, Query
 from components.ui import places as on_page
