@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import Any, Literal
 
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
@@ -230,25 +231,26 @@ class Detected:
             near = {"way": best.way.said(self.layers, length=False), "cosine": _digits(best.cosine)}
             if best.cosine < BAR:
                 return (Sentence(f"detect.none{several}", count=count, bar=BAR, **near), *each)
-            return (*self._near(near), *each)
+            rest = f"{best.rest:.1g}"
+            said = [Sentence("detect.near", rest=rest, rounding=f"{self.rounding:.1g}", **near)]
+            half = self.half is not None and best.rest < HALF * self.half
+            maybe = (
+                Sentence("detect.maybe_half", moved=f"{self.half:.1g}") if half else Sentence("detect.maybe")
+            )
+            return (*said, maybe, *each)
         told = [one.way for one in self.candidates if one.tied]
         how = "rough" if best.way.precision in STORED or self.rounding > COARSE else "match"
         verdict = Sentence(f"detect.{how}{several}", count=count, way=best.way.said(self.layers))
         said = [verdict, *self._tied()]
         if len(told) > 1:
-            verdict = Sentence(f"detect.open{several}", count=count, ways=self._quoted(told))
-            said = [verdict, *self._more(told)]
+            verdict = Sentence(
+                f"detect.open{several}", count=count, ways=quoted(way.said(self.layers) for way in told)
+            )
+            said = [verdict, *_more(told)]
         said += [self._above(), *each]
         if best.way.normalised is None and best.way.precision not in STORED:
             said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))
         return (*said, *([] if self.declared is None else [self._declared(self.declared)]))
-
-    def _near(self, near: Mapping[str, Any]) -> Iterator[Sentence]:
-        """Say that the nearest is near, but not it, and what may be different."""
-        rest = self.candidates[0].rest
-        yield Sentence("detect.near", rest=f"{rest:.1g}", rounding=f"{self.rounding:.1g}", **near)
-        half = self.half is not None and rest < HALF * self.half
-        yield Sentence("detect.maybe_half", moved=f"{self.half:.1g}") if half else Sentence("detect.maybe")
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types, with what to set in servers."""
@@ -300,16 +302,18 @@ class Detected:
         others = [one for one in ties if replace(one, pooling=way.pooling) != way]
         said = [Sentence("detect.one_vector", poolings=(way.pooling, *alike))] if alike else []
         if others:
-            said.append(Sentence("detect.also", ways=self._quoted(others)))
-        return [*said, *self._more(others)]
+            said.append(Sentence("detect.also", ways=quoted(one.said(self.layers) for one in others)))
+        return [*said, *_more(others)]
 
-    def _quoted(self, ways: Sequence[Way]) -> tuple[Sentence, ...]:
-        """The first few ways in words."""
-        return tuple(Sentence("detect.quoted", way=one.said(self.layers)) for one in ways[:NAMED])
 
-    def _more(self, ways: Sequence[Way]) -> list[Sentence]:
-        """Say how many ways are not named."""
-        return [Sentence("detect.more", count=len(ways) - NAMED)] if len(ways) > NAMED else []
+def quoted(ways: Iterable[Sentence]) -> tuple[Sentence, ...]:
+    """Put the first few of ways in words between quotation marks."""
+    return tuple(Sentence("detect.quoted", way=way) for way in islice(ways, NAMED))
+
+
+def _more(ways: Sequence[Way]) -> list[Sentence]:
+    """Say how many ways are not named."""
+    return [Sentence("detect.more", count=len(ways) - NAMED)] if len(ways) > NAMED else []
 
 
 def _digits(cosine: float) -> str:

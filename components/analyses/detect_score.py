@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from components.analyses.detect import quoted
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
 from components.analyses.vectors import BESIDE, parsed
 from components.errors import PoolscopeError
@@ -25,7 +26,6 @@ ONE = "softmax_one"
 CHANCE = 0.01  # ways that give a score by chance, at most, where one is named
 LARGEST = 1e30
 HEATED = 3  # things that a temperature counts for, since there are so many
-NAMED = 4  # ways that a sentence names
 SETTINGS = {  # sentences of what is to be set, where the name of what was done does not begin with it
     **dict.fromkeys(("one", "first", "second"), "joined"),
     **dict.fromkeys(("float16", "bfloat16", "int8", "int8_blocks"), "precision"),
@@ -158,38 +158,35 @@ class DetectedScore:
     def says(self) -> tuple[Sentence, ...]:
         """Say what was found, the verdict first."""
         best, first = self.match, self.candidates[0]
+        if self.ones and best is None:
+            return (Sentence("score.ones"),)
+        if best is None and self.fitting:
+            values = {"chance": f"{first.chance:.1g}", "way": first.way.said()}
+            further = Sentence("score.further" if self.more else "score.digits", count=self.more)
+            return Sentence("score.unsure", count=self.fitting, **values), further
         if best is None:
-            return tuple(self._unmatched(first))
+            scores = tuple(f"{score:.4g}" for row in first.scores for score in row)
+            maybe = Sentence("score.maybe" if self.trained else "score.untrained")
+            return Sentence("score.unmatched", way=first.way.said(), scores=scores), maybe
         alike = [one for one in self.ties if one.changes == best.changes]
         others = [one for one in self.ties if one.changes > best.changes]
         said = [Sentence("score.match", count=self.texts, way=best.way.said())]
         if alike:
-            said = [Sentence("score.open", count=self.texts, ways=_quoted([best, *alike]))]
+            said = [
+                Sentence(
+                    "score.open", count=self.texts, ways=quoted(one.way.said() for one in (best, *alike))
+                )
+            ]
         if others:
-            said.append(Sentence("score.also", count=len(others), ways=_quoted(others)))
+            ways = quoted(one.way.said() for one in others)
+            said.append(Sentence("score.also", count=len(others), ways=ways))
         said.append(Sentence("score.chance", tried=self.tried, chance=f"{best.chance:.1g}"))
         return (*said, *(() if alike else best.way.settings()))
-
-    def _unmatched(self, best: Candidate) -> Iterator[Sentence]:
-        if self.ones:
-            yield Sentence("score.ones")
-        elif self.fitting:
-            values = {"chance": f"{best.chance:.1g}", "way": best.way.said()}
-            yield Sentence("score.unsure", count=self.fitting, **values)
-            yield Sentence("score.further" if self.more else "score.digits", count=self.more)
-        else:
-            scores = tuple(f"{score:.4g}" for row in best.scores for score in row)
-            yield Sentence("score.unmatched", way=best.way.said(), scores=scores)
-            yield Sentence("score.maybe" if self.trained else "score.untrained")
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
         best, first = plain(self.match), plain(self.candidates[:10])
         return as_json(self, "match ties candidates tried says warnings", match=best, candidates=first)
-
-
-def _quoted(ways: Sequence[Candidate]) -> tuple[Sentence, ...]:
-    return tuple(Sentence("detect.quoted", way=one.way.said()) for one in ways[:NAMED])
 
 
 def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...], int], ...]:
