@@ -73,10 +73,7 @@ def compare(backbone: Backbone, asked: Sequence[Asked]) -> tuple[Cell, ...]:
 
 
 def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool) -> list[dict[str, Any]]:
-    """Give a row for each query ``asked``, in their order, in plain JSON types.
-
-    With ``fitting``, a backbone that answers anything has no row for what it refuses.
-    """
+    """Give a row for each query ``asked``; ``fitting``: none for refusals of a backbone that answers any."""
     coming = {one.backbone.key: iter(one.cells) for one in answers}
     answering = {one.backbone.key for one in answers if any(cell.analysis for cell in one.cells)}
     cells = [next(coming[query.backbone]) for query in asked]

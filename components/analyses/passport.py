@@ -322,10 +322,7 @@ def tried() -> tuple[list[tuple[str, str]], Mapping[str, str]]:
 
 @cached(LRUCache(100), key=lambda spec: (spec.location, files.version(spec)), lock=Lock())
 def fingerprint(spec: BackboneSpec) -> str:
-    """SHA-256 of the names and the contents of all files that a checkpoint is loaded from, in hexadecimal.
-
-    Of one that is not on this machine it is that of no file.
-    """
+    """SHA-256, in hexadecimal, of names and contents of all files that it is loaded from, if any is here."""
     whole, place = sha256(), files.folder(spec)
     if place is not None:
         own = files.body(place)

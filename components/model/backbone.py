@@ -261,10 +261,7 @@ def sentences() -> list[str]:
 
 
 def measured(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Ordinary:
-    """Run texts or pairs, those of the same number of tokens together, and keep their states.
-
-    PoolscopeError where the model fails on them.
-    """
+    """Run texts or pairs, those of as many tokens together, and keep their states; or PoolscopeError."""
     batches = []
     for rows in alike(backbone, texts, pairs):
         seconds = None if pairs is None else [pairs[row] for row in rows]

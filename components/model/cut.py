@@ -270,10 +270,7 @@ class Pooler:
 
 
 def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Pooler | None:
-    """The pooler of the body, or None; ``cut`` is the head's, ``inputs`` any small batch.
-
-    None also where it pools other hidden states than those that the head receives.
-    """
+    """The body's pooler; None without one, or if it pools other hidden states than the head receives."""
     with torch.no_grad(), repeatable(model):
         if _pooled(model, inputs) is None:
             return None

@@ -123,10 +123,7 @@ def read_declaration(folder: Path) -> Declaration | None:
 
 
 def _routed(folder: Path, listed: list[tuple[str, str]], handed: str, several: bool) -> Iterator[_Module]:
-    """Modules, each of which takes what the one before ``handed`` on; ``several``: dense layers take tokens.
-
-    RefusalError where one takes something else.
-    """
+    """Modules, each taking what was ``handed`` on, or RefusalError; ``several``: dense layers take tokens."""
     for kind, path in listed:
         config = _read(folder / path, CONFIG, needed=kind not in ("Dropout", "Normalize"))
         usual = TOKENS if kind == "Dense" and several else KNOWN["takes"].get(kind)
@@ -224,10 +221,7 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
 
 
 def _known(kind: object, first: bool, reads: bool) -> str:
-    """The name of a class of the library: of one that comes ``first`` and ``reads`` a text, a transformer's.
-
-    Older versions have others of these.
-    """
+    """Name a class of the library: one that comes ``first`` and ``reads`` a text is a transformer."""
     name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARIES) else ""
     if first and reads and name and name not in LEGACY:
         return "Transformer"

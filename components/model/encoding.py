@@ -77,10 +77,7 @@ def _own(tokens: Tokens, segment: int) -> list[tuple[Any, ...]]:
 
 
 def lowering(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
-    """A copy that makes texts lower case first, but for special tokens that were typed.
-
-    As sentence-transformers sets it where a checkpoint says ``do_lower_case``.
-    """
+    """A copy that makes texts, but for special tokens, lower case first, as sentence-transformers sets it."""
     copy = deepcopy(tokenizer)
     if copy.is_fast:
         backend = copy.backend_tokenizer
@@ -122,10 +119,7 @@ def numbered(encoded: Encoded, states: int) -> Encoded:
 def encode_batch(
     tokenizer: PreTrainedTokenizerBase, limit: int, texts: Sequence[str], pairs: Sequence[str] | None = None
 ) -> tuple[dict[str, Tensor], Tensor, Tensor]:
-    """Tokenise B texts or pairs: inputs (B, T), special (B, T), index of [CLS] (B,) or -1.
-
-    More than one are padded; one alone needs no padding, which some tokenizers do not have.
-    """
+    """Tokenise B texts or pairs, several padded: inputs (B, T), special (B, T), place of [CLS] (B,) or -1."""
     asked = {"return_tensors": "pt", "truncation": True, "max_length": limit, "verbose": False}
     batch = tokenizer(texts, pairs, padding=len(texts) > 1, **asked)
     made = _tokens(tokenizer, batch)

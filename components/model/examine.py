@@ -30,10 +30,7 @@ STRONGEST = 10  # words that are named
 
 
 def swaps(backbone: Backbone, pooling: str) -> bool:
-    """Tell whether this pooling gives the own head another vector than its own.
-
-    The output of its own pooler is no other: where the head reads nothing else, it stands behind that.
-    """
+    """Tell whether a pooling gives the own head another vector than its own, which may be its pooler's."""
     through = backbone.pooler is not None and backbone.pooler.heads
     return pooling != NATIVE and not (through and pooling == POOLER)
 
@@ -369,10 +366,7 @@ def run(backbone: Backbone, inputs: Inputs) -> Pass:
 
 
 def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
-    """Logits (R, K) of the head of ``examined`` behind its pooling, of another pass.
-
-    ``hidden``: the states of all its layers, of which those above the one that is pooled are not looked at.
-    """
+    """Logits (R, K) of the head of ``examined`` of another pass, for ``hidden`` up to the layer pooled."""
     backbone = examined.backbone
     if not (examined.probe or examined.lower or swaps(backbone, examined.query.pooling)):
         return kept.logits

@@ -132,10 +132,7 @@ def module_path(stated: object) -> str | None:
 
 
 def packaged(package: str) -> Path | None:
-    """Folder of the whole checkpoint that an installed Python package carries, or None.
-
-    ``package``: its name without dots. None of its code is run.
-    """
+    """Folder of the whole checkpoint in an installed Python package, of which no code is run, or None."""
     found = find_spec(package)
     folder = Path(found.origin).with_name(PACKAGED) if found and found.origin else None
     return folder if folder and is_complete(folder) else None
@@ -247,10 +244,7 @@ def declaring_files(folder: Path) -> tuple[Path, ...]:
 
 
 def is_complete(folder: Path) -> bool:
-    """Tell whether a folder holds a config, all of the weights, and a vocabulary.
-
-    A download brings the weights last, so what it left half done never is.
-    """
+    """Tell whether a folder holds a config, a vocabulary and all weights, which a download brings last."""
     place = body(folder)
     if adapts(place):
         return (place / ADAPTED).is_file()

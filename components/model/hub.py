@@ -64,10 +64,7 @@ class HubUnreachableError(PoolscopeError):
 
 @dataclass(frozen=True)
 class Listing:
-    """Model that can be had at one commit.
-
-    ``parts``: what the hub says of the small files that are read with it, and of its weights.
-    """
+    """Model that can be had at one commit; ``parts``: its small files and its weights, as the hub says."""
 
     model: str
     commit: str
@@ -92,10 +89,7 @@ class Listing:
 
 
 def checked_id(given: object) -> str:
-    """``given`` if it has the form of a hub id; PoolscopeError says which form is wanted.
-
-    A pasted address of a model's page is refused with the id to type instead.
-    """
+    """Check the form of a hub id; PoolscopeError says what is wanted: of a page's address, the id in it."""
     if not isinstance(given, str):
         raise PoolscopeError("backbone", given, "errors.id")
     if _is_id(given):
@@ -417,10 +411,7 @@ class _Reported(tqdm):
 
 
 def main() -> None:
-    """Download the files of a model at a commit, those of each part together, and check their hashes.
-
-    Of a file that is another one than the hub lists nothing is kept.
-    """
+    """Download a model's files at a commit, part by part, and check hashes; no wrong file is kept."""
     model, commit, parts = json.loads(sys.argv[1])
     try:
         with hub_errors(model):

@@ -49,10 +49,7 @@ UNLIMITED = 1_000_000  # from here on a stated limit is a way to say that there 
 
 
 def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: None) -> Backbone:
-    """Load a checkpoint folder of this machine in float32; PoolscopeError says why it cannot be.
-
-    ``make_room`` is told how many bytes its weights take, before they do; it may raise RefusalError.
-    """
+    """Load a folder here in float32, or PoolscopeError; ``make_room`` is told its bytes and may refuse."""
     place = files.folder(spec)
     if place is None:
         raise PoolscopeError("backbone", spec.key, "errors.no_files")
@@ -149,10 +146,7 @@ def _declared_head(place: Path, config: PreTrainedConfig) -> Declared | None:
 
 
 def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
-    """Refuse weights that all stand under the name of a wrapper: transformers would find none of them.
-
-    Also those of layers in which adapters were not merged.
-    """
+    """Refuse weights that all stand under a wrapper's name, or of layers with adapters not merged in."""
     own = empty.state_dict().keys()
     known = {*own, *(name.removeprefix(f"{empty.base_model_prefix}.") for name in own)}
     for found in filter(None, map(UNMERGED.search, tensors)):
@@ -335,10 +329,7 @@ def assembled(
 
 
 def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
-    """Refuse a tokenizer with an id for which the model's plain table of embeddings, if any, has none.
-
-    Tokens that were added behind the others may lack theirs: a text without them is read as ever.
-    """
+    """Refuse a tokenizer with ids beyond the model's table, but for added ones: texts may do without."""
     table = None
     with suppress(NotImplementedError):  # transformers' way to say that it does not know where the table is
         table = model.get_input_embeddings()

@@ -54,10 +54,7 @@ class Layer:
         return views[-1], np.stack([np.linalg.norm(view, axis=-1) for view in views], axis=-1)
 
     def cosines(self, states: Numbers, lengths: Numbers, reference: Numbers) -> Numbers:
-        """Cosines (N, 3) of a ``reference`` (D,) to states as `seen`, by one product with them.
-
-        A vector of length zero has similarity 0.
-        """
+        """Cosines (N, 3) of a ``reference`` (D,) to states as `seen`, by one product; 0 for a length of 0."""
         plain, centred, standardised = self.views(reference.astype(np.float64))
         targets = np.stack([plain * self.deviation, centred * self.deviation, standardised], axis=1)  # (D, 3)
         kind = np.promote_types(states.dtype, np.float32)
@@ -123,10 +120,7 @@ class Ordinary:
         return Similar(_by_centring(own), bands(others), _by_centring(np.reshape(area, (len(hidden), -1))))
 
     def others(self, reference: Sequence[Numbers], ids: Sequence[int]) -> Numbers:
-        """Cosines (L', M, 3) of a ``reference``, L' times (D,), to tokens of our sentences.
-
-        They are those of all but the one of these ``ids``, tokens in the place of [CLS] left out.
-        """
+        """Cosines (L', M, 3) of L' times (D,) to our tokens, but for [CLS]s and the text of these ``ids``."""
         kept = self.sentence != (self.ids.index(ids) if ids in self.ids else -1)  # (N,)
         kept[self.at] = False
         layers = zip(self.layers[-len(reference) :], reference, strict=True)

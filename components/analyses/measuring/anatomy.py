@@ -219,10 +219,7 @@ def source(
 
 @torch.no_grad()
 def look(examined: Examined) -> Lens:
-    """Ask the head of ``examined`` about each hidden state, and about each layer behind its query's pooling.
-
-    PoolscopeError where no hidden state can stand for the head's vector: that is wider, or a layer narrower.
-    """
+    """Ask the head about each hidden state, and each layer that is pooled; PoolscopeError: widths differ."""
     states, kept = examined.states, examined.kept
     pooling, width, given = examined.query.pooling, states.hidden.shape[2], examined.outputs.vector.shape[1]
     if examined.lower:
@@ -285,10 +282,7 @@ def _pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer
 
 
 def _on_vectors(examined: Examined) -> Head:
-    """The head on single vectors: (N, D) -> (N, K).
-
-    Behind a pooler, or what the checkpoint declares, it takes what that makes of each.
-    """
+    """The head on single vectors, (N, D) -> (N, K), behind the pooler or declared steps that make them."""
     backbone, kept, pooling = examined.backbone, examined.kept, examined.query.pooling
     read = examined.states.reads.positions[0].nonzero()[:, 0].tolist()
     if examined.probe is None:

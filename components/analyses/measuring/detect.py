@@ -131,11 +131,7 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
 
 
 def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detected:
-    """Tell which ways gave each of ``vectors`` of its text; where none did, other texts are tried as well.
-
-    Where one is near, it is computed in half precision, too. PoolscopeError where no way gives vectors so
-    wide.
-    """
+    """Tell which ways gave ``vectors``; if none did, ways of other texts and in half precision are tried."""
     first, made = tries[0], together([one.made for one in tries])
     widths = tuple(sorted({each.shape[1] for each in made.values()}))
     given = read_printed(vectors, widths)
@@ -213,10 +209,7 @@ def _chunks(backbone: Backbone, query: Query, way: Way, lengths: Iterable[int]) 
 
 
 def other_texts(backbone: Backbone, query: Query, way: Way) -> Iterator[Try]:
-    """The text without its last token, in lower case, and with another end; else as in ``way``.
-
-    Only where the tokens are others then.
-    """
+    """The text without its last token, in lower case, and with another end, where its tokens are others."""
     plain, bare = replace(backbone, tokenizer=lowering(backbone.tokenizer)), query.text.removesuffix(".")
     stopped = bare if query.text.endswith(".") else f"{query.text}."
     whole = _encode(backbone, query, "", backbone.limit, True)
@@ -301,10 +294,7 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbon
 def _pooled_layers(
     backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None
 ) -> Made:
-    """Pool every layer of one forward pass in every way, the last layer and plain names first.
-
-    ``half``: the same model in half precision, for the hidden states. What has no direction is left out.
-    """
+    """Pool every layer of one pass, or of ``half``'s, in every way: the last and plain ones first."""
     (plain, encoded), layers, keys = one, len(backbone.ordinary.layers), _keys(declared)
     found: dict[Way, Tensor] = {}
     with repeatable(backbone.model):

@@ -350,10 +350,7 @@ def heated(plain: Part) -> Part:
 def found(
     backbone: Backbone, queries: Sequence[Query], scores: Sequence[tuple[Sequence[float], int]]
 ) -> DetectedScore:
-    """Tell which ways gave the ``scores`` of each text, with the decimals that were printed, or -1.
-
-    PoolscopeError where the head gives another number of them.
-    """
+    """Tell which ways gave the ``scores`` of each text, with the decimals that were printed, or -1."""
     numbers, decimals = np.array([each for each, _ in scores], dtype=np.float64), scores[0][1]
     wanted, labels = numbers.shape[1], len(backbone.labels)
     if wanted not in (1, labels):
@@ -393,10 +390,7 @@ def _beside(texts: Sequence[Answers], plain: ScoreWay) -> tuple[Part, Part]:
 def imprecise(
     backbone: Backbone, texts: Sequence[Encodings], plain: Part, parts: Sequence[Part], given: Printed
 ) -> Part:
-    """Logits of the ways that come nearest, with less precision; machines differ by part of what that moves.
-
-    ``texts``: each as it is encoded. ``plain``: the logits of all ways in full precision.
-    """
+    """Logits of the nearest ways with less precision; ``plain``: those of all ways in full precision."""
     error = np.concatenate([np.abs(part.values - given.numbers).max(axis=(1, 2)) for part in parts])
     ways, order = np.concatenate([part.ways for part in parts]), np.argsort(error, kind="stable")
     close = dict.fromkeys(ways[order[error[order] < NEAR]])

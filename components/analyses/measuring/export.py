@@ -254,9 +254,9 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
 
 
 def _same(calls: Iterable[Call], pooling: str, example: Examined, swap: bool) -> bool:
-    """Tell whether the calls alone, on a pooled vector, give the logits of the own head.
+    """Tell whether the calls alone, on a pooling of random states, give the own head's logits.
 
-    Random hidden states tell any two poolings apart. For a swap, the own head is given the vector everywhere.
+    ``swap``: if it is given that vector everywhere.
     """
     hidden = example.kept.hidden[-1]
     noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * hidden.std()
@@ -314,10 +314,7 @@ class PoolingSource:
 
 @cache  # what is installed does not change while it runs
 def pooling_source(key: str) -> PoolingSource:
-    """Write the pooling method ``key`` with all that it needs, but for the class that it is called with.
-
-    Imports go to the top of the file. What Poolscope tells a visitor becomes a ValueError in English.
-    """
+    """Write the pooling method ``key`` with all that it needs but its class; refusals become ValueErrors."""
     found = _with_needed(POOLINGS[key].function.__name__, sys.modules[POOLINGS[key].function.__module__])
     whole = "\n".join(found.values())
     fields = tuple(field for field in FIELDS if re.search(rf"\bstates\.{field}\b", whole))

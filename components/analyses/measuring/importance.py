@@ -29,10 +29,7 @@ WHOLE = 1e-3  # by which the attention of a token may miss the sum of 1
 
 
 def weigh(examined: Examined, label: str) -> Importance:
-    """Measure all but integrated gradients for the output called ``label``, or the likeliest where it is "".
-
-    PoolscopeError where there is no such label, no hidden state for each token, or a lower layer is pooled.
-    """
+    """Measure all but integrated gradients of output ``label``, "": the likeliest; or PoolscopeError."""
     answer, index, eraser = _asked(examined, label)
     seen, rolled, warnings = attention(examined)
     with repeatable(examined.backbone.model):
@@ -153,10 +150,7 @@ def attention(examined: Examined) -> tuple[Floats | None, Floats | None, tuple[S
 
 
 def rollout(layers: Tensor) -> Tensor:
-    """Attention (T, T) through all layers (L, T, T), those from below first (Abnar and Zuidema 2020).
-
-    Half of what a token becomes is what it was: the residual connection.
-    """
+    """Roll attention (T, T) through layers (L, T, T) from below, half residual (Abnar and Zuidema 2020)."""
     flow = identity = torch.eye(layers.shape[-1])
     for layer in layers:
         mixed = (layer + identity) / 2

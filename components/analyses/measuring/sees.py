@@ -23,10 +23,7 @@ ALIKE = 1e-4  # of the largest state, by which the same states may differ in two
 
 @torch.no_grad()
 def look(examined: Examined, turn: bool) -> Sees:
-    """Measure the square, or that which there is when tokens are let see both ways.
-
-    PoolscopeError where not each token has an embedding and a final hidden state.
-    """
+    """Measure the square, or that when tokens see both ways; PoolscopeError: tokens have no states."""
     backbone, known = examined.backbone, examined.encoded.warnings
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.weighed_states")

@@ -102,10 +102,7 @@ def along(logits: Tensor, before: Tensor, after: Tensor) -> Floats:
 
 
 def _start(examined: Examined) -> Start:
-    """Run one input once more: the entries of its layers, and what the modules below handed out there.
-
-    PoolscopeError where one of the layers below the last does not go on to the next as a whole.
-    """
+    """Run an input again: entries of its layers, and what was handed out; PoolscopeError: one has none."""
     backbone = examined.backbone
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced_states")
@@ -119,10 +116,7 @@ def _start(examined: Examined) -> Start:
 
 
 def paired(first: Examined, second: Examined) -> Ints:
-    """Find the places of tokens (P, 2) that stand for the same in both, in their order.
-
-    Those of the same characters do, and those between them where both texts have as many there.
-    """
+    """Find places (P, 2) of tokens of the same characters, and of those between where as many, in order."""
     ours, theirs = _stand_for(first), _stand_for(second)
     pairs: list[tuple[int, int]] = []
     for _, start, end, there, until in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
@@ -162,10 +156,7 @@ def _said(examined: Examined, layer: int, start: Start, where: Tensor, states: T
 def _patched(
     examined: Examined, layer: int, start: Start, where: Tensor, states: Tensor
 ) -> tuple[Pass, tuple[Tensor, ...]]:
-    """The pass of R inputs from the changed layer up, and the hidden states of all layers, as changed.
-
-    The last layer of the pass itself is what its head was handed.
-    """
+    """The pass of R inputs from the changed layer up, and all layers' hidden states, as changed."""
     backbone, kept, (entries, handed) = examined.backbone, examined.kept, start
     rows = len(where)
     inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
@@ -182,10 +173,7 @@ def _patched(
 
 @torch.no_grad()
 def seek(examined: Examined) -> Origin:
-    """Mask each word in turn, for the likeliest output; the shares are not measured.
-
-    PoolscopeError where the text is too long, tokens have no states of their own, or nothing masks them.
-    """
+    """Mask each word in turn, for the likeliest output, without shares; PoolscopeError: it cannot be done."""
     backbone, answer, ids = examined.backbone, analyse(examined), examined.kept.inputs["input_ids"]
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.weighed_states")
