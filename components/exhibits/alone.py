@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-from markupsafe import Markup
-
 from components.exhibits import draw
 from components.exhibits.view import View, indices, number, percent, shorten, visible
 from components.texts import Texts
@@ -55,12 +53,10 @@ def words(view: View, say: Texts) -> str:
     return say("alone.some" if found[1:] else "alone.all", total=len(said), label=found[0][0], answers=told)
 
 
-def keys(view: View, say: Texts) -> dict[str, bool]:
-    """Entries of a legend for the colours of the column, and that they occur."""
-    key = Markup('<li><span class="key" style="background: {}" aria-hidden="true"></span>{}</li>')
+def keys(view: View, say: Texts) -> list[tuple[str, str]]:
+    """Colours of the column, and what they mean."""
     found = dict.fromkeys(one[0] for one in answers(view) if one)
-    said = (say("alone.key", label=_name(view, (label,), say)) for label in found)
-    return {key.format(draw.label_colour(label), one): True for label, one in zip(found, said, strict=True)}
+    return [(draw.label_colour(one), say("alone.key", label=_name(view, (one,), say))) for one in found]
 
 
 def _name(view: View, labels: tuple[int, ...], say: Texts) -> str:

@@ -11,16 +11,9 @@ from markupsafe import Markup
 from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, gains, vectors
-from components.exhibits.exhibit import (
-    Exhibit,
-    Shown,
-    data_frame,
-    grouped,
-    hint_html,
-    legend_html,
-    table_html,
-)
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, grouped, table_html
 from components.exhibits.view import number, visible
+from components.markup import render
 from components.results import Row, beside
 from components.texts import Texts
 
@@ -124,28 +117,18 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
     averages = Averages(evidence)
     facts, rows, keys = averages.facts(), averages.rows, dict.fromkeys(row.backbone for row in averages.rows)
     tuning = facts["averaging"] == "tuning"
-    told = [say("evidence.averaging_so")] if tuning else []
-    if found := averages.example():
-        average, learned = found
-        reached = (average.accuracy - average.value / 100, average.accuracy, learned.value)
-        values = dict(zip(("base", "average", "learned"), map(tables.accuracy_text, reached), strict=True))
-        values |= {"backbone": evidence.title(average.backbone), "task": visible(say.name(average.task))}
-        told += [say("evidence.averaging_example", pooling=LEARNED, **values)]
-    item = Markup('<li><span style="color: {}" aria-hidden="true">{}</span> {}</li>')
     shown = {row.sign for row in rows} | {"tuned" for row in rows if row.tuned}
-    signs = ((sign, say(f"evidence.averaging_{key}")) for key, sign in SIGNS.items() if key in shown)
-    hints = say("evidence.averaging_hint", level=LEVEL, **facts), say("evidence.published")
     names = {key: evidence.title(key) for key in keys}
+    known: dict[str, object] = {"example": averages.example(), "pooling": LEARNED, "title": evidence.title}
+    known |= {"accuracy": tables.accuracy_text, "task": say.name, "visible": visible}
+    marks = {"table": _table(rows, names, say), "signs": SIGNS, "shown": shown}
     return Shown(
         heading=say("evidence.averaging_heading" if tuning else "evidence.averaging_open", **facts),
         words=say("evidence.averaging_words", rows=len(keys)),
         data=tables.data_of(COLUMNS, tables.saved_rows(evidence, rows, say, "difference"), say),
         figure=_figure(rows, names, say),
-        above=Markup('<p class="so">{}</p>').format(say.together(told)) * bool(told)
-        + hint_html(say("evidence.averaging_said", **facts)),
-        legend=Markup('<div class="narrow">{}</div>').format(_table(rows, names, say))
-        + legend_html(*(item.format(colour, mark, text) for (colour, _, mark), text in signs))
-        + Markup("").join(map(hint_html, hints)),
+        above=render("averaging", say, facts=facts, **known),
+        legend=render("averaging_legend", say, **marks, level=LEVEL, facts=facts),
         about=say("evidence.averaging_axis"),
     )
 

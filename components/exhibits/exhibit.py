@@ -249,25 +249,7 @@ def scale_html(name: str, stops: Sequence[Sequence[object]], ends: tuple[str, st
     return render("scale", name=name, stops=stops, ends=ends)
 
 
-def legend_html(*items: str) -> Markup:
-    """A legend of entries, each an HTML list item."""
-    return Markup('<ul class="legend">{}</ul>').format(Markup("".join(items)))
-
-
-def legend_of(items: Mapping[str, object]) -> Markup:
-    """A legend of those entries that occur: the values that are not falsy."""
-    return legend_html(*(item for item, occurs in items.items() if occurs))
-
-
-def line_html(text: str, sample: str = "") -> Markup:
-    """An entry of a legend: what a ``sample`` of a text means, or what is said without one."""
-    return Markup("<li>{}{}</li>").format(Markup("<b>{}</b> ").format(sample) if sample else "", text)
-
-
-# An entry of a legend: the mark that the style sheet calls so, and what it means.
-key_html = Markup('<li><span class="key {}" aria-hidden="true"></span>{}</li>').format
 hint_html = Markup('<p class="hint">{}</p>').format  # a quiet line under a heading
-rest_html = Markup('<p class="rest">{}</p>').format  # a sentence below a figure
 strong_html = Markup("<strong>{}</strong>").format  # a text that stands out in a sentence
 
 

@@ -106,45 +106,29 @@ def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
 
 
 def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
-    """The way through the head with its parameters, and a warning where some are not from the checkpoint."""
-    declared = anatomy.analysis.backbone.declared
+    """The way through the head with its parameters, and a warning where some are not from the checkpoint.
+
+    A first step that only takes one position goes without saying.
+    """
+    declared, weights = anatomy.analysis.backbone.declared, anatomy.weights
+    first, *rest = anatomy.steps
+    steps = rest if first.picks and first.kind == "getitem" and rest else anatomy.steps
+    origins = {one.origin for one in weights}
     html = render(
         "head",
         say,
         analysis=anatomy.analysis,
         task=say.name(anatomy.analysis.query.task),
-        way=_way(anatomy, say),
-        count=counted(parameters_of(anatomy.weights)),
-        origin=_origin(anatomy, say),
+        labels=labels_of(anatomy.analysis),
+        named=READ_NAMED,
+        steps=[step_name(anatomy, step, say) for step in steps],
+        held={one: parameters_of(each for each in weights if each.origin == one) for one in origins},
         declared=declared,
         reason=visible(declared.said(say)) if isinstance(declared, Sentence) else "",
-        weights=anatomy.weights,
-        visible=visible,
+        weights=weights,
+        **{"counted": counted, "token_html": token_html, "visible": visible},
     )
     return Shown(html=html)
-
-
-def _way(anatomy: Anatomy, say: Texts) -> Markup:
-    """Name what is read, then every step; a first step that only takes one position goes without saying."""
-    labels, read = labels_of(anatomy.analysis), indices(anatomy.analysis.reads.positions)
-    start: str = say("head.tokens", count=len(read))
-    if 0 < len(read) <= READ_NAMED:
-        start = Markup(say.listed(token_html(labels[index], True) for index in read))
-    first, *rest = anatomy.steps
-    steps = rest if first.picks and first.kind == "getitem" and rest else anatomy.steps
-    return Markup(" → ").join([start, *(step_name(anatomy, step, say) for step in steps)])
-
-
-def _origin(anatomy: Anatomy, say: Texts) -> str:
-    random = parameters_of(one for one in anatomy.weights if one.origin in UNTRAINED)
-    constant = parameters_of(one for one in anatomy.weights if one.origin == "constant")
-    new = [say("head.some_new", count=counted(random))] if random else []
-    new += [say("head.some_constant", count=counted(constant))] if constant else []
-    if new:
-        return say.listed(new)
-    origins = {one.origin for one in anatomy.weights}
-    whole = (f"head.all_{one}" for one in ("checkpoint", "probe", "object") if one in origins)
-    return say(next(whole, "head.none"))
 
 
 def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:

@@ -1,20 +1,19 @@
 """Answers to "which token matters": as bars, held against erasure, and in words."""
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from math import isnan
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from components.analyses.importance import Importance, spearman
 from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.control import Choice, Control, State
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, line_html, strong_html
-from components.exhibits.similarity import segment_keys
+from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.view import View, number, percent, reference_name, shorten, visible, word
 from components.markup import render
 from components.texts import Sentence, Texts
@@ -171,20 +170,18 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
         first = say.listed(view.labels[index] for index, place in method.places.items() if place <= FIRST)
         ranks.append(say("matters.first", name=method.title, tokens=first or say("matters.no_first")))
     told = say("list.semicolon").join(ranks)
-    agreement = _agreement(given, methods, say)
+    agreement, total = _agreement(given, methods, say), len(methods[-1].ranked)
+    told_of = {"given": given, "methods": methods, "view": view, "total": total, "chance": chance_of(total)}
+    legend = render("importance_legend", say, **told_of, number=number, visible=visible)
     return Shown(
         heading=_heading(given, methods, view, say),
         words=say.together((say("matters.description", total=len(view.labels), ranks=told), *agreement)),
         data=exhibit.titled_frame(tokens, say, {method.title: method.values for method in methods}),
         figure=_figure(methods, view, say),
         above="".join(map(hint_html, (*agreement[:1], say("matters.hint")))),
-        legend=_legend(given, methods, view, say),
+        legend=legend,
         about=naming.asked_line(analysis, say),
     )
-
-
-def _is_there(given: Importance | Sentence) -> bool:
-    return isinstance(given, Importance)
 
 
 def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
@@ -262,85 +259,37 @@ def _agreement(given: Importance, methods: Sequence[Method], say: Texts) -> list
     ]
 
 
-def _legend(given: Importance, methods: list[Method], view: View, say: Texts) -> str:
-    analysis = given.analysis
-    coloured, total = not analysis.random, len(methods[-1].ranked)  # else all of it is grey
-    chance = chance_of(total)
-    lines = [
-        say("matters.start", name=method.title, start=number(method.least))
-        for method in methods
-        if method.least > 0
-    ]
-    lines.append(say("matters.erased", eraser=visible(given.eraser)))
-    if given.integrated is not None:
-        delta = f"{given.integrated.delta:.2g}".replace("-", "−")
-        lines.append(say("matters.delta", steps=given.integrated.stop, delta=delta))
-    return exhibit.legend_of(
-        {
-            line_html(say("matters.ranks"), "1 2 3"): True,
-            key_html("read", say("legend.read")): coloured and analysis.reads.positions.any(),
-            **(segment_keys(view, say) if coloured else {}),
-            key_html("special", say("matters.unranked")): analysis.tokens.special.any(),
-            line_html(say("matters.rho_means")): True,
-            line_html(say("matters.chance", total=total, chance=number(chance))): coloured and chance < 1,
-            **dict.fromkeys(map(line_html, lines), True),
-        }
-    )
-
-
 def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
     """The answer in words, and what could not be had, unless the verdict says so; or why there is none."""
     if isinstance(given, Sentence):
         return Shown(html=render("importance", say, reason=visible(given.said(say)), notices=()))
-    said = say.html("matters.random") if given.analysis.random else _found(given, say)
-    more = [warning for warning in given.warnings if warning not in given.analysis.warnings]
-    notices = [visible(warning.said(say)) for warning in more]
-    return Shown(html=render("importance", say, reason="", said=said, notices=notices))
-
-
-def _found(given: Importance, say: Texts) -> Markup:
-    """Name the token whose erasure makes the output fall most, and where the one most like [CLS] comes."""
-    similarity, *_, erasure = methods_of(given, say)
-    if not erasure.ranked:
-        return say.html("matters.no_text")
+    similarity, *_others, erasure = methods_of(given, say)
     view = View(given.analysis, given.analysis.layers)
-    reference = shorten(reference_name(view, say), 24)
-
-    def token(index: int) -> Markup:
-        return exhibit.token_html(view.labels[index], bool(given.analysis.reads.positions[index]))
-
-    parts, alone = [_erased(given, erasure, token, say)], len(erasure.ranked) < 2
-    most, going = similarity.top, goes(given, similarity, erasure)
-    if most is not None and most in erasure.places and not alone:
-        places = {"place": erasure.places[most], "total": len(erasure.ranked)}
-        parts.append(say.html("matters.near", token=token(most), reference=reference, **places))
-    if not alone:
-        key = "matters.no_rho" if going == "none" else f"matters.rho_{going}"
-        rho, size = (strong_html(one) for one in (rho_text(similarity.rho), sized(similarity, erasure)))
-        parts.append(say.html(key, rho=rho, size=size, reference=reference))
-    return Markup(say.together(parts))
-
-
-def _erased(given: Importance, erasure: Method, token: Callable[[int], Markup], say: Texts) -> Markup:
-    """Tell how far the output falls without the token that matters most, and whether others do as much."""
-    first = erasure.ranked[0]
-    before, after = (explained_value(given, index) for index in (None, first))
-    count = np.count_nonzero(given.erasure[first] - given.erasure[erasure.ranked] <= SAME)
-    key = "erasing" if count == 1 else "erasing_several"
-    if len(erasure.ranked) == 1:
-        key = "erasing_one"
-    if not falls(given, first):
-        key = "none_falls" if given.erasure[first] <= 0 else "hardly_falls"
-    return say.html(
-        f"matters.{key}",
-        token=token(first),
-        before=strong_html(before),
-        after=strong_html(after),
-        count=count,
-        eraser=visible(given.eraser),
-        label=strong_html(explained(given)),
+    highest = given.erasure[erasure.ranked].max(initial=-np.inf)
+    more = [warning for warning in given.warnings if warning not in given.analysis.warnings]
+    html = render(
+        "importance",
+        say,
+        reason="",
+        given=given,
+        view=view,
+        similarity=similarity,
+        erasure=erasure,
+        alike=np.count_nonzero(highest - given.erasure[erasure.ranked] <= SAME),
+        label=explained(given),
+        reference=shorten(reference_name(view, say), 24),
+        going=goes(given, similarity, erasure),
+        rho=rho_text(similarity.rho),
+        size=sized(similarity, erasure),
+        value=partial(explained_value, given),
+        falls=partial(falls, given),
+        notices=[visible(warning.said(say)) for warning in more],
+        **{"token_html": exhibit.token_html, "visible": visible},
     )
+    return Shown(html=html)
 
 
-BARS: Exhibit[Any] = Exhibit("matters", importances, plotted=True, applies=_is_there)
+BARS: Exhibit[Any] = Exhibit(
+    "matters", importances, plotted=True, applies=lambda given: isinstance(given, Importance)
+)
 IMPORTANT = Exhibit("importance", sentence, element="importance-lead", frame="bare")

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 
 from components.exhibits import draw, exhibit
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, Where, hint_html, legend_html, titled_frame
+from components.exhibits.exhibit import Exhibit, Shown, Where, hint_html, titled_frame
 from components.exhibits.view import classify_link, number, one_vector, percent, shorten, visible
 from components.fitting import Fit, Miss, Ranked, Score
 from components.markup import render
@@ -79,19 +78,11 @@ def score_text(score: Score, say: Texts) -> str:
 
 def ranking(found: Found, _: State, say: Texts) -> Shown:
     """A point with its interval for each vector, the best one above; the lines of words and of nothing."""
-    fit, others = found.fit, len(found.vectors) - 1
+    fit = found.fit
     values = {"words": score_text(fit.words.accuracy, say), "majority": percent(fit.majority)}
     values |= {"shuffled": score_text(fit.shuffled, say)}
-    line = Markup('<li><span aria-hidden="true">{}</span> {}</li>')
-    items = [line.format(LINES[key][1], say(f"lab.{key}", value=value)) for key, value in values.items()]
     worse = sum(one.p_corrected < LEVEL for one in found.vectors[1:])
-    beside = {"accuracy": percent(fit.words.accuracy.value), "level": LEVEL, "total": others + 1}
-    notes = [say(f"lab.words_{'beaten' if found.beats_words else 'unbeaten'}", **beside)]
-    notes += [say("lab.differences" if others else "lab.alone", count=worse, total=others, level=LEVEL)]
-    notes += [say("lab.no_difference")] if worse < others else []
-    notes += [say("lab.picked")] if others else []
-    notes += [say("lab.drawn", count=DRAWN, total=others + 1)] if others >= DRAWN else []
-    notes += [one.said(say) for one in fit.warnings]
+    known = {"tell": say, "found": found, "worse": worse, "accuracy": percent(fit.words.accuracy.value)}
     return Shown(
         heading=_best(found, say),
         words=say("list.semicolon").join(
@@ -100,8 +91,8 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
         ),
         data=_ranked(found, say),
         figure=_ranking_figure(found, say),
-        above="".join(map(hint_html, notes)),
-        legend=legend_html(*items, f"<li>{escape(say('lab.interval', folds=fit.plan.folds))}</li>"),
+        above=render("ranking", **known, level=LEVEL, most=DRAWN, said=lambda one: one.said(say)),
+        legend=render("ranking_legend", say, values=values, lines=LINES, folds=fit.plan.folds),
         about=say("lab.about", rows=len(fit.table.texts), classes=len(fit.classes)),
     )
 

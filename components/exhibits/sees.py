@@ -11,7 +11,7 @@ from markupsafe import Markup
 from components.analyses.sees import Sees
 from components.exhibits import draw, exhibit
 from components.exhibits.control import Control, State, Switch
-from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, key_html, unanswered
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, unanswered
 from components.exhibits.origin import token_name
 from components.exhibits.view import View, asked_line, shorten, visible, yes_or_no
 from components.markup import render
@@ -46,6 +46,7 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
     read, wide = view.analysis.reads.positions, given.found.shape in ("all", "causal", "prefix")
     told = [visible(one.said(say)) for one in given.found.warnings if one.key.startswith("sees.")]
     follows, counts = _follows(view, given.found, say), given.found.counts
+    marks = {"read": square[read].any(), "others": square[~read].any()}
     seen = [[yes_or_no(one, say) for one in column] for column in square.T]
     return Shown(
         heading=given.found.says.said(say),
@@ -53,13 +54,7 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
         data=data_frame(((say("table.token"), view.labels), *zip(view.labels, seen, strict=True))),
         figure=_figure(view, given.found, say),
         above=exhibit.NOTHING.join(map(hint_html, (*follows, *told))),
-        legend=exhibit.legend_of(
-            {
-                key_html("read", say("sees.by_read")): square[read].any(),
-                key_html("special", say("sees.by_other")): square[~read].any(),
-                exhibit.line_html(say("sees.longer", count=len(square))): wide,
-            }
-        ),
+        legend=render("sees_legend", say, **marks, longer=len(square) * wide),
         about=asked_line(view.analysis, say),
     )
 

@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from components.exhibits import alone, draw, exhibit, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, key_html, line_html, rest_html, titled_frame
+from components.exhibits.exhibit import Column, Exhibit, Shown, titled_frame
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER, View, number, percent, shorten, visible
+from components.markup import render
 from components.texts import Texts
 from components.types import Analysis, Floats, Reads
 
@@ -100,12 +101,25 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     own["table.plain"] = view.similarity
     total, rest = len(view.others), (alone.words(view, say), area_line(view, say))
     found = {"count": len(view.above), "total": total, **beside_band(view, total, say)}
+    marks, wins = set(map(naming.mark, view.labels)), analysis.reads.wins
+    beside = say("legend.share") if wins is None else say("legend.wins", total=int(wins.sum()))
+    legend = render(
+        "similarity_legend",
+        say,
+        view=view,
+        answers=alone.keys(view, say),
+        special=(analysis.tokens.special & ~analysis.reads.positions).any(),
+        signs=[sign for sign in naming.MARKS if sign in marks],
+        band=beside_band(view, 0, say),
+        beside=beside_bars(analysis.reads) and beside,
+        rest=rest,
+    )
     return Shown(
         heading=say("ordinary.heading" if view.others else "similarity.heading", **found),
         words=_words(view, say),
         data=titled_frame(own, say),
         figure=_figure(view, say),
-        legend=Markup().join((_legend(view, say), *map(rest_html, filter(None, rest)))),
+        legend=legend,
         about=naming.asked_line(analysis, say),
     )
 
@@ -177,32 +191,6 @@ def _words(view: View, say: Texts) -> str:
         band = dict(zip(ENDS, map(number, view.band), strict=True)) | {"less": less, "more": len(view.above)}
         parts.append(say("ordinary.words", total=total, **band, **beside_band(view, total, say)))
     return say.together(filter(None, (*parts, alone.words(view, say))))
-
-
-def segment_keys(view: View, say: Texts) -> dict[str, bool]:
-    """Entries of a legend for the colours of tokens of texts, and that they occur."""
-    pair = (("first", "segment.first"), ("second", "segment.second"))
-    segments = pair if view.is_pair else (("first", "legend.text"),)
-    return {key_html(name, say(key)): True for name, key in segments}
-
-
-def _legend(view: View, say: Texts) -> str:
-    reads, special = view.analysis.reads, view.analysis.tokens.special
-    marks = {naming.mark(label) for label in view.labels}
-    wins = None if reads.wins is None else int(reads.wins.sum())
-    beside = say("legend.share") if wins is None else say("legend.wins", total=wins)
-    return exhibit.legend_of(
-        {
-            **alone.keys(view, say),
-            key_html("read", say("legend.read")): reads.positions.any(),
-            **segment_keys(view, say),
-            key_html("special", say("legend.special")): (special & ~reads.positions).any(),
-            **{line_html(say(f"legend.{sign}")): sign in marks for sign in naming.MARKS},
-            key_html("band", say("ordinary.band", **beside_band(view, 0, say))): True,
-            line_html(say("ordinary.bold"), "0.00"): view.above,
-            line_html(beside): beside_bars(reads),
-        }
-    )
 
 
 def _details(view: View, index: int, say: Texts) -> list[str]:

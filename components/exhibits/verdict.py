@@ -9,7 +9,7 @@ from markupsafe import Markup
 from components.errors import PoolscopeError
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html, rest_html, token_html
+from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html, token_html
 from components.exhibits.similarity import flat_tokens
 from components.exhibits.view import View, indices, number, percent, shorten, visible, word
 from components.markup import render
@@ -40,17 +40,15 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
     heading = say(f"outputs.{random if analysis.random else 'heading'}")
     if analysis.query.head != "own":
         heading = say("outputs.heading_probe", task=say.name(analysis.query.task))
-    more, rest = (
-        "outputs.rest" if analysis.problem_type == "single_label" else "outputs.rest_raw",
-        order[SHOWN:],
-    )
-    share = percent(float(analysis.probabilities[rest].sum()))
+    share = percent(float(analysis.probabilities[order[SHOWN:]].sum()))
+    more = "outputs.rest" if analysis.problem_type == "single_label" else "outputs.rest_raw"
+    rest = say(more, count=len(order) - SHOWN, share=share) if order[SHOWN:] else ""
     return Shown(
         heading=heading,
         words=say("outputs.description", outputs=say.listed(told)),
         data=data_frame(columns.items()),
         figure=outputs_figure(analysis, say),
-        legend=rest_html(say(more, count=len(rest), share=share)) if rest else "",
+        legend=rest and Markup('<p class="rest">{}</p>').format(rest),
         above="".join(hint_html(visible(one)) for one in swap),
         about=naming.asked_line(analysis, say),
     )
