@@ -26,7 +26,8 @@ TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
 LEVELS = 8  # of lists in lists; servers have up to six
 GROUP = re.compile(r"\[([^\[\]]*)\]")  # numbers of NumPy, torch and others, and of a cell of a table
 INNER = re.compile(r"[({]([^(){}]*)[)}]")  # those of R, Postgres, C and others
-LEFT_OUT = re.compile(r"\.\.\.|[\u2026\u22ee\u22ef]")
+LEFT_OUT = re.compile(r"\.\.\.|[\u2026\u22ee\u22ef]|\b(?:snip|etc|omitted|truncated)\b")
+SCALED = re.compile(r"(?m)^[ \t]*(1\.0+e[-+]?\d+) \*[ \t]*$")  # MATLAB writes it above numbers
 ESCAPED = re.compile(
     r"""(?:bytearray\(b|b)?(["'])(?=.*\\x)(.*)\1\)?""", re.DOTALL
 )  # bytes of Python and Redis
@@ -39,8 +40,11 @@ NUMBER = re.compile(r"[-+]?(?:(?:\d++\.?\d*+|\.\d++)(?:e[-+]?\d++)?|nan|inf(?:in
 URL_SAFE = str.maketrans("-_", "+/")
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 BYTES = re.compile(r"(?:\\x|0x|x')?((?:[\da-f]{8}){2,})'?", re.IGNORECASE)  # as databases print them
-FLOAT = np.dtype("<f4")  # of base64, as OpenAI's endpoints write it
-DOUBLE, HUGE = np.dtype("<f8"), 1e9  # what the bytes of doubles are as float32, some of them
+BFLOAT, FLOAT, DOUBLE = "bfloat16", "<f4", "<f8"  # of base64: OpenAI's endpoints write the second
+FORMS = (BFLOAT, FLOAT, ">f4", DOUBLE, "<f2")  # each comes before those that it looks like
+LEAST, HUGE = 1e-30, 1e9  # sizes that no number of a vector has
+ALIKE, ZERO = 3.0, 100.0  # octaves over which the numbers of a vector spread at most, and zeros
+FEWEST = 8  # bytes: of two numbers
 FEW = 8  # numbers that are told beside a vector: its shape, scores, distances
 BESIDE = frozenset(
     ("text", "text_pair", "texts", "shape", "indices", "tokens", "input_ids", "columns", "index")
@@ -125,12 +129,15 @@ def parsed(given: object, field: str = FIELD) -> object:
 
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
-    plain = text
+    scaled = SCALED.search(text)
+    plain = SCALED.sub("", text)
     for pattern, instead in _written():
         plain = re.sub(pattern, instead, plain)
-    if LEFT_OUT.search(plain):
+    cut = "," in text and text.count("[") > text.count("]")
+    if cut or LEFT_OUT.search(text):
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
-    return _enclosed(plain, GROUP) or _enclosed(plain, INNER) or _of_rows(plain) or _of_bytes(plain)
+    found = _enclosed(plain, GROUP) or _enclosed(plain, INNER) or _of_rows(plain)
+    return [float(scaled[1]) * one for one in found] if scaled else found or _of_text_bytes(plain)
 
 
 @cache  # a file of the app, the same for every vector
@@ -153,15 +160,16 @@ def _enclosed(text: str, form: re.Pattern[str]) -> list[float]:
 def _of_rows(text: str) -> list[float]:
     """The numbers in the lines of a ``text``, with points or commas; none where words stand among them."""
     parts, apart = _parts(text, PARTS), _parts(text, SPACES)
-    if len(parts) > len(apart) > 1 and all(map(COMMA.fullmatch, apart)):
-        parts = [part.replace(",", ".") for part in apart]
-    return _numbers(parts)
+    return _numbers(apart if len(parts) > len(apart) > 1 and all(map(COMMA.fullmatch, apart)) else parts)
 
 
 def _numbers(parts: Sequence[Any]) -> list[float]:
-    """The numbers that ``parts`` stand for; none where one is no number."""
-    read = all(isinstance(part, str) and NUMBER.fullmatch(part.strip()) for part in parts)
-    return list(map(float, parts)) if read else []
+    """The numbers that ``parts`` stand for, with points or commas; none where one is no number."""
+    if not all(isinstance(part, str) for part in parts):
+        return []
+    if parts and all(map(COMMA.fullmatch, parts)):
+        parts = [part.replace(",", ".") for part in parts]
+    return list(map(float, parts)) if all(NUMBER.fullmatch(part.strip()) for part in parts) else []
 
 
 def _parts(text: str, between: re.Pattern[str]) -> list[str]:
@@ -174,6 +182,9 @@ def _parts(text: str, between: re.Pattern[str]) -> list[str]:
             counts = [[str(start + place) for place in range(len(left))] for start in (0, 1)]
             if names in counts or {row[0] for row in left} == {"-"}:
                 return [row[1] for row in left]
+    named = [name for name in rows[0] if name[-1].isdigit()] if len(rows) == 2 else []
+    if len(named) >= FEW and rows[0][-len(named) :] == named and rows[0][0][0].isalpha():
+        return rows[1][-len(named) :]  # columns of others come first: of its text, for example
     if len(rows) > 1:
         columns = [str(place) for place in range(len(rows[0]))]
         if rows[0] == columns != ["0"] or not any(
@@ -184,39 +195,69 @@ def _parts(text: str, between: re.Pattern[str]) -> list[str]:
     return [part for row in rows for part in row]
 
 
-def _of_bytes(text: str) -> Sequence[float]:
-    """The floats, the lowest byte first, that a ``text`` of base64 or of hex digits stands for."""
+def _of_text_bytes(text: str) -> list[float]:
+    """The numbers that a ``text`` of base64 or of hex digits stands for."""
     packed = "".join(text.split()).rstrip("=").translate(URL_SAFE)
     digits = BYTES.fullmatch(packed)
     if not (digits or BASE64.fullmatch(packed)) or len(text.split()) > len(text.strip().splitlines()):
         raise PoolscopeError(FIELD, text, "errors.vector")
     padded = packed + "=" * (-len(packed) % 4)
     try:
-        data = bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True)
+        return _of_bytes(bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True))
     except binascii.Error as error:
         raise PoolscopeError(FIELD, text, "errors.vector") from error
-    if len(data) % FLOAT.itemsize:
-        raise PoolscopeError(FIELD, text, "errors.vector_base64", count=len(data))
-    double = not len(data) % DOUBLE.itemsize and np.abs(np.frombuffer(data, FLOAT)).max(initial=0) > HUGE
-    return [float(number) for number in np.frombuffer(data, DOUBLE if double else FLOAT)]
+
+
+def _of_bytes(data: bytes) -> list[float]:
+    """The numbers that bytes stand for: in the first form in which their sizes are alike, else of float32.
+
+    Read in another form, they spread over dozens of octaves.
+    """
+    forms = FORMS if len(data) >= FEW * FEWEST else (FLOAT,)
+    read = {form: found for form in (*forms, FLOAT) if len(found := _in_form(data, form))}
+    found = next((one for one in read.values() if _octaves(one) < ALIKE), read.get(FLOAT, ()))
+    if len(found) == 0 or float(np.abs(found).max()) > HUGE:
+        found = read.get(DOUBLE, ())
+    if len(found) == 0 or float(np.abs(found).max()) > HUGE:
+        raise PoolscopeError(FIELD, data, "errors.vector_base64", count=len(data))
+    return list(map(float, found))
+
+
+def _in_form(data: bytes, form: str) -> Any:
+    """Bytes as an array of numbers; an empty one where they are no whole number of these."""
+    size = 2 if form == BFLOAT else np.dtype(form).itemsize
+    if len(data) % size:
+        return np.empty(0)
+    if form == BFLOAT:  # the upper half of a float32
+        return (np.frombuffer(data, "<u2").astype("<u4") << 16).view(FLOAT)
+    return np.frombuffer(data, form)
+
+
+def _octaves(numbers: Any) -> float:
+    """Standard deviation of their sizes in octaves; each that is as good as zero, or endless, adds to it."""
+    with np.errstate(invalid="ignore"):  # of a NaN that is to be told
+        sizes = np.abs(numbers.astype(np.float64))
+    known = sizes[(sizes > LEAST) & np.isfinite(sizes)]
+    return float(np.log2(known).std() if len(known) else 0) + ZERO * (1 - len(known) / len(sizes))
 
 
 def _of_json(given: object) -> Sequence[float]:
     """The numbers of the one vector in a JSON value."""
     if isinstance(given, bytes):  # as Redis keeps them
-        return _of_bytes(given.hex())
+        return _of_bytes(given)
     held = (one if isinstance(one, str) else tuple(one) for one in _held(given, LEVELS))
     found = list(dict.fromkeys(held))  # each once: servers repeat what they name by its type
-    numbers = [one for one in found if not isinstance(one, str)] or found
-    if len(long := [one for one in numbers if len(one) >= FEW]) == 1:
-        numbers = long
-    if len(numbers) > 1:
+    counts = [len(one) * (3 / 16 if isinstance(one, str) else 1) for one in found]  # of base64: of float32
+    most = max(counts, default=0)
+    long = [one for one, count in zip(found, counts, strict=True) if 4 * count > most]  # no ids, no scores
+    numbers = [one for one in long if not isinstance(one, str)] or long
+    if len(numbers) > 1 and most > 1:
         raise PoolscopeError(FIELD, Sentence("errors.count", count=len(numbers)), "errors.vector_one")
     if not numbers:
         raise PoolscopeError(FIELD, given, "errors.vector")
-    (only,) = numbers
+    only = numbers[0]
     if isinstance(only, str):
-        return _of_bytes(only)
+        return _of_text_bytes(only)
     try:
         return [float(one) for one in only]
     except OverflowError as error:  # a whole number of hundreds of digits
@@ -224,10 +265,12 @@ def _of_json(given: object) -> Sequence[float]:
 
 
 def _held(value: object, levels: int) -> Iterator[Any]:
-    """Every list of numbers in a JSON value, and every text that may stand for one."""
-    if isinstance(value, str) and (packed := "".join(value.split())) and BASE64.fullmatch(packed):
+    """Every list of numbers in a JSON value, every number by a name, and texts that may stand for a list."""
+    if isinstance(value, str) and levels and (inner := parsed(value)) != value:
+        yield from _held(inner, levels - 1)
+    elif isinstance(value, str) and (packed := "".join(value.split())) and BASE64.fullmatch(packed):
         size = len(packed) * 3 // 4 - packed.count("=")  # bytes; a name of a field is hardly two numbers
-        if size >= 2 * FLOAT.itemsize and not size % FLOAT.itemsize:
+        if size >= FEWEST and not size % 2:
             yield value
     if isinstance(value, Mapping):
         if list(value) == [str(place) for place in range(len(value))]:  # an array that JavaScript wrote
@@ -237,10 +280,16 @@ def _held(value: object, levels: int) -> Iterator[Any]:
         elif {"indices", "values"} <= value.keys():
             return
         else:
-            value = [one for key, one in value.items() if key not in BESIDE | SPARSE]
+            value = [
+                [one] if type(one) in (int, float) else one
+                for key, one in value.items()
+                if key not in BESIDE | SPARSE
+            ]
     if isinstance(value, list | tuple) and value:
-        if all(isinstance(one, Mapping) and len(one) == 1 for one in value):  # by its type, each
-            value = [inner for one in value for inner in one.values()]
+        if all(
+            isinstance(one, Mapping) and (len(one) == 1 or "value" in one) for one in value
+        ):  # a place each
+            value = [one["value"] if "value" in one else next(iter(one.values())) for one in value]
         value = _numbers(value) or value
         if all(type(one) in (int, float) for one in value):
             yield value

@@ -22,7 +22,13 @@ NUMBERS = np.random.default_rng(0).normal(size=128).astype(np.float32)
 LISTED = [float(number) for number in NUMBERS]
 PACKED = b64encode(NUMBERS.astype("<f4").tobytes()).decode()
 DIGITS = 1e-5  # what NumPy prints of a number
-COARSE = {"decimals of two digits": 6e-3}
+NAMES = ",".join(f"dim_{place}" for place in range(128))
+COARSE = {
+    "decimals of two digits": 6e-3,
+    "base64 of bfloat16": 2e-2,
+    "base64 of float16 in an answer": 2e-3,
+    "MATLAB's common factor": 1e-4,
+}
 
 
 def printed(numbers: Any) -> tuple[str, str]:
@@ -34,6 +40,9 @@ STAND_INS = {
     "LISTED": str(LISTED)[1:-1],
     "PACKED": PACKED,
     "DOUBLE": b64encode(NUMBERS.astype("<f8").tobytes()).decode(),
+    "HALF": b64encode(NUMBERS.astype("<f2").tobytes()).decode(),
+    "BRAIN": b64encode(torch.tensor(NUMBERS).bfloat16().view(torch.int16).numpy().tobytes()).decode(),
+    "JAVA": b64encode(NUMBERS.astype(">f4").tobytes()).decode(),
     "SAFE": urlsafe_b64encode(NUMBERS.tobytes()).decode().rstrip("="),
     "HEX": NUMBERS.tobytes().hex(),
     "ONES": ", ".join("1" * 128),
@@ -68,7 +77,10 @@ FORMS = {
     "a row with numbers of columns": pd.DataFrame([LISTED]).to_csv(index=False),
     "decimals of two digits": "Wert\n" + "\n".join(f"{one:.2f}".replace(".", ",") for one in LISTED),
     "a row with its index": pd.DataFrame([LISTED]).to_csv(),
-    "a row of a table": ",".join(f"dim_{place}" for place in range(128)) + "\n" + ",".join(map(str, LISTED)),
+    "a row of a table": f"{NAMES}\n{filled('LISTED')}",
+    "a row with its number": f"id,{NAMES}\n7,{filled('LISTED')}",
+    "MATLAB's common factor": "v =\n\n  1.0e+01 *\n\n" + "\n".join(f"  {one / 10:.5f}" for one in LISTED),
+    "places and values": json.dumps([{"at": {"x": str(at)}, "value": one} for at, one in enumerate(LISTED)]),
     "Redis's bytes": repr(NUMBERS.astype("<f4").tobytes()),
     "texts of numbers": json.dumps([str(one) for one in LISTED]),
     "an array of JavaScript": json.dumps({str(place): one for place, one in enumerate(LISTED)}),
