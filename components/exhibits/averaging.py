@@ -6,12 +6,10 @@ from html import escape
 from math import sqrt
 from statistics import NormalDist, median
 
-from markupsafe import Markup
-
 from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, gains, vectors
-from components.exhibits.exhibit import Exhibit, Shown, data_frame, grouped, table_html
+from components.exhibits.exhibit import Exhibit, Shown, grouped
 from components.exhibits.view import number, visible
 from components.markup import render
 from components.results import Row, beside
@@ -121,7 +119,9 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
     names = {key: evidence.title(key) for key in keys}
     known: dict[str, object] = {"example": averages.example(), "pooling": LEARNED, "title": evidence.title}
     known |= {"accuracy": tables.accuracy_text, "task": say.name, "visible": visible}
-    marks = {"table": _table(rows, names, say), "signs": SIGNS, "shown": shown}
+    tasks = {task: visible(say.name(task)) for task in dict.fromkeys(row.task for row in rows)}
+    marks: dict[str, object] = {"names": names, "tasks": tasks, "points": _points, "signs": SIGNS}
+    marks |= {"cells": {(row.backbone, row.task): row for row in rows}, "shown": shown}
     return Shown(
         heading=say("evidence.averaging_heading" if tuning else "evidence.averaging_open", **facts),
         words=say("evidence.averaging_words", rows=len(keys)),
@@ -131,19 +131,6 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
         legend=render("averaging_legend", say, **marks, level=LEVEL, facts=facts),
         about=say("evidence.averaging_axis"),
     )
-
-
-def _table(rows: list[Row], names: dict[str, str], say: Texts) -> Markup:
-    """The same for a narrow screen: a row for each of the ``names``, a column for each task."""
-    marks = {key: mark for key, (_, _, mark) in SIGNS.items()}
-    cells = {
-        (row.backbone, row.task): f"{marks['tuned'] * row.tuned}{marks[row.sign]}{_points(row.value)}"
-        for row in rows
-    }
-    tasks = dict.fromkeys(row.task for row in rows)
-    columns = [(visible(say.name(task)), [cells.get((key, task), "") for key in names]) for task in tasks]
-    data = data_frame([(say("question.backbone"), list(names.values())), *columns])
-    return table_html(data, range(1, len(data.columns)), say("evidence.averaging_axis"))
 
 
 def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:

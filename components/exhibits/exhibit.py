@@ -71,10 +71,10 @@ def to_csv(data: pd.DataFrame) -> str:
 
 def table_html(data: pd.DataFrame, numeric: Collection[int], caption: str) -> Markup:
     """An HTML table of a DataFrame of texts, not escaped; the columns ``numeric`` stand at the right."""
-    columns = [(title, place in numeric) for place, title in enumerate(data.columns)]
-    row = "".join('<td class="number">%s</td>' if number else "<td>%s</td>" for _, number in columns)
+    places = range(data.shape[1])
+    row = "".join('<td class="number">%s</td>' if place in numeric else "<td>%s</td>" for place in places)
     lines = ("<tr>" + row % tuple(map(escape, cells)) + "</tr>" for cells in data.itertuples(False, None))
-    return render("table", caption=caption, columns=columns, rows=Markup("".join(lines)))
+    return render("table", caption=caption, titles=data, numeric=numeric, rows=Markup("".join(lines)))
 
 
 def csv_link(data: pd.DataFrame, file: str, label: str) -> Markup:

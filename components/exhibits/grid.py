@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 from components.exhibits import comparison as compared, view as naming
 from components.exhibits.comparison import Combination, Comparison, Key, answered, predicts
@@ -96,10 +95,15 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         "grid",
         say,
         comparison=comparison,
-        cells={one.key: _cell(one, comparison, say) for one in whole},
+        cells={one.key: one for one in whole},
         squares={key: icon(found, say) for key, found in comparison.sees.items()},
         pending="compare.missing" if comparison.state == "stopped" else "compare.pending",
         breakable=lambda key: naming.breakable_html(visible(key), naming.UNDERSCORES),
+        name=partial(key_name, comparison=comparison, say=say),
+        moved=partial(moved_text, say=say),
+        said=partial(_said, say=say),
+        told=lambda sentence: visible(sentence.said(say)),
+        **{"predicts": predicts, "ranked": ranked, "strength": compared.strength, "longest": LABEL},
         **{"shorten": shorten, "visible": visible},
     )
     cells = [cell for one in whole for cell in one.cells]
@@ -131,51 +135,13 @@ GRID = Exhibit(
 )
 
 
-def _cell(one: Combination, comparison: Comparison, say: Texts) -> dict[str, Any]:
-    """A cell, as the template of the grid draws it; nothing in it is escaped."""
-    if one.refusal is not None:
-        return {"why": say("compare.unanswered", reason=visible(one.refusal.said(say)))}
-    answer, first, odd = one.answers[-1], comparison.same[one.key][0], comparison.agrees.get(one.key) is False
-    told, style = not one.random and predicts(answer), ""
-    if told:
-        likeliest = answer.labels[ranked(answer)[0]]
-        known = comparison.colours if likeliest in answer.predicted else {}
-        style = f"--mix: {compared.strength(answer)}%; --label: {known.get(likeliest, 'var(--special)')}"
-    marks = {  # a class of the style sheet, and the key of what a mark says
-        ("flip", "edit.flips"): one.flips,
-        ("odd", "compare.differs"): odd,
-        ("untrained", "compare.random"): one.random,
-        ("swap", "compare.swap"): one.swapped,
-    }
-    kinds, notes = ["told"] if told else [] if one.random else ["value"], []
-    for kind, key in (mark for mark, holds in marks.items() if holds):
-        kinds.append(kind)
-        notes.append(say(key))
-    notes += [visible(one.said(say)) for one in (answer.unreadable,) if one]
-    moved = "" if one.random else moved_text(one, say)
-    if (
-        moved and one.output is not None and answer.problem_type == "multi_label"
-    ):  # which is not that said first
-        moved = f"{shorten(visible(answer.labels[one.output]), LABEL)} {moved}"
-    return {
-        "why": "",
-        "kinds": kinds,
-        "style": style,
-        "said": [{**_said(one, say), "address": classify_link(one.query, say)} for one in one.answers],
-        "by": moved,
-        "like": "" if first is one else visible(first.key[1]),
-        "notes": notes,
-        "hint": [key_name(one.key, comparison, say), *notes],
-        "mark": "⇄" if one.flips else "≠" if odd else "",
-    }
-
-
 def _said(analysis: Analysis, say: Texts) -> dict[str, str]:
-    """Say the answer, not escaped, and its number, which stays in one piece."""
+    """Say the answer, not escaped, and its number, which stays in one piece; and the link that asks it."""
+    address = classify_link(analysis.query, say)
     if analysis.problem_type == "regression":
-        return {"text": output_text(analysis, 0), "number": ""}
+        return {"text": output_text(analysis, 0), "number": "", "address": address}
     probabilities = " + ".join(output_text(analysis, index) for index in chosen_labels(analysis))
-    return {"text": labels_text(analysis.predicted, say, LABEL), "number": probabilities}
+    return {"text": labels_text(analysis.predicted, say, LABEL), "number": probabilities, "address": address}
 
 
 def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from math import prod
 
-from markupsafe import Markup
-
 from components.analyses.anatomy import Anatomy, Origin, Step, Weight
 from components.exhibits import exhibit
 from components.exhibits.control import State
@@ -18,7 +16,6 @@ UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that w
 WORDED = ("getitem", "pooling", "swap")  # functions whose names in the code say little
 NAME = 18  # characters of a step's name
 READ_NAMED, TOKEN = 3, 24  # tokens that are named, others are only counted; characters of one
-MILLION = 1e6  # parameters from which on they are counted in millions
 
 
 def step_name(anatomy: Anatomy, step: Step, say: Texts) -> str:
@@ -66,19 +63,6 @@ def first_untrained(anatomy: Anatomy) -> int:
     return next(drawn, len(anatomy.steps))
 
 
-def detail(step: Step, say: Texts) -> str:
-    """A step's second line: shapes, and parameters if it has any."""
-    parts = [sizes(step, say)]
-    if step.idle:
-        parts.append(say("steps.idle"))
-    elif step.parameters:
-        millions = say("steps.million", count=number(step.parameters / MILLION))
-        count = counted(step.parameters) if step.parameters < MILLION else millions
-        parts.append(say("steps.parameters", count=count))
-        parts += [say("steps.random")] if step.origin in UNTRAINED else []
-    return " · ".join(parts)
-
-
 def taken(anatomy: Anatomy, say: Texts) -> str:
     """Say which of the tokens are read, with the names of a few."""
     tokens, read = anatomy.analysis.tokens, anatomy.analysis.reads.positions
@@ -97,10 +81,11 @@ def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         read=anatomy.analysis.reads.positions.tolist(),
         taken=taken(anatomy, say),
         declared=[(line, turns.get(line.path, []) if line.path else []) for line in anatomy.declared],
-        executed=[(step_name(anatomy, step, say), detail(step, say), step) for step in anatomy.steps],
+        executed=[(step_name(anatomy, step, say), sizes(step, say), step) for step in anatomy.steps],
         untrained=first_untrained(anatomy),
         outputs=output_bars(anatomy.analysis, say),
-        visible=visible,
+        drawn=UNTRAINED,
+        **{"counted": counted, "number": number, "visible": visible},
     )
     return Shown(html=html)
 
@@ -133,23 +118,17 @@ def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
 
 def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """The table of what runs, and under it what does not."""
-    every, analysis = anatomy.weights, anatomy.analysis
+    every = anatomy.weights
     columns = {
         "weights.name": [visible(weight.name) for weight in every],
         "weights.shape": [size(weight.shape) for weight in every],
         "weights.parameters": [counted(prod(weight.shape)) for weight in every],
         "weights.origin": [say(f"steps.{weight.origin}") for weight in every],
     }
-    strong = Markup('<strong class="random">{}</strong>')
-    marked = [
-        strong.format(words) if weight.origin in UNTRAINED else words
-        for weight, words in zip(every, columns["weights.origin"], strict=True)
-    ]
-    shown = titled_frame({**columns, "weights.origin": marked}, say)
-    table = exhibit.table_html(shown, (1, 2), say("weights.caption"))
-    unused = [(visible(weight.name), size(weight.shape)) for weight in anatomy.unused]
-    probe, known = analysis.query.head != "own", not analysis.backbone.live
-    html = render("weights", say, table=table, unused=unused if known else None, probe=probe)
+    rows = zip(*columns.values(), [weight.origin in UNTRAINED for weight in every], strict=True)
+    html = render(
+        "weights", say, titles=map(say, columns), rows=rows, anatomy=anatomy, size=size, visible=visible
+    )
     return Shown(data=titled_frame(columns, say), html=html)
 
 

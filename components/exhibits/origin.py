@@ -13,6 +13,7 @@ from components.exhibits import draw, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html, titled_frame, unanswered
 from components.exhibits.view import View, labels_of, number, percent, shorten, visible, word
+from components.markup import render
 from components.texts import Sentence, Texts
 from components.types import Floats
 
@@ -63,33 +64,7 @@ def story(claims: Mapping[Holder, Floats], names: Mapping[Holder, Markup], say: 
     told = stays(claims)
     if len(told) > LONG:
         told = [*told[:2], Stay("moves_about", told[2].first, told[-3].last), *told[-2:]]
-    return say.html(
-        "origin.story", parts=Markup(say("origin.then")).join(_told(one, names, say) for one in told)
-    )
-
-
-def _told(stay: Stay, names: Mapping[Holder, Markup], say: Texts) -> Markup:
-    holder, first, last, shares = stay
-    where = say("trace.between" if first else "trace.from_start", first=first, last=last)
-    if first == last:
-        where = say("trace.after" if first else "trace.at_start", layer=first)
-    found = {"token": names.get(holder, ""), "where": where, "first": first, "last": last}
-    if not shares:
-        return say.html(f"origin.{holder}", **found)
-    parts = list(map(share_text, shares))
-    if holder == "word" and first == 0:
-        return say.html("origin.sits" if last else "origin.sits_start", share=parts[-1], **found)
-    if holder == "read" and first:
-        much = [
-            say("origin.wholly") if WHOLE[0] <= share <= WHOLE[1] else say("origin.by", share=part)
-            for share, part in zip(shares, parts, strict=True)
-        ]
-        return say.html(
-            "origin.read" if len(set(much)) == 1 else "origin.rises", low=much[0], high=much[-1], **found
-        )
-    low, high = share_text(min(shares)), share_text(max(shares))
-    share = low if low == high else say("trace.shares", low=low, high=high)
-    return say.html("origin.in", share=share, **found)
+    return render("story", say, stays=told, names=names, whole=WHOLE, shown=share_text)
 
 
 def token_name(names: Sequence[str], token: int, say: Texts) -> str:

@@ -31,9 +31,7 @@ def flow_html(anatomy: Anatomy, say: Texts) -> Markup:
 
 def module_html(anatomy: Anatomy, say: Texts) -> Markup:
     """The head as PyTorch code to train, and the program that runs the whole model, which is folded."""
-    codes = (("takehome.module", anatomy.module, True), ("takehome.program", anatomy.program, False))
-    told = [(key, "\n".join(map(visible, code.splitlines())), open_) for key, code, open_ in codes]
-    return render("module", say, codes=told)
+    return render("module", say, anatomy=anatomy, visible=visible)
 
 
 @dataclass(frozen=True, eq=False)

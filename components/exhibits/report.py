@@ -42,7 +42,6 @@ LOOKS = LAYER, CENTRED  # what the reader of a report chooses
 MOST = 950_000  # letters of packed frames, as many as Plotly has; a report of more stays as it was made
 # Of a badge. White is read on each of the colours.
 COLOURS = {"safe": "#157f3b", "moves": "#b3261e", "reads_padding": "#b3261e"}
-LETTER, MARGIN = 6.1, 12  # pixels: a letter is about so wide
 LEFT = "poolscope"
 LONGEST = 24  # characters of a token
 
@@ -224,16 +223,6 @@ def badge(passport: Passport, say: Texts) -> str:
         token=f" {token}" if token else "",
         padding=say(f"passport.batch_{passport.padding}"),
     )
-    left, right = (LETTER * view.width(text) + MARGIN for text in (LEFT, said))
-    whole = round(left + right)
-    texts = ((LEFT, left / 2, left), (said, left + right / 2, right))
-    drawn = render(
-        "badge",
-        label=f"{LEFT}: {said}",
-        whole=whole,
-        left=f"{left:.0f}",
-        right=f"{whole - left:.0f}",
-        colour=COLOURS.get(passport.padding, "#475569"),
-        texts=[(text, f"{middle:.0f}", f"{room - MARGIN:.0f}") for text, middle, room in texts],
-    )
+    colour = COLOURS.get(passport.padding, "#475569")
+    drawn = render("badge", name=LEFT, said=said, colour=colour, width=view.width)
     return f"{drawn}\n"

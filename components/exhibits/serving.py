@@ -15,6 +15,7 @@ from components.exhibits import exhibit, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, saved_table, titled_frame, unanswered
 from components.exhibits.view import asked_line, labels_of, number, shorten, token_labels, visible, word
+from components.markup import render
 from components.texts import Sentence, Texts
 
 NAMED = 4  # tokens that a cell names; more are only counted
@@ -81,7 +82,9 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
     read, numeric = data.assign(**numbers), (len(others), len(others) + 1)
     caption = say("detective.caption", count=given.tried)
     table = saved_table(data, read, numeric, caption, "poolscope-vector.csv", say)
-    return _told((*given.says, *given.warnings), data, table + _servers(given, say), say)
+    known = settings(given.ways, given.layers)
+    servers = render("servers", say, settings=known, told=lambda one: one.said(say))
+    return _told((*given.says, *given.warnings), data, table + servers, say)
 
 
 def _told(lines: Sequence[Sentence], data: pd.DataFrame, html: Markup, say: Texts) -> Shown:
@@ -106,20 +109,6 @@ def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
         "detective.length": [one.length for one in given.candidates],
     }
     return titled_frame(columns, say)
-
-
-def _servers(given: Detected, say: Texts) -> Markup:
-    found = settings(given.ways, given.layers)
-    if not found:
-        return exhibit.NOTHING
-    columns = {
-        "detective.server": [one.engine for one in found],
-        "detective.options": [" · ".join(one.options) for one in found],
-    }
-    lacks = [say.listed(lack.said(say) for lack in one.lacks) for one in found]
-    if any(lacks):
-        columns["detective.lacks"] = lacks
-    return exhibit.table_html(titled_frame(columns, say), (), say("detective.servers"))
 
 
 def score(given: DetectedScore | Sentence, _: State, say: Texts) -> Shown:

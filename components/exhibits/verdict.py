@@ -138,15 +138,9 @@ WHOLE_ROW, CUT_ROW = 24, 18  # tokens; a row of more is cut to its ends and what
 
 def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     """The answer in words."""
-    view, reads = View.of(analysis, state), analysis.reads
-    unread, flat = indices(~reads.positions), len(flat_tokens(reads))
-    rest = "rest_all" if not unread else "rest_one" if reads.indices else "rest_none"
+    view = View.of(analysis, state)
     told = [one for one in analysis.warnings if one.key.removeprefix("warnings.") in TOLD]
     typed = [one for one in analysis.warnings if told and one.key == "warnings.typed"]  # which they say, too
-    details = (
-        *(visible(one.said(say)) for one in told),
-        say("reads.flat", count=flat) if flat else "",
-    )
     html = render(
         "verdict",
         say,
@@ -154,8 +148,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         labels=view.labels,
         architecture=naming.breakable_html(visible(analysis.backbone.architecture), naming.CAPITALS),
         task=say.name(analysis.query.task),
-        unread=unread,
-        rest=say(f"verdict.{rest}{'_lower' if analysis.lower else ''}", layer=analysis.pool_layer),
+        unread=indices(~analysis.reads.positions),
         named=NAMED,
         only=shorten(visible(say.label(analysis.labels[0])), 40) if len(analysis.labels) == 1 else "",
         row=list(_row(view, say)),
@@ -168,7 +161,8 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
             )
             for one in chosen_labels(analysis)
         ],
-        details=say.together(filter(None, details)),
+        details=told,
+        flat=len(flat_tokens(analysis.reads)),
         beside=state.get(BESIDE, ""),
         notices=[one for one in analysis.warnings if one not in (analysis.unreadable, *told, *typed)],
         said=lambda sentence: visible(sentence.said(say)),
