@@ -22,7 +22,10 @@ from components.fitting import Table
 from components.settings import ASSETS
 from components.texts import Sentence
 
-BINARY = ("PK\3\4", "\ufffd\ufffd\x11\ufffd", "%PDF-", "PAR1")  # how files begin that are no text
+BINARY = (  # how files begin that are no text
+    *("PK\3\4", "\ufffd\ufffd\x11\ufffd", "%PDF-", "PAR1", "ARROW1", "ORC\ufffd", "Obj\1", "BZh"),
+    *("\ufffd7zXZ", "(\ufffd/\ufffd", "\ufffdPNG"),
+)
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
 LONG = ("::", "///", "->", "=>", "§", "||", "→", "，")  # separators of another kind
@@ -36,16 +39,19 @@ DECLARED = re.compile(r"sep=([\t\x01\x1f !#-~])\r?\n")  # a spreadsheet's first 
 RULE = frozenset("-=+|: ")  # what the line between names and rows of a printed table is made of
 ESCAPED = r'\\"(?=[^{0}\r\n])'  # a quotation mark in a text, as databases write it
 NOTHING = r"(^|{0})\\N(?={0}|\r?$)"  # a database's missing value, which is no escaped letter
-SPACED = r'{0} +"(?=[^"{0}\r\n])'  # a mark behind a space that encloses a cell
+SPACED = r'(?m)(?:^|{0}) +"(?=[^"{0}\r\n])'  # a mark behind a space that encloses a cell
 ODD = "[\ufffd\ud800-\udfff]"  # what could not be decoded, and halves of characters
 PLACE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)|starting at row (\d+)|$")  # of an error
 ASIDE = r"(\w+://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[^\s\d]*\d\S*|[\[{].*[\]}]"  # what is no text
-DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
+DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|(?i:(mon|tue|wed|thu|fri|sat|sun)\w*,? .*\d{4}.*)"
+CODE = rf"[^\s\d]*\d\S*|{DATE}"  # a number, a date, an address of a machine
 FASTTEXT = re.compile(r"^__label__(\S+)[ \t]++(?!__label__)(\S.*)", re.MULTILINE)
 OBJECT = re.compile(r"[^\s,]")  # how one of several in JSON begins
 TITLES = 3  # lines at most above the names of the columns, and words that a name hardly has
 FENCE = re.compile(r"\A\s*```\w*\n|\n```\s*\Z")  # about a table in Markdown
 WORD = re.compile(r"[^\W\d_]+")
+TURNS = 4  # objects in a list at most that get columns each: of a talk, of those who labelled
+TOLD = 1_000  # rows that tell what stands in a column
 MOST_UNREADABLE = 0.1  # of the rows
 SWALLOWED = 4  # rows between two quotation marks; fewer may be the lines of a text
 LOOSE = " .,;:!?\"'"  # about a label
@@ -106,6 +112,9 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
     for name, begins in _stated("formats.toml").items():
         if re.match(begins, text[:READ], re.IGNORECASE):
             raise PoolscopeError("table", text, "errors.table_foreign", name=name)
+    if text.startswith(('"[', '"{')):
+        with suppress(ValueError, RecursionError):  # then it is CSV
+            text = json.loads(text)
     text = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
     is_json = text.lstrip().startswith(("{", "["))
     sheet = Sheet(_from_json(text)) if is_json else _from_separated(text, headed)
@@ -145,14 +154,19 @@ def guess(sheet: Sheet) -> Columns:
     lengths = {name: found.str.len().mean() for name, found in cells.items()}
     aside = {name: found[found != ""].str.fullmatch(f"{ASIDE}|{DATE}") for name, found in cells.items()}
     prose = {name: bool((~found).mean() > 0.5) for name, found in aside.items()}  # mostly words
-    text = max(sheet.columns, key=lambda name: (kinds[name] > 1, prose[name], lengths[name]))
+    words = {name: set(WORD.findall(name.casefold())) for name in cells}
+    named = {name: bool(words[name] & _known("text")) > bool(words[name] & _known("aside")) for name in cells}
+    named = {name: said and bool(cells[name].ne("").mean() > 0.5) for name, said in named.items()}
+    apart = {name: kinds[name] > len(cells[name]) / 2 for name in cells}
+    text = max(cells, key=lambda one: (kinds[one] > 1, named[one], prose[one], apart[one], lengths[one]))
     several = [name for name in cells if name != text and 2 <= kinds[name] <= CLASSES]
     ranks = {name: rank for name in several if (rank := _rank(name, cells[name])) is not None}
     if not ranks:
         raise PoolscopeError("table", list(sheet.columns), "errors.table_label")
     label = min(ranks, key=lambda name: (ranks[name], kinds[name]))
     others = [name for name in ranks if name != label and ranks[name] == ranks[label] > 0]
-    left = [name for name in cells if name not in (text, label) and prose[name] and kinds[name] > CLASSES]
+    left = [name for name in cells if name not in (text, label) and prose[name] and apart[name]]
+    left = [name for name in left if not cells[name].equals(cells[text])]
     like = [name for name in left if lengths[name] > lengths[text] / 3]
     pair = max(like, key=lengths.__getitem__, default="")
     in_order = sorted((text, pair), key=sheet.columns.index) if pair else [text, ""]
@@ -321,7 +335,10 @@ def _flat(name: object, value: Any, depth: int = 6) -> Iterator[tuple[str, Any]]
     """A cell of JSON or, where it is an object or a list of one, each of those in it."""
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
         (value,) = value
-    if isinstance(value, dict) and depth:
+    if _are(value, dict) and len(value) <= TURNS and depth:
+        for place, one in enumerate(value, 1):
+            yield from _flat(f"{name}.{place}", one, depth - 1)
+    elif isinstance(value, dict) and depth:
         for inner, one in value.items():
             yield from _flat(f"{name}.{inner}", one, depth - 1)
     else:
@@ -362,24 +379,41 @@ def _from_separated(text: str, headed: bool) -> Sheet:
         how["escapechar"] = "\\"  # as databases write a separator in a text
         cells = _parsed(text, **how)
     repeated = cells.eq(list(cells.columns)).all(axis=1)  # tables one after the other
-    label = None if headed else _label_in(cells[~repeated])
+    below = _headings(cells)
+    label = None if headed or below else _label_in(cells[~repeated])
     if label is not None:
         cells = _parsed(text, **how, header=None)
         cells.columns = pd.Index([f"column {number}" for number in range(1, cells.shape[1] + 1)])
         return Sheet(cells, (*notes, Sentence("lab.headless", label=label)), headless=True)
     if repeated.any():
         notes.append(Sentence("lab.repeated_header", count=int(repeated.sum())))
+    if below:
+        notes.append(Sentence("lab.below", count=below))
     words = {word for name in cells for word in WORD.findall(name.casefold())}
     prose = [name for name in cells if len(name.split()) >= TITLES]
-    if prose and not words & _known("label"):
+    if prose and not below and not words & _known("label"):
         notes.append(Sentence("lab.named", name=prose[0]))
-    return Sheet(cells[~repeated], tuple(notes))
+    return Sheet(cells.iloc[below:][~repeated.iloc[below:]], tuple(notes))
+
+
+def _headings(cells: pd.DataFrame) -> int:
+    """Count the rows below the names that go on with these, as survey tools write them: questions, ids.
+
+    In two columns at least they have no number or date where all rows below have one.
+    """
+    rows = cells.iloc[TITLES:TOLD]
+    coded = [name for name in cells if len(rows) and rows[name].str.fullmatch(CODE).all()]
+    for count, row in enumerate(cells.iloc[:TITLES].to_dict("records")):
+        other = sum(not re.fullmatch(CODE, row[name]) for name in coded)
+        if other < 2 or any(cell and rows[name].eq(cell).any() for name, cell in row.items()):
+            return count
+    return 0
 
 
 def _unruled(text: str) -> str:
     """A printed table without the lines that are drawn about its rows, and the spaces beside its bars."""
     lines = text.split("\n")
-    drawn = [RULE.issuperset(line.strip()) and "--" in line for line in lines]
+    drawn = [RULE.issuperset(line.strip()) and ("--" in line or "|-" in line) for line in lines]
     if not any(rule and not {*"+|"}.isdisjoint(line) for rule, line in zip(drawn[:2], lines, strict=False)):
         return text
     cells = (line.strip() for line in lines if not RULE.issuperset(line.strip()))
@@ -439,7 +473,7 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
     if max(line.count(how["sep"]) for line in text.replace("\r", "\n").split("\n")) >= COLUMNS:
         _check_lines(text, **how)
     try:
-        cells = pd.read_csv(StringIO(text, newline=""), **how)
+        cells = _cells(text, **how)
     except pd.errors.EmptyDataError as error:
         raise PoolscopeError("table", text, "errors.table_rows") from error
     except pd.errors.ParserError as error:
@@ -455,6 +489,23 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
     cells.columns = pd.Index(names if len(set(names)) == len(names) else numbered)
     nameless = [name for name in cells if name.startswith("Unnamed: ") and cells[name].eq("").all()]
     return cells.drop(columns=nameless)
+
+
+def _cells(text: str, **how: Any) -> pd.DataFrame:
+    """Have pandas read a text; where a row has more cells than the first one, nothing may stand in these."""
+    try:
+        return pd.read_csv(StringIO(text, newline=""), **how)
+    except pd.errors.ParserError as error:
+        refused, wanted = error, int(PLACE.findall(str(error))[0][0] or 0)
+        if not wanted:
+            raise
+
+        def cut(row: list[str]) -> list[str]:
+            if any(row[wanted:]):
+                raise refused
+            return row[:wanted]
+
+        return pd.read_csv(StringIO(text, newline=""), engine="python", on_bad_lines=cut, **how)
 
 
 def _check_lines(text: str, sep: str, **how: Any) -> None:

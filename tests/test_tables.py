@@ -166,6 +166,8 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "rows by their names": (json.dumps({f"row {number}": row for number, row in enumerate(RECORDS)}), ""),
     "lists with names first": (json.dumps([["text", "label"], *PLAIN]), ""),
     "a database's table": ([LINE, "| text | label |", LINE, *BARRED, LINE], ""),
+    "more separators behind some": ([HEAD, *BARE[:3], *(f"{row},," for row in BARE[3:])], ""),
+    "JSON in JSON": (json.dumps(json.dumps(RECORDS)), ""),
     "rows of nothing": ([HEAD, *BARE, ",", ","], "lab.missing"),
 }
 
