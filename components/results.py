@@ -19,8 +19,9 @@ Baseline = Literal["majority", "words", "overlap"]
 STATED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 TEXTS, COUNTS, NUMBERS = (tuple(names.split()) for names in STATED["columns"].values())
 TEST = ("better", "worse", "p")
-KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {kind: tuple(names.split()) for kind, names in STATED["kinds"].items()}
+KINDS, SHOWN = (
+    MappingProxyType({name: tuple(columns.split()) for name, columns in STATED[part].items()})
+    for part in ("kinds", "shown")
 )
 
 

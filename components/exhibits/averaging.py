@@ -10,15 +10,12 @@ from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, gains, vectors
 from components.exhibits.exhibit import Exhibit, Shown, grouped
-from components.exhibits.view import number, visible
-from components.markup import render
+from components.exhibits.view import number, render, visible
 from components.results import Row, beside
 from components.texts import Texts
 
 AVERAGE, LEARNED = "mean", "attention"  # poolings: the plain average, and one whose weights are learned
 WIDE = NormalDist().inv_cdf(0.975)  # standard errors to an end of a 95 % interval
-DIFFERENCE = ("difference", "difference_low", "difference_high")
-COLUMNS = ("backbone", "task", "tuned", "accuracy", *DIFFERENCE, *tables.COUNTS, *tables.PS, "measured")
 HIGH, LEAST = 21, 112  # pixels of a row, and of a small plot
 TOP, BOTTOM = 30, 52  # pixels around small plots
 SCALE = draw.value_axis("", matches="x", tickangle=0, nticks=4, **draw.ZERO_LINE)  # one for all small plots
@@ -117,15 +114,15 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
     tuning = facts["averaging"] == "tuning"
     shown = {row.sign for row in rows} | {"tuned" for row in rows if row.tuned}
     names = {key: evidence.title(key) for key in keys}
-    known: dict[str, object] = {"example": averages.example(), "pooling": LEARNED, "title": evidence.title}
-    known |= {"accuracy": tables.accuracy_text, "task": say.name, "visible": visible}
+    known: dict[str, object] = {"example": averages.example(), "pooling": LEARNED, "backbone": evidence.title}
+    known["accuracy"] = tables.accuracy_text
     tasks = {task: visible(say.name(task)) for task in dict.fromkeys(row.task for row in rows)}
     marks: dict[str, object] = {"names": names, "tasks": tasks, "points": _points, "signs": SIGNS}
     marks |= {"cells": {(row.backbone, row.task): row for row in rows}, "shown": shown}
     return Shown(
         heading=say("evidence.averaging_heading" if tuning else "evidence.averaging_open", **facts),
         words=say("evidence.averaging_words", rows=len(keys)),
-        data=tables.data_of(COLUMNS, tables.saved_rows(evidence, rows, say, "difference"), say),
+        data=tables.data_of("averaging", tables.saved_rows(evidence, rows, say, "difference"), say),
         figure=_figure(rows, names, say),
         above=render("averaging", say, facts=facts, **known),
         legend=render("averaging_legend", say, **marks, level=LEVEL, facts=facts),

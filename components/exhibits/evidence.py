@@ -10,9 +10,8 @@ import pandas as pd
 
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, grouped, hint_html
-from components.exhibits.view import number, one_vector, visible
-from components.markup import render
-from components.results import KINDS, Row, Table, beside, each, holm, of
+from components.exhibits.view import number, one_vector, render, visible
+from components.results import KINDS, SHOWN, Row, Table, beside, each, holm, of
 from components.texts import Texts
 
 LEVEL = 0.05  # a difference counts below this p
@@ -20,14 +19,7 @@ BASE = "cls"  # the pooling that the others are compared with
 OF_A_TASK = ("probe", "depth", "head", "pair")  # kinds of results of a backbone that are for one task
 OF_SOME = ("depth", "cosine")  # kinds that are shown of the chosen backbones alone
 
-# Columns of what is shown and saved. A result has its value as "value", whatever it is called here.
-COUNTS, PS = ("better", "worse"), ("p", "corrected")
-ACCURACIES = ("accuracy", "accuracy_low", "accuracy_high")
-RHOS = ("rho", "rho_low", "rho_high")
-SIZES = ("width", "trained", "measured", "pairs")
-SAVED = ("backbone", "pooling", *ACCURACIES, *COUNTS, *PS, *RHOS, "rho_p", "rho_corrected", *SIZES)
-OWN = ("backbone", "task", *ACCURACIES, *COUNTS, *PS, "trained", "measured")
-
+PS = ("p", "corrected")
 Format = Callable[[float], str]
 
 
@@ -160,10 +152,10 @@ def saved_rows(evidence: Evidence, rows: Iterable[Row], say: Texts, name: str = 
     ]
 
 
-def data_of(columns: Sequence[str], rows: Sequence[Row], say: Texts) -> pd.DataFrame:
-    """The rows as they are saved, under the titles of their ``columns``; what a row lacks is empty."""
+def data_of(name: str, rows: Sequence[Row], say: Texts) -> pd.DataFrame:
+    """The rows as they are saved, under the titles of the columns ``name``; what a row lacks is empty."""
     return data_frame(
-        (say(f"evidence.column_{column}"), [getattr(row, column, None) for row in rows]) for column in columns
+        (say(f"evidence.column_{one}"), [getattr(row, one, None) for row in rows]) for one in SHOWN[name]
     )
 
 
@@ -171,7 +163,7 @@ def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each backbone and pooling, with a link that saves them as CSV."""
     caption = say("evidence.table_caption", task=visible(say.name(evidence.task)))
     rows, hint = probe_rows(evidence, say), say("evidence.table_hint", base=BASE)
-    return _shown(rows, SAVED, caption, "evidence", hint, say)
+    return _shown(rows, "probes", caption, "evidence", hint, say)
 
 
 def own(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -189,7 +181,7 @@ def own(evidence: Evidence, _: State, say: Texts) -> Shown:
             counts["name"] = say(f"evidence.baseline_{strongest.method}")
             told += hint_html(say(f"evidence.finding_{'own' if better else 'unbeaten'}", **counts))
     caption, hint = say("evidence.own_caption"), say("evidence.own_hint")
-    shown = _shown(saved_rows(evidence, rows, say), OWN, caption, "own-heads", hint, say)
+    shown = _shown(saved_rows(evidence, rows, say), "own", caption, "own-heads", hint, say)
     return replace(shown, above=told)
 
 
@@ -213,19 +205,17 @@ def _held(found: Sequence[Row]) -> list[Row]:
     return [beside(r, **dict.fromkeys(PS)) if BASE in r.poolings else next(tested) for r in found]
 
 
-def _shown(
-    rows: Sequence[Row], columns: Sequence[str], caption: str, file: str, hint: str, say: Texts
-) -> Shown:
-    data = data_of(columns, rows, say)
+def _shown(rows: Sequence[Row], name: str, caption: str, file: str, hint: str, say: Texts) -> Shown:
+    data = data_of(name, rows, say)
     html = render(
         "evidence_table",
         say,
         caption=caption,
-        columns=[column for column in columns if not column.endswith(("_low", "_high"))],
+        columns=[column for column in SHOWN[name] if not column.endswith(("_low", "_high"))],
         rows=rows,
         link=csv_link(data, f"poolscope-{file}.csv", say("table.download")),
         hint=hint,
-        **{"accuracy": accuracy_text, "number": number},
+        accuracy=accuracy_text,
     )
     return Shown(data=data, html=html)
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, State
 from components.exhibits.draw import Figure
-from components.exhibits.view import CENTRED, LAYER, shorten, visible, word
-from components.markup import render
+from components.exhibits.view import CENTRED, LAYER, render, visible
 from components.texts import Sentence, Texts
 
 Column = Sequence[object] | NDArray[Any]
@@ -102,7 +101,6 @@ def _inert(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
-NOTHING = Markup()
 S = TypeVar("S")  # what an exhibit shows: an analysis, an anatomy, a comparison, the evidence
 A = TypeVar("A")  # the answer of a tab, which may hold several such
 
@@ -251,12 +249,6 @@ def scale_html(name: str, stops: Sequence[Sequence[object]], ends: tuple[str, st
 
 hint_html = Markup('<p class="hint">{}</p>').format  # a quiet line under a heading
 strong_html = Markup("<strong>{}</strong>").format  # a text that stands out in a sentence
-
-
-def token_html(label: str, read: bool) -> Markup:
-    """A token in a sentence, marked where it is ``read``."""
-    kind = "token read" if read else "token"
-    return Markup('<span class="{}">{}</span>').format(kind, shorten(word(label), 24))
 
 
 def or_why(ask: Callable[[], A]) -> A | Sentence:

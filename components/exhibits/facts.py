@@ -16,10 +16,10 @@ from components.exhibits import evidence as tables, importance as matters
 from components.exhibits.averaging import Averages
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, ends, vectors
 from components.exhibits.exhibit import grouped
-from components.exhibits.head import UNTRAINED, WORDED, counted, parameters_of
+from components.exhibits.head import UNTRAINED, WORDED, parameters_of
 from components.exhibits.hidden_states import aim_at
 from components.exhibits.verdict import output_text, quoted, ranked
-from components.exhibits.view import View, indices, labels_of, listed, number, shorten, visible, word
+from components.exhibits.view import View, counted, indices, labels_of, listed, number, shorten, visible, word
 from components.results import Row
 from components.texts import ASSETS, Sentence, Texts
 

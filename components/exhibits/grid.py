@@ -11,8 +11,7 @@ from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, grouped
 from components.exhibits.sees import icon
 from components.exhibits.verdict import chosen_labels, output_text, ranked
-from components.exhibits.view import classify_link, listed, number, shorten, visible
-from components.markup import render
+from components.exhibits.view import classify_link, listed, number, render, shorten, visible
 from components.texts import Texts
 from components.types import SWAPS, Analysis
 
@@ -101,10 +100,8 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         breakable=lambda key: naming.breakable_html(visible(key), naming.UNDERSCORES),
         name=partial(key_name, comparison=comparison, say=say),
         moved=partial(moved_text, say=say),
-        said=partial(_said, say=say),
-        told=lambda sentence: visible(sentence.said(say)),
+        answer=partial(_said, say=say),
         **{"predicts": predicts, "ranked": ranked, "strength": compared.strength, "longest": LABEL},
-        **{"shorten": shorten, "visible": visible},
     )
     cells = [cell for one in whole for cell in one.cells]
     found = [analysis for _, analysis in answered(cells)]
@@ -114,18 +111,10 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         for warning in analysis.warnings
         if warning.key not in SWAPS
     )
-    legend = render(
-        "grid_legend",
-        say,
-        comparison=comparison,
-        whole=whole,
-        found=found,
-        colours=[(shorten(visible(label), NAME), colour) for label, colour in comparison.colours.items()],
-        linked=any(classify_link(analysis.query, say) for analysis in found),
-        warnings={of: listed(list(dict.fromkeys(names)), NAMED, say) for of, names in warned.items()},
-        reasons=compared.refusals(cells),
-        said=lambda sentence: visible(sentence.said(say)),
-    )
+    warnings = {of: listed(list(dict.fromkeys(names)), NAMED, say) for of, names in warned.items()}
+    linked, reasons = any(classify_link(one.query, say) for one in found), compared.refusals(cells)
+    marks = {"found": found, "linked": linked, "warnings": warnings, "reasons": reasons}
+    legend = render("grid_legend", say, comparison=comparison, **marks, longest=NAME)
     return Shown(html=html, legend=legend)
 
 
@@ -153,9 +142,12 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
         comparison=comparison,
         turned=compared.most_frequent((one.predicted, one) for one in told if one.flips and not one.swapped),
         swapped=compared.label_groups(one for one in told if one.swapped),
-        largest=_largest(comparison, say),
+        largest=_largest(comparison),
         labels_text=partial(labels_text, say=say),
+        name=partial(key_name, comparison=comparison, say=say),
         names=partial(key_names, say=say),
+        moved=partial(moved_text, say=say),
+        **{"longest": NAME, "output_text": output_text},
     )
     return Shown(html=html)
 
@@ -163,26 +155,10 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
 AGREEMENT = Exhibit("agreement", agreement, element="compare-agreement", frame="bare", applies=COME)
 
 
-def _largest(comparison: Comparison, say: Texts) -> str:
-    """The largest move of a label, and of a score; that none of any combination moved; not escaped."""
-    counted = [one for one in comparison.distinct if one.output is not None and not one.swapped]
-    scored = [one for one in counted if len(one.answers[0].labels) == 1 and not one.random]
-    scored = [one for one in scored if one.answers[0].problem_type == "regression"]
-    told = []
-    for key, own in (("largest", [one for one in counted if one.predicted]), ("margin", scored)):
-        largest = max(own, key=lambda one: abs(one.moved or 0), default=None)
-        if largest is None or largest.output is None or not largest.moved:
-            continue
-        before, after = (output_text(answer, largest.output) for answer in largest.answers)
-        told.append(
-            say(
-                f"edit.{key}",
-                name=key_name(largest.key, comparison, say),
-                label=shorten(visible(largest.answers[0].labels[largest.output]), NAME),
-                before=before,
-                after=after,
-                moved=moved_text(largest, say),
-            )
-        )
-    moved = [one.moved for one in comparison.distinct if one.comparable]
-    return say.together(told) or (say("edit.still") if moved and not any(moved) else "")
+def _largest(comparison: Comparison) -> dict[str, Combination]:
+    """The largest move of a label, and of a score, by the keys of what is said of them."""
+    counted = [one for one in comparison.distinct if one.moved and not one.swapped]
+    scores = [one for one in counted if len(one.answers[0].labels) == 1 and not one.random]
+    scores = [one for one in scores if one.answers[0].problem_type == "regression"]
+    several = {"largest": [one for one in counted if one.predicted], "margin": scores}
+    return {key: max(own, key=lambda one: abs(one.moved or 0)) for key, own in several.items() if own}

@@ -6,11 +6,10 @@ from math import prod
 from components.analyses.anatomy import Anatomy, Origin, Step, Weight
 from components.exhibits import exhibit
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, titled_frame, token_html
+from components.exhibits.exhibit import Exhibit, Shown, titled_frame
 from components.exhibits.verdict import output_bars
-from components.exhibits.view import indices, labels_of, listed, number, shorten, visible
-from components.markup import render
-from components.texts import Sentence, Texts
+from components.exhibits.view import counted, indices, labels_of, listed, render, shorten, size, visible
+from components.texts import Texts
 
 UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
 WORDED = ("getitem", "pooling", "swap")  # functions whose names in the code say little
@@ -32,19 +31,9 @@ def step_name(anatomy: Anatomy, step: Step, say: Texts) -> str:
     return shorten(visible(step.kind), NAME)
 
 
-def size(shape: tuple[int, ...]) -> str:
-    """A shape: "10 × 128"."""
-    return " × ".join(map(str, shape)) or "1"
-
-
 def sizes(step: Step, say: Texts) -> str:
     """Sizes of what went in and what came out: "128 → 2"."""
     return say("steps.sizes", before=size(step.taken.shape), after=size(step.given.shape))
-
-
-def counted(count: int) -> str:
-    """A whole number with its thousands apart."""
-    return f"{count:,}"
 
 
 def parameters_of(weights: Iterable[Weight]) -> int:
@@ -85,7 +74,6 @@ def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         untrained=first_untrained(anatomy),
         outputs=output_bars(anatomy.analysis, say),
         drawn=UNTRAINED,
-        **{"counted": counted, "number": number, "visible": visible},
     )
     return Shown(html=html)
 
@@ -95,7 +83,7 @@ def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
 
     A first step that only takes one position goes without saying.
     """
-    declared, weights = anatomy.analysis.backbone.declared, anatomy.weights
+    weights = anatomy.weights
     first, *rest = anatomy.steps
     steps = rest if first.picks and first.kind == "getitem" and rest else anatomy.steps
     origins = {one.origin for one in weights}
@@ -103,15 +91,11 @@ def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         "head",
         say,
         analysis=anatomy.analysis,
-        task=say.name(anatomy.analysis.query.task),
         labels=labels_of(anatomy.analysis),
         named=READ_NAMED,
         steps=[step_name(anatomy, step, say) for step in steps],
         held={one: parameters_of(each for each in weights if each.origin == one) for one in origins},
-        declared=declared,
-        reason=visible(declared.said(say)) if isinstance(declared, Sentence) else "",
         weights=weights,
-        **{"counted": counted, "token_html": token_html, "visible": visible},
     )
     return Shown(html=html)
 
@@ -126,15 +110,13 @@ def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         "weights.origin": [say(f"steps.{weight.origin}") for weight in every],
     }
     rows = zip(*columns.values(), [weight.origin in UNTRAINED for weight in every], strict=True)
-    html = render(
-        "weights", say, titles=map(say, columns), rows=rows, anatomy=anatomy, size=size, visible=visible
-    )
+    html = render("weights", say, titles=map(say, columns), rows=rows, anatomy=anatomy)
     return Shown(data=titled_frame(columns, say), html=html)
 
 
 def sources(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """Each function under its name and its place, with the lines marked that called a step."""
-    return Shown(html=render("sources", say, sources=anatomy.sources, visible=visible))
+    return Shown(html=render("sources", say, sources=anatomy.sources))
 
 
 PROGRAMS: Exhibit[Anatomy] = Exhibit(

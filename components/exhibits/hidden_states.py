@@ -17,8 +17,7 @@ from components.exhibits.control import Control, State, Text
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, strong_html, titled_frame
 from components.exhibits.origin import MOST, Holder, shades, share_map, share_text, stays, story, token_name
 from components.exhibits.verdict import ranked
-from components.exhibits.view import LABEL, View, labels_of, number, percent, shorten, visible, word
-from components.markup import render
+from components.exhibits.view import LABEL, View, labels_of, number, percent, render, shorten, visible, word
 from components.texts import Sentence, Texts
 from components.types import Analysis, Bools, Floats
 

@@ -14,8 +14,7 @@ from components.analyses.importance import Importance, spearman
 from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.control import Choice, Control, State
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
-from components.exhibits.view import View, number, percent, reference_name, shorten, visible, word
-from components.markup import render
+from components.exhibits.view import View, number, percent, reference_name, render, shorten, visible, word
 from components.texts import Sentence, Texts
 from components.types import Analysis, Floats
 
@@ -172,7 +171,7 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
     told = say("list.semicolon").join(ranks)
     agreement, total = _agreement(given, methods, say), len(methods[-1].ranked)
     told_of = {"given": given, "methods": methods, "view": view, "total": total, "chance": chance_of(total)}
-    legend = render("importance_legend", say, **told_of, number=number, visible=visible)
+    legend = render("importance_legend", say, **told_of)
     return Shown(
         heading=_heading(given, methods, view, say),
         words=say.together((say("matters.description", total=len(view.labels), ranks=told), *agreement)),
@@ -262,11 +261,10 @@ def _agreement(given: Importance, methods: Sequence[Method], say: Texts) -> list
 def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
     """The answer in words, and what could not be had, unless the verdict says so; or why there is none."""
     if isinstance(given, Sentence):
-        return Shown(html=render("importance", say, reason=visible(given.said(say)), notices=()))
+        return Shown(html=render("importance", say, reason=given, notices=()))
     similarity, *_others, erasure = methods_of(given, say)
     view = View(given.analysis, given.analysis.layers)
     highest = given.erasure[erasure.ranked].max(initial=-np.inf)
-    more = [warning for warning in given.warnings if warning not in given.analysis.warnings]
     html = render(
         "importance",
         say,
@@ -280,11 +278,10 @@ def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
         reference=shorten(reference_name(view, say), 24),
         going=goes(given, similarity, erasure),
         rho=rho_text(similarity.rho),
-        size=sized(similarity, erasure),
+        sized=sized(similarity, erasure),
         value=partial(explained_value, given),
         falls=partial(falls, given),
-        notices=[visible(warning.said(say)) for warning in more],
-        **{"token_html": exhibit.token_html, "visible": visible},
+        notices=[one for one in given.warnings if one not in given.analysis.warnings],
     )
     return Shown(html=html)
 

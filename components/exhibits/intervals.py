@@ -5,7 +5,8 @@ against one of its columns.
 """
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from itertools import chain, islice
 from types import MappingProxyType
@@ -14,10 +15,9 @@ import pandas as pd
 
 from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
-from components.exhibits.evidence import BASE, LEVEL, PS, Evidence, corrected, gains, named
-from components.exhibits.exhibit import Exhibit, Shown, data_frame, grouped, hint_html, saved_table
-from components.exhibits.view import number, one_vector, shorten, visible
-from components.markup import render
+from components.exhibits.evidence import BASE, LEVEL, Evidence, corrected, gains, named
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, grouped, hint_html
+from components.exhibits.view import number, one_vector, render, shorten, visible
 from components.results import TEST, Baseline, Row, beside
 from components.texts import Texts
 
@@ -32,28 +32,17 @@ BESIDE = {"xref": "paper", "x": 1, "xanchor": "left", "showarrow": False}  # of 
 PERCENT = {"tickformat": "~%"}  # of an axis
 GUIDE = "rgba(128, 128, 128, 0.9)"  # of a line through a value that others are held against
 
-Cells = dict[tuple[tuple[str, ...], str], str]  # texts by the names of their row, and their column
+Cells = dict[tuple[tuple[str, ...], str], Row]  # by the names of their row, and their column
 
 SIMILARITY = "similarity"
-DEPTH_COLUMNS = ("backbone", "pooling", "layer", *tables.ACCURACIES, *tables.COUNTS, *PS, "measured")
-ANSWER_COLUMNS = ("backbone", "task", "answer", *tables.RHOS, *tables.COUNTS, *PS, "measured")
 
 
 def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Colour and shape of each backbone, and what lines and gaps mean."""
     poolings, keys = set(chain.from_iterable(evidence.rows)), evidence.backbones
-    html = render(
-        "evidence_legend",
-        say,
-        backbones=[
-            (colour, sign, evidence.title(key), next(iter(evidence.of("size", key)), None))
-            for key, (colour, _, sign) in zip(keys, draw.MARKS, strict=False)
-        ],
-        baselines=[(LINES[row.method][1], row) for row in evidence.baselines],
-        unmeasured=any({row.pooling for row in evidence.rhos(key)} < poolings for key in keys),
-        base=BASE,
-        **{"accuracy": tables.accuracy_text, "number": number},
-    )
+    unmeasured = any({row.pooling for row in evidence.rhos(key)} < poolings for key in keys)
+    known = {"evidence": evidence, "marks": draw.MARKS, "lines": LINES, "unmeasured": unmeasured}
+    html = render("evidence_legend", say, **known, base=BASE, accuracy=tables.accuracy_text)
     return Shown(html=html)
 
 
@@ -80,7 +69,7 @@ def _shown(evidence: Evidence, name: str, figure: draw.Figure, say: Texts) -> Sh
     return Shown(
         heading=say(f"evidence.{name}_heading"),
         words=say("evidence.description", count=len(evidence.rows)),
-        data=tables.data_of(tables.SAVED, tables.probe_rows(evidence, say), say),
+        data=tables.data_of("probes", tables.probe_rows(evidence, say), say),
         figure=figure,
         about=say("away.about_evidence", task=visible(say.name(evidence.task)), backbones=names),
     )
@@ -161,36 +150,26 @@ def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:
 def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Accuracy at every layer, and whether a lower one is better than the last by more than chance."""
     known = chain.from_iterable(profiles(evidence, key) for key in evidence.backbones)
-    rows, cells = list(chain.from_iterable(known)), Cells()
-    for row in rows:
-        layer = f"{say('evidence.column_layer')} {row.layer}"
-        cells[(evidence.title(row.backbone), row.called), layer] = tables.accuracy_text(row.value) + _mark(
-            row
-        )
+    rows, column = list(chain.from_iterable(known)), say("evidence.column_layer")
+    cells: Cells = {
+        ((evidence.title(row.backbone), row.called), f"{column} {row.layer}"): row for row in rows
+    }
     saved = tables.saved_rows(evidence, rows, say)
     hint = say("evidence.depths_hint", task=visible(say.name(evidence.task)))
-    return _table(cells, tables.data_of(DEPTH_COLUMNS, saved, say), "depths", (), hint, say)
+    return _table(cells, tables.accuracy_text, tables.data_of("depths", saved, say), "depths", hint, say)
 
 
-def _mark(row: Row) -> str:
-    """Tell whether a tested row is above or below what it is held against, by more than chance."""
-    above, below, _ = gains([row])
-    return " ▲" * above + " ▼" * below
+def _table(
+    cells: Cells, shown: tables.Format, saved: pd.DataFrame, name: str, hint: str, say: Texts
+) -> Shown:
+    """Values by row and column, both in the order of their first, and ``saved``, which the file holds.
 
-
-def _table(cells: Cells, saved: pd.DataFrame, name: str, told: Iterable[str], hint: str, say: Texts) -> Shown:
-    """Texts by row and column, both in the order of their first, and ``saved``, which the file holds.
-
-    ``name``: of its texts. ``told`` stands above; the names of a row are those of a backbone and a pooling.
+    ``name``: of its texts. The names of a row are those of a backbone and a pooling.
     """
-    rows, columns = dict.fromkeys(row for row, _ in cells), dict.fromkeys(column for _, column in cells)
-    sides = [list(side) for side in zip(*rows, strict=True)]
-    titles = [say(f"evidence.column_{key}") for key in ("backbone", "pooling")[: len(sides)]]
-    bodies = [[cells.get((row, column), "–") for row in rows] for column in columns]
-    shown = data_frame(zip((*titles, *columns), (*sides, *bodies), strict=True))
-    numeric, caption = range(len(sides), shown.shape[1]), say(f"evidence.{name}_words")
-    table = saved_table(saved, shown, numeric, caption, f"poolscope-{name}.csv", say)
-    return Shown(data=saved, html=table + hint_html(hint), above="".join(map(hint_html, told)))
+    rows, columns = (list(dict.fromkeys(one[side] for one in cells)) for side in (0, 1))
+    known = {"cells": cells, "rows": rows, "columns": columns, "shown": shown, "gains": gains}
+    link = csv_link(saved, f"poolscope-{name}.csv", say("table.download"))
+    return Shown(data=saved, html=render("cells", say, **known, name=name, link=link, hint=hint))
 
 
 def explained(evidence: Evidence) -> list[Row]:
@@ -219,14 +198,15 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
         own = dict.fromkeys(TEST) if row.last and row.method == SIMILARITY else {}  # held against itself
         saved.append(beside(told, answer=answer, **own))
         if row.last:
-            cells[(told.backbone,), name] = f"{number(row.value)}{_mark(row)}"
+            cells[(told.backbone,), name] = row
     beaten = len({row.backbone for row in found if gains([row])[0]})
     values: dict[str, object] = {"level": LEVEL, "tests": sum(row.corrected is not None for row in found)}
     values |= {"count": say("evidence.explained_of", some=beaten, all=len({row.backbone for row in found}))}
     told = say(f"evidence.explained_{'no' if beaten else 'yes'}", **values)
     tasks = say.listed(visible(say.name(task)) for task in dict.fromkeys(row.task for row in found))
     hint = say("evidence.explained_hint", task=tasks, total=max(row.measured for row in found))
-    return _table(cells, tables.data_of(ANSWER_COLUMNS, saved, say), "explained", [told], hint, say)
+    shown = _table(cells, number, tables.data_of("explained", saved, say), "explained", hint, say)
+    return replace(shown, above=hint_html(told))
 
 
 LEGEND = Exhibit("evidence-legend", legend, frame="bare")

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from components.exhibits import draw, exhibit
+from components.exhibits import draw
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, Where, hint_html, titled_frame
-from components.exhibits.view import classify_link, number, one_vector, percent, shorten, visible
+from components.exhibits.exhibit import Exhibit, Shown, Where, csv_link, hint_html, saved_table, titled_frame
+from components.exhibits.view import classify_link, number, one_vector, percent, render, shorten, visible
 from components.fitting import Fit, Miss, Ranked, Score
-from components.markup import render
 from components.texts import Texts
 from components.types import Query
 
@@ -82,7 +81,7 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
     values = {"words": score_text(fit.words.accuracy, say), "majority": percent(fit.majority)}
     values |= {"shuffled": score_text(fit.shuffled, say)}
     worse = sum(one.p_corrected < LEVEL for one in found.vectors[1:])
-    known = {"tell": say, "found": found, "worse": worse, "accuracy": percent(fit.words.accuracy.value)}
+    known = {"tell": say, "found": found, "worse": worse, "level": LEVEL, "most": DRAWN}
     return Shown(
         heading=_best(found, say),
         words=say("list.semicolon").join(
@@ -91,7 +90,7 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
         ),
         data=_ranked(found, say),
         figure=_ranking_figure(found, say),
-        above=render("ranking", **known, level=LEVEL, most=DRAWN, said=lambda one: one.said(say)),
+        above=render("ranking", say, **known),
         legend=render("ranking_legend", say, values=values, lines=LINES, folds=fit.plan.folds),
         about=say("lab.about", rows=len(fit.table.texts), classes=len(fit.classes)),
     )
@@ -121,7 +120,7 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
         data.notna(), ""
     )
     numeric = range(2, data.shape[1] - 1)
-    return Shown(data=data, html=exhibit.saved_table(data, texts, numeric, caption, "poolscope-lab.csv", say))
+    return Shown(data=data, html=saved_table(data, texts, numeric, caption, "poolscope-lab.csv", say))
 
 
 def _ranked(found: Found, say: Texts) -> pd.DataFrame:
@@ -248,23 +247,15 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     for name in ("given", "given_probability", "predicted", "predicted_probability"):
         columns[f"lab.{name}"] = [getattr(miss, name) for miss in every]
     data = titled_frame({**columns, "lab.doubted": [marks[miss.suspicious] for miss in every]}, say)
-    hints = [say("lab.misses_hint"), *([say("lab.doubted_hint")] if doubts else [])]
-    hints += [say("lab.misses_first", count=SHOWN, total=len(every))] if len(every) > SHOWN else []
     rows = [
         (miss, shorten(visible(text), LONGEST), classify_link(_query(found, miss), say))
         for miss, text in zip(every[:SHOWN], texts, strict=False)
     ]
-    html = render(
-        "misses", say, caption=heading, titles=list(data), rows=rows, percent=percent, visible=visible
-    )
-    link = exhibit.csv_link(data, "poolscope-misses.csv", say("table.download"))
-    return Shown(
-        heading=heading,
-        data=data,
-        html=link + html if every else "",
-        above="".join(map(hint_html, hints)),
-        action=hint_html(say("lab.misses_open")) if every else "",
-    )
+    told = {"titles": list(data), "rows": rows, "doubts": doubts, "first": SHOWN, "total": len(every)}
+    link = csv_link(data, "poolscope-misses.csv", say("table.download"))
+    html = render("misses", say, caption=heading, **told, link=link)
+    action = hint_html(say("lab.misses_open")) if every else ""
+    return Shown(heading=heading, data=data, html=html, action=action)
 
 
 def _query(found: Found, miss: Miss) -> Query:

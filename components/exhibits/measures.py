@@ -15,12 +15,11 @@ from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.exhibits import facts
 from components.exhibits.evidence import BASE, LEVEL, Evidence, against_base, vectors
-from components.exhibits.head import counted
 from components.exhibits.hidden_states import settled, trace_story
 from components.exhibits.panels import Answered
 from components.exhibits.question import Question
 from components.exhibits.serving import maxsim
-from components.exhibits.view import number, visible
+from components.exhibits.view import counted, number, visible
 from components.texts import Texts
 
 Facts = Mapping[str, str]  # facts and cases, by name

@@ -12,8 +12,7 @@ from components.analyses.origin import Origin
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html, titled_frame, unanswered
-from components.exhibits.view import View, labels_of, number, percent, shorten, visible, word
-from components.markup import render
+from components.exhibits.view import View, labels_of, number, percent, render, shorten, visible, word
 from components.texts import Sentence, Texts
 from components.types import Floats
 

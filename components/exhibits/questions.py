@@ -16,8 +16,7 @@ from components.exhibits.head import sizes, step_name, taken
 from components.exhibits.measures import Facts, Put, is_stored, measured, together
 from components.exhibits.panels import Answered
 from components.exhibits.question import ELSE, Line, Question, case_of
-from components.exhibits.view import visible
-from components.markup import render
+from components.exhibits.view import render, visible
 from components.results import Table, of
 from components.texts import Texts, load_texts
 
@@ -31,7 +30,7 @@ def flow_html(anatomy: Anatomy, say: Texts) -> Markup:
 
 def module_html(anatomy: Anatomy, say: Texts) -> Markup:
     """The head as PyTorch code to train, and the program that runs the whole model, which is folded."""
-    return render("module", say, anatomy=anatomy, visible=visible)
+    return render("module", say, anatomy=anatomy)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,9 +22,7 @@ from components.exhibits import view
 from components.exhibits.control import State
 from components.exhibits.exhibit import SCRIPTS, Exhibit, Panel, at_once, exhibit_html, exhibit_parts
 from components.exhibits.frames import frames, frames_json
-from components.exhibits.head import counted, size
-from components.exhibits.view import CENTRED, HOW, LAYER, View, layer_name, number, shorten, visible
-from components.markup import render
+from components.exhibits.view import CENTRED, HOW, LAYER, View, layer_name, render, shorten, visible
 from components.texts import ASSETS, Named, Texts
 from components.types import Analysis
 
@@ -206,10 +204,9 @@ def passport_page(passport: Passport, say: Texts) -> str:
         "passport",
         say,
         title=title,
-        says=[visible(one.said(say)) for one in passport.says],
         passport=passport,
         scripts=[(Named(one.script).said(say), one) for one in passport.scripts],
-        **{"counted": counted, "number": number, "prod": prod, "size": size, "visible": visible},
+        prod=prod,
     )
     return _begin(title, body, PAPER, say) + END
 

@@ -9,12 +9,11 @@ import numpy as np
 from markupsafe import Markup
 
 from components.analyses.sees import Sees
-from components.exhibits import draw, exhibit
+from components.exhibits import draw
 from components.exhibits.control import Control, State, Switch
 from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, unanswered
 from components.exhibits.origin import token_name
-from components.exhibits.view import View, asked_line, shorten, visible, yes_or_no
-from components.markup import render
+from components.exhibits.view import View, asked_line, render, shorten, visible, yes_or_no
 from components.texts import Sentence, Texts
 from components.types import Analysis
 
@@ -53,7 +52,7 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
         words=say.together((say("sees.description", **counts), *follows, *told)),
         data=data_frame(((say("table.token"), view.labels), *zip(view.labels, seen, strict=True))),
         figure=_figure(view, given.found, say),
-        above=exhibit.NOTHING.join(map(hint_html, (*follows, *told))),
+        above="".join(map(hint_html, (*follows, *told))),
         legend=render("sees_legend", say, **marks, longer=len(square) * wide),
         about=asked_line(view.analysis, say),
     )

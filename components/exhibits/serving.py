@@ -14,8 +14,7 @@ from components.analyses.padding import Padding
 from components.exhibits import exhibit, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, saved_table, titled_frame, unanswered
-from components.exhibits.view import asked_line, labels_of, number, shorten, token_labels, visible, word
-from components.markup import render
+from components.exhibits.view import asked_line, labels_of, number, render, shorten, visible, word
 from components.texts import Sentence, Texts
 
 NAMED = 4  # tokens that a cell names; more are only counted
@@ -82,8 +81,7 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
     read, numeric = data.assign(**numbers), (len(others), len(others) + 1)
     caption = say("detective.caption", count=given.tried)
     table = saved_table(data, read, numeric, caption, "poolscope-vector.csv", say)
-    known = settings(given.ways, given.layers)
-    servers = render("servers", say, settings=known, told=lambda one: one.said(say))
+    servers = render("servers", say, settings=settings(given.ways, given.layers))
     return _told((*given.says, *given.warnings), data, table + servers, say)
 
 
@@ -131,8 +129,8 @@ def maxsim(found: MaxSim | Sentence | None, _: State, say: Texts) -> Shown:
     """Tokens of a pair that find a match, and the best cosine of each; or the reason for none."""
     if not isinstance(found, MaxSim):
         return unanswered("maxsim.title", found, say) if found else Shown()
-    names = token_labels(found.tokens, (found.query.text,))
-    others = token_labels(found.tokens_pair, (found.query.text_pair,))
+    names = naming.token_labels(found.tokens, (found.query.text,))
+    others = naming.token_labels(found.tokens_pair, (found.query.text_pair,))
     best, highest = [others[place] for place in found.best], found.highest
     order = sorted(naming.indices(found.matched), key=lambda one: float(found.ordinary[one] - highest[one]))
     named = ({"token": shorten(word(names[one])), "other": shorten(word(best[one]))} for one in order[:PAIRS])

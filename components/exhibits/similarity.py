@@ -9,8 +9,7 @@ from markupsafe import Markup
 from components.exhibits import alone, draw, exhibit, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, titled_frame
-from components.exhibits.view import CENTRED, CENTRINGS, LAYER, View, number, percent, shorten, visible
-from components.markup import render
+from components.exhibits.view import CENTRED, LAYER, View, number, percent, render, shorten, visible
 from components.texts import Texts
 from components.types import Analysis, Floats, Reads
 
@@ -259,7 +258,7 @@ def table(analysis: Analysis, state: State, say: Texts) -> Shown:
         ],
         **{
             f"table.{one}": [number(value, 4) for value in analysis.cosines(one)[view.layer]]
-            for one in CENTRINGS
+            for one in naming.CENTRINGS
         },
     }
     reference = naming.reference_name(view, say)
@@ -285,6 +284,6 @@ def _columns(view: View, say: Texts) -> dict[str, Column]:
         "table.special": [naming.yes_or_no(one, say) for one in tokens.special],
         "table.read": [naming.yes_or_no(one, say) for one in analysis.reads.positions],
         "table.share": analysis.reads.share,
-        **{f"table.{one}": analysis.cosines(one)[view.layer] for one in CENTRINGS},
+        **{f"table.{one}": analysis.cosines(one)[view.layer] for one in naming.CENTRINGS},
         **wins,
     }

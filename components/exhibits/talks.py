@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, State, foreign, from_link, to_link
-from components.exhibits.view import shorten, visible
-from components.markup import render
+from components.exhibits.view import render, shorten, visible
 from components.texts import Texts
 
 NAMED = re.compile(r"(.*?)\s*\{#([a-z][a-z0-9-]*)\}")  # a title, and the name of the talk in an address
@@ -190,7 +189,7 @@ def captions_of(scripts: tuple[Script, ...], say: Texts) -> tuple[Markup, ...]:
     """
     shown = ((script, place, step) for script in scripts for place, step in enumerate(script.steps))
     return tuple(
-        render("caption", say, scripts=() if place else scripts, shown=script, step=step, visible=visible)
+        render("caption", say, scripts=() if place else scripts, shown=script, step=step)
         for script, place, step in shown
     )
 
@@ -205,4 +204,4 @@ def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], s
         (script, step, " ".join(control.key for control in following(controls, step.state)))
         for (script, step), controls in zip(steps, asked, strict=True)
     ]
-    return render("talk_bar", say, scripts=scripts, steps=links, visible=visible)
+    return render("talk_bar", say, scripts=scripts, steps=links)

@@ -1,6 +1,7 @@
 """The verdict, one sentence on what the head reads and one on what it says; and a bar for each label."""
 
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 
 import numpy as np
@@ -9,10 +10,9 @@ from markupsafe import Markup
 from components.errors import PoolscopeError
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html, token_html
+from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html
 from components.exhibits.similarity import flat_tokens
-from components.exhibits.view import View, indices, number, percent, shorten, visible, word
-from components.markup import render
+from components.exhibits.view import View, indices, number, percent, render, shorten, visible, word
 from components.texts import Texts
 from components.types import SWAPS, Analysis
 
@@ -147,26 +147,17 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         analysis=analysis,
         labels=view.labels,
         architecture=naming.breakable_html(visible(analysis.backbone.architecture), naming.CAPITALS),
-        task=say.name(analysis.query.task),
         unread=indices(~analysis.reads.positions),
         named=NAMED,
-        only=shorten(visible(say.label(analysis.labels[0])), 40) if len(analysis.labels) == 1 else "",
         row=list(_row(view, say)),
         right_to_left=2 * sum(map(naming.right_to_left, view.labels)) > len(view.labels),
-        chosen=[
-            (
-                shorten(visible(say.label(analysis.labels[one])), 40),
-                output_text(analysis, one),
-                draw.painted(draw.label_colour(one)),
-            )
-            for one in chosen_labels(analysis)
-        ],
+        chosen=chosen_labels(analysis),
+        value=partial(output_text, analysis),
+        colours=lambda one: draw.painted(draw.label_colour(one)),
         details=told,
         flat=len(flat_tokens(analysis.reads)),
         beside=state.get(BESIDE, ""),
         notices=[one for one in analysis.warnings if one not in (analysis.unreadable, *told, *typed)],
-        said=lambda sentence: visible(sentence.said(say)),
-        token_html=token_html,
     )
     return Shown(html=html)
 

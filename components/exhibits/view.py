@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from components import markup
 from components.exhibits.control import Brought, Choice, Control, State, Whole
 from components.texts import Texts
 from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
@@ -278,6 +279,34 @@ def rounded_percent(probability: float) -> tuple[float, int]:
     if 1 <= value < 99 or value in (0, 100):
         return float(round(value)), 0
     return (0.0 if value < 0.1 else 100.0 if value > 99.9 else round(value, 1)), 1
+
+
+def size(shape: tuple[int, ...]) -> str:
+    """A shape: "10 × 128"."""
+    return " × ".join(map(str, shape)) or "1"
+
+
+def counted(count: int) -> str:
+    """A whole number with its thousands apart."""
+    return f"{count:,}"
+
+
+def token_html(label: str, read: bool) -> Markup:
+    """A token in a sentence, marked where it is ``read``."""
+    kind = "token read" if read else "token"
+    return Markup('<span class="{}">{}</span>').format(kind, shorten(word(label), 24))
+
+
+def render(template: str, say: Texts | None = None, /, **values: object) -> Markup:
+    """Fill in a template, see `markup.render`, with words for what is looked at beside its ``values``.
+
+    In the language of ``say`` that are a Sentence that is ``said``, and the names of labels and titles.
+    """
+    words = (counted, number, percent, shorten, size, token_html, visible)
+    known: dict[str, object] = {one.__name__: one for one in words}
+    if say is not None:
+        known |= {"said": lambda sentence: visible(sentence.said(say)), "label": say.label, "title": say.name}
+    return markup.render(template, say, **{**known, **values})
 
 
 LONGEST = 4000  # characters of a link in a cell: a table has hundreds of them, and servers take no long ones

@@ -18,8 +18,7 @@ from components.exhibits.control import State
 from components.exhibits.draw import FAINT, SEGMENT_KEYS, diverging, painted
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.similarity import departures, ordinary_scale
-from components.exhibits.view import View, number, shorten, visible, word
-from components.markup import render
+from components.exhibits.view import View, number, render, shorten, visible, word
 from components.texts import Texts
 from components.types import Analysis, Floats
 
@@ -176,8 +175,7 @@ def words(comparison: Comparison, _: State, say: Texts) -> Shown:
         apart={text for one in aligned.values() for text, word in one.held if word < 0},
         reads=any(token.read for one in aligned.values() for of in one.held.values() for token in of),
         unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.held),
-        **{"cut": _cut, "mean": mean, "number": number, "beside": beside},
-        **{"shorten": shorten, "spelled": _spelled, "visible": visible},
+        **{"cut": _cut, "mean": mean, "beside": beside, "spelled": _spelled},
     )
     told = (_highest(name, one, found, say) for name, one in aligned.items())
     best = [one for one in told if one]
