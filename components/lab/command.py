@@ -220,19 +220,9 @@ def classifier_files(done: Done, spec: BackboneSpec) -> dict[str, bytes]:
 
 def card(fit: Fit, last: int, notes: tuple[Sentence, ...], spec: BackboneSpec, columns: Sequence[str]) -> str:
     """Say what it is and how well it does, as Markdown. ``last``: the backbone's last layer."""
-    text = CARD.read_text("utf-8")
-    page: Template = Template(text, undefined=StrictUndefined, keep_trailing_newline=True)
-    return page.render(
-        fit=fit,
-        best=fit.ranking[0],
-        last=last,
-        spec=spec,
-        columns=" and ".join(f"`{_plain(column)}`" for column in columns),
-        worse=sum(row.p_corrected < COUNTS for row in fit.ranking),
-        beats_words=Found(fit, {}).beats_words,
-        labels=", ".join(f"`{_plain(label)}`" for label in fit.classes),
-        warnings="".join(f"\n- {_plain(str(note))}" for note in (*notes, *fit.warnings)),
-    )
+    page: Template = Template(CARD.read_text("utf-8"), undefined=StrictUndefined, keep_trailing_newline=True)
+    known = {"best": fit.ranking[0], "last": last, "spec": spec, "beats_words": Found(fit, {}).beats_words}
+    return page.render(known, fit=fit, notes=notes, columns=columns, level=COUNTS, plain=_plain)
 
 
 def _plain(text: str) -> str:
