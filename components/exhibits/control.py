@@ -1,5 +1,6 @@
 """Controls: values that a visitor sets on the page, each written into a link and read from one."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -9,14 +10,9 @@ from typing import Any, Generic, TypeVar, cast
 from urllib.parse import parse_qs, urlencode
 
 from components.errors import PoolscopeError
+from components.texts import ASSETS
 
-FOREIGN = (
-    *("lang", "talk"),  # the page's own, of what no control sets
-    *("__*", "view", "page", "deep_link"),  # gradio's, some of them for Hugging Face
-    *("logs", "not-for-all-audiences", "embed", "duplicate"),  # of Hugging Face
-    *("utm_*", "mc_*", "_ga*", "_hs*", "*clid", "gbraid", "wbraid", "igsh*", "ref", "ref_*", "si", "spm"),
-    *("from", "share*", "isappinstalled", "timestamp"),  # added where a link is passed on
-)  # patterns
+FOREIGN = tomllib.loads((ASSETS / "foreign.toml").read_text(encoding="utf-8"))["names"]
 
 
 def foreign(name: str) -> bool:
