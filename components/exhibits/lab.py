@@ -247,11 +247,9 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     for name in ("given", "given_probability", "predicted", "predicted_probability"):
         columns[f"lab.{name}"] = [getattr(miss, name) for miss in every]
     data = titled_frame({**columns, "lab.doubted": [marks[miss.suspicious] for miss in every]}, say)
-    rows = [
-        (miss, shorten(visible(text), LONGEST), classify_link(_query(found, miss), say))
-        for miss, text in zip(every[:SHOWN], texts, strict=False)
-    ]
-    told = {"titles": list(data), "rows": rows, "doubts": doubts, "first": SHOWN, "total": len(every)}
+    links = [classify_link(_query(found, miss), say) for miss in every[:SHOWN]]
+    rows = list(zip(every, texts, links, strict=False))
+    told = {"titles": data, "rows": rows, "doubts": doubts, "total": len(every), "longest": LONGEST}
     link = csv_link(data, "poolscope-misses.csv", say("table.download"))
     html = render("misses", say, caption=heading, **told, link=link)
     action = hint_html(say("lab.misses_open")) if every else ""

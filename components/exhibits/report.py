@@ -85,12 +85,8 @@ def report(
 
 
 def _asked(facts: Mapping[str, str], made: Made, say: Texts) -> Markup:
-    told = {
-        **{name: visible(text) for name, text in facts.items()},
-        say("away.made"): f"{made.when:%Y-%m-%d %H:%M %Z}".strip(),
-        say("away.versions"): ", ".join(f"{name} {_version(name)}" for name in INSTALLED),
-    }
-    return render("asked", say, facts=told, link=made.link)
+    versions = ", ".join(f"{name} {_version(name)}" for name in INSTALLED)
+    return render("asked", say, facts=facts, made=made, versions=versions)
 
 
 _version = cache(version)  # to read one takes 2 ms; a report says them with every layer and centring

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgpack
 import numpy as np
+from msgpack import ExtType
 
 from components import __name__ as whole, analyses
 from components.errors import PoolscopeError, remade
@@ -55,24 +56,21 @@ def _extended(value: object) -> Any:
     """A value that msgpack has no type for, as one that it has, or as an extension."""
     match value:
         case tuple():
-            return _extension(TUPLE, list(value))
+            return ExtType(TUPLE, pack(list(value)))
         case np.ndarray() | np.generic():
             shape = list(value.shape) if isinstance(value, np.ndarray) else None
-            return _extension(ARRAY, [_numbers(value.dtype).str, shape, value.tobytes()])
+            return ExtType(ARRAY, pack([_numbers(value.dtype).str, shape, value.tobytes()]))
         case PoolscopeError():
-            return _extension(REFUSAL, [value.field, value.key, value.sentence])
+            return ExtType(REFUSAL, pack([value.field, value.key, value.sentence]))
         case Mapping():
             return dict(value)
         case int():
-            return _extension(LONG, str(value))
+            return ExtType(LONG, pack(str(value)))
     name = f"{type(value).__module__}:{type(value).__name__}"
     if name not in _records():
         raise TypeError(f"{name} cannot stand in a payload")
-    return _extension(RECORD, [name, *(getattr(value, one.name) for one in fields(_records()[name]))])
-
-
-def _extension(code: int, value: object) -> msgpack.ExtType:
-    return msgpack.ExtType(code, pack(value))
+    parts = [getattr(value, one.name) for one in fields(_records()[name])]
+    return ExtType(RECORD, pack([name, *parts]))
 
 
 def _numbers(kind: np.dtype[Any]) -> np.dtype[Any]:
