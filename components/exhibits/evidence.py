@@ -9,7 +9,7 @@ from operator import attrgetter
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, grouped, hint_html
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, grouped
 from components.exhibits.view import number, one_vector, render, visible
 from components.results import KINDS, SHOWN, Row, Table, beside, each, holm, of
 from components.texts import Texts
@@ -168,21 +168,15 @@ def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 def own(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each baseline and for each fine-tuned checkpoint, task by task."""
-    rows, kinds, told = [], evidence.every, ""
+    rows, kinds, found = [], evidence.every, []
     for task in dict.fromkeys(row.task for row in kinds["head"]):
         baselines, heads = ([r for r in kinds[kind] if r.task == task] for kind in ("baseline", "head"))
         rows += [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
-        tested = corrected(heads)
-        rows += tested
-        better, worse, rest = gains(tested)
-        counts: dict[str, object] = {"better": better, "worse": worse, "rest": rest}
-        counts |= {"tests": len(tested), "level": LEVEL}
-        for strongest in baselines[-1:]:
-            counts["name"] = say(f"evidence.baseline_{strongest.method}")
-            told += hint_html(say(f"evidence.finding_{'own' if better else 'unbeaten'}", **counts))
+        rows += (tested := corrected(heads))
+        found += [(strongest, tested, gains(tested)) for strongest in baselines[-1:]]
     caption, hint = say("evidence.own_caption"), say("evidence.own_hint")
     shown = _shown(saved_rows(evidence, rows, say), "own", caption, "own-heads", hint, say)
-    return replace(shown, above=told)
+    return replace(shown, above=render("own_heads", say, found=found, level=LEVEL))
 
 
 def probe_rows(evidence: Evidence, say: Texts) -> list[Row]:

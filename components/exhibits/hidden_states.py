@@ -186,11 +186,7 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
         return exhibit.unanswered("trace.heading", given, say)
     first, second = given.first, given.second.query
     view = View(first, first.layers, names=named(given))
-    hints = [say("trace.hint")]
-    if first.lower:  # above it there is nothing to be seen
-        hints.append(say("trace.pooled", layer=first.pool_layer))
-    hints += [say("trace.blank", warning=visible(one.said(say))) for one in given.warnings]
-    scale, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
+    colour, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
     texts = (visible(text) for text in (second.text, second.text_pair) if text)
     other = " / ".join(shorten(text, naming.TEXT) for text in texts)
     mine, theirs = given.pairs.T.tolist()
@@ -204,13 +200,14 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
     columns = {say("away.layer", layer=layer): row for layer, row in enumerate(given.shares)}
     layers, total = given.shares.shape
     heading, words = say("trace.heading_random"), say("trace.description", layers=layers, total=total)
-    told = ""
+    told = Markup()
     if mine and not first.random:
-        sentence, since = trace_story(given, say), settled(given)
-        told, words = f'<p class="story">{sentence}</p>', say.together((words, sentence.striptags()))
+        told, since = trace_story(given, say), settled(given)
+        words = say.together((words, told.striptags()))
         token = "" if since is None else token_name(view.names, first.reads.indices[0], say)
         key = "" if since is None else "_from" if since else "_start"
         heading = say(f"trace.heading{key}", layer=since, token=token)
+    scale = scale_html(colour, shades(first.random), ends)
     shares = np.full((layers, len(view.labels)), np.nan)
     shares[:, mine] = given.shares
     return Shown(
@@ -218,9 +215,9 @@ def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
         words=words,
         data=titled_frame(tokens, say, columns),
         figure=share_map(view, shares, say),
-        above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades(first.random), ends)}",
+        above=render("trace", say, given=given, told=told, scale=scale),
         about=say("trace.about", asked=naming.asked_line(first, say), text=other),
-        scale=scale,
+        scale=colour,
     )
 
 
