@@ -70,16 +70,12 @@ def program(examined: Examined) -> str:
     if (not whole or backbone.adapted is not None) and (unfit := STACKED if stacked else _unfit(examined)):
         return unfit
     if stacked:
-        needed = {("torch", ""), ("sentence_transformers", "CrossEncoder")}
-        return _rendered("scored.jinja", examined, "", needed)
-    needed = {("torch", ""), ("transformers", "AutoTokenizer")}
-    needed |= {("transformers", "AutoModelForSequenceClassification")}
+        return _rendered("scored.jinja", examined, "")
     layer = len(examined.states.layers) - 1 if examined.lower else None
     return _rendered(
         "program.jinja",
         examined,
         "" if whole else query.pooling,
-        needed if own else {*needed, ("safetensors.torch", "load_file")},
         **(_cut(examined) if own and swapped else {}),
         whole=whole,
         layer=layer,
@@ -96,10 +92,8 @@ def module(examined: Examined) -> str:
     asked = examined.query.pooling
     own = own_layers(examined, asked if examined.probe is None else NATIVE)
     pooling = asked if asked != NATIVE else own.native or "first"
-    needed = {("torch", ""), ("torch", "Tensor"), ("torch", "nn")}
     body = type(examined.backbone.model.base_model).__name__  # AutoModel may give another: one with a decoder
-    needed |= {("transformers", body), ("transformers", "AutoTokenizer")}
-    return _rendered("module.jinja", examined, pooling, needed, pooling=pooling, own=own, body=body)
+    return _rendered("module.jinja", examined, pooling, pooling=pooling, own=own, body=body)
 
 
 def classifier(examined: Examined, columns: Sequence[str]) -> str:
@@ -117,21 +111,17 @@ def classifier(examined: Examined, columns: Sequence[str]) -> str:
     if unfit:
         return f"{unfit}raise SystemExit({literal(' '.join(unfit.replace('#', '').split()))})\n"
     pooling = str(native) if pooling == NATIVE else pooling
-    needed = {(name, "") for name in ("argparse", "csv", "torch")} | {("safetensors.torch", "load_file")}
-    needed |= {("itertools", "groupby"), ("pathlib", "Path"), ("transformers", "AutoTokenizer")}
-    needed |= {("transformers", "AutoModelForSequenceClassification"), ("transformers", "logging")}
     where = "/".join(place_of(examined.query.task, examined.query.pooling, layer))
     told = {"columns": columns, "layer": layer, "native": native, "pooling": pooling, "where": where}
-    return _rendered("classifier.jinja", examined, pooling, needed, **told)
+    return _rendered("classifier.jinja", examined, pooling, **told)
 
 
-def _rendered(name: str, examined: Examined, written: str, needed: set[Import], **values: object) -> str:
+def _rendered(name: str, examined: Examined, written: str, **values: object) -> str:
     """Fill a template; ``written`` is the pooling that is written out, or "" for none."""
     backbone, ids = examined.backbone, examined.encoded.inputs["input_ids"][0]
     source = pooling_source(written) if written else PoolingSource((), (), frozenset())
     cuts: list[int] = []
     if "declared_output" in source.fields and backbone.declared is not None:
-        needed = needed | {("torch", "nn"), ("sentence_transformers", "SentenceTransformer")}
         cuts = [step.size for step in backbone.declared.says.steps if isinstance(step, Cut)]
     template = _templates().get_template(name)
     return template.render(
@@ -145,7 +135,7 @@ def _rendered(name: str, examined: Examined, written: str, needed: set[Import], 
         pinned=["revision=REVISION"] if backbone.spec.source == "hub" else [],
         inside=Path(backbone.spec.location).is_relative_to(ROOT),
         space=space(),
-        imports=_imports(needed | source.imports),
+        imports=partial(_imports, source.imports),
         fields=source.fields,
         code=source.code,
         cls=examined.encoded.tokens.cls,
@@ -389,10 +379,14 @@ def _place(path: str) -> str:
     return whole.relative_to(ROOT).as_posix() if whole.is_relative_to(ROOT) else whole.name
 
 
-def _imports(wanted: Iterable[Import]) -> str:
-    """Import lines, the standard library's above the others, each part in the order that linters know."""
+def _imports(source: Iterable[Import], *named: str) -> str:
+    """Import lines, the standard library's above the others, each part in the order that linters know.
+
+    ``named``: modules, or as in "pathlib Path"; nothing for none.
+    """
     names: dict[str, list[str]] = {}
-    for module, name in sorted(wanted):
+    more = (one.partition(" ")[::2] for one in named if one)
+    for module, name in sorted({*source, *more}):
         names.setdefault(module, []).append(name)
     whole = {f"import {module}": module for module in names if "" in names[module]}
     taken = {module: ", ".join(filter(None, names[module])) for module in names}
