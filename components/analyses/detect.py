@@ -3,8 +3,6 @@
 What to set in servers of embeddings for each way stands in assets/serving.toml.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -119,11 +117,7 @@ def load_serving() -> Mapping[str, Any]:
 
 
 def settings(ways: Sequence[Way], layers: int) -> tuple[Setting, ...]:
-    """Tell what to set in each server to get the one vector that all ``ways`` give; none without a way.
-
-    Of the ways the one is taken of which the server lacks least, the first of several. ``layers``: the number
-    of the model's last.
-    """
+    """Tell what to set in each server, for that of ``ways`` of which it lacks least; ``layers``: the last."""
     if not ways:
         return ()
     return tuple(

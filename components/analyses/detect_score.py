@@ -1,7 +1,5 @@
 """The score detective: ways to make a score of a text or a pair, and which of them gave one."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

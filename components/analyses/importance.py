@@ -92,10 +92,9 @@ def spearman(one: Floats, other: Floats) -> float | None:
 
 
 def rho_with_erasure(name: str, values: Floats, erasure: Floats, analysis: Analysis) -> float | None:
-    """Spearman's rho of what is called ``name`` with erasure, both (T,), over the tokens of the text.
+    """Spearman's rho of what is called ``name`` with erasure, both (T,), over the text's own tokens, or None.
 
-    What the tokenizer added is left out; of similarity also its reference, to which it is 1 by definition.
-    None where one of both is the same for all.
+    Of similarity its reference is left out, too, to which it is 1 by definition.
     """
     own = ~analysis.tokens.special
     if name == SIMILARITY and analysis.reference is not None:

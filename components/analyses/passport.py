@@ -295,7 +295,7 @@ def _around(seen: Sequence[Examined]) -> tuple[Sees | None, list[Sentence]]:
     """Measure who sees whom in the longest of these texts, or say why that cannot be measured."""
     from components.analyses.measuring.sees import look
 
-    longest = max(seen, key=lambda each: len(each.encoded.tokens.text))
+    longest = max(seen, key=lambda each: len(each.passed.encoded.tokens.text))
     found, unseen = _measured(partial(look, turn=False), [longest], "passport.unseen")
     return next(iter(found), None), unseen
 

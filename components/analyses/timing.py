@@ -57,7 +57,7 @@ def timing(backbone: Backbone, asked: Sequence[Asked]) -> Timed:
     one, other = (examine(backbone, each.query) for each in asked)
 
     def whole(examined: Examined) -> None:
-        kept = run(backbone, examined.encoded.inputs)
+        kept = run(backbone, examined.passed.encoded.inputs)
         said(examined, kept, kept.hidden)
 
     def pooled(examined: Examined) -> None:

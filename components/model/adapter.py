@@ -57,14 +57,11 @@ class Adapter:
         held = {name for each in self.tensors for name in (each, f"{prefix}{each}") if name in names}
         mismatched = [one for one in info["mismatched_keys"] if str(one[0]) not in held]
         lacks = {"missing_keys": set(info["missing_keys"]) - held, "mismatched_keys": mismatched}
-        head = {name.rpartition(".")[0] for name in held if not name.startswith(prefix)}
-        return {**info, **lacks}, self._says(changed, tuple(sorted(head)))
-
-    def _says(self, changed: set[str], head: tuple[str, ...]) -> Sentence:
+        head = tuple(sorted({name.rpartition(".")[0] for name in held if not name.startswith(prefix)}))
         kind = f"{'DoRA' if self.settings.get('use_dora') else 'LoRA'} {self.settings.get('r')}"
         modules = tuple(sorted({name.rpartition(".")[2] for name in changed}))
         key = "passport.adapted" if head else "passport.adapted_bare"
-        return Sentence(key, kind=kind, base=self.name, modules=modules, head=head)
+        return {**info, **lacks}, Sentence(key, kind=kind, base=self.name, modules=modules, head=head)
 
 
 def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,19 +11,12 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
-from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run, words
+from components.model import files
+from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run, with_slopes, words
 from components.model.declared import Declared, Stacked, inner, read_declared
 from components.model.device import carried
 from components.model.encoding import encode_batch, prompted
-from components.model.files import (
-    ENCODING,
-    PROBLEMS,
-    RefusalError,
-    failing,
-    folder as here,
-    read_object,
-    reason_of,
-)
+from components.model.files import RefusalError, failing, reason_of
 from components.model.internals import repeatable, text_config
 from components.model.ordinary import Ordinary
 from components.model.pooling import States
@@ -119,7 +112,7 @@ class Backbone:
     @cached_property
     def declared(self) -> Declared | None:
         """Steps by which its own files make a vector, or None; RefusalError says why they cannot be read."""
-        folder = here(self.spec)
+        folder = files.folder(self.spec)
         found = None if folder is None else read_declared(folder)
         if isinstance(self.words, Sentence):
             raise RefusalError(self.words.key, **dict(self.words.values))
@@ -128,8 +121,8 @@ class Backbone:
     @property
     def unread_head(self) -> Sentence | None:
         """Say it where another head runs than the one that stands in its modules.json; else None."""
-        folder = here(self.spec)
-        scores = folder and read_object(folder / ENCODING).get("model_type") == "CrossEncoder"
+        folder = files.folder(self.spec)
+        scores = folder and files.read_object(folder / files.ENCODING).get("model_type") == "CrossEncoder"
         if folder is None or isinstance(self.model, Stacked) or not scores:
             return None
         try:
@@ -166,7 +159,7 @@ class Backbone:
         stated = self.model.config.problem_type
         if stated is None:
             return "regression" if self.model.config.num_labels == 1 else "single_label"
-        return PROBLEMS[stated]
+        return files.PROBLEMS[stated]
 
     @property
     def head_trained(self) -> bool:
@@ -187,10 +180,10 @@ class Backbone:
         norm = self.final_norm
         return hidden if norm is None else carried(norm(carried(hidden, self.model.device)))
 
-    def run(self, inputs: Inputs) -> Pass:
-        """A plain forward pass from which the head and the pooler can be run again."""
+    def run(self, inputs: Inputs, slopes: bool = False) -> Pass:
+        """A forward pass from which the head and the pooler can be run again, and torch go back if asked."""
         pooler = () if self.pooler is None else (self.pooler.cut, self.model.base_model)
-        return run(self.model, self.cut, inputs, *pooler)
+        return (with_slopes if slopes else run)(self.model, self.cut, inputs, *pooler)
 
 
 def own_head(backbone: Backbone, kept: Pass) -> Head:
@@ -199,9 +192,7 @@ def own_head(backbone: Backbone, kept: Pass) -> Head:
 
 
 def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> States:
-    """The states behind a forward pass. ``special``: (B, T). ``cls``: (B,) index of [CLS], or -1 without one.
-
-    T is the number of final hidden states, which is that of the tokens where each has one.
+    """The states behind a pass. ``special``: (B, T), T hidden states. ``cls``: (B,) index of [CLS], or -1.
 
     Rows without [CLS] take the one position that the own head reads, if it is one, else the first attended.
     """
@@ -233,10 +224,7 @@ def _declared(backbone: Backbone, ids: Tensor, mask: Tensor, states: States) -> 
 
 
 def alike(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[list[int]]:
-    """The indices of texts, or pairs, of the same number of tokens, together: so that nothing need be padded.
-
-    There are models that see padding, and some that cannot pad: these take each text alone.
-    """
+    """Indices of texts, or pairs, of as many tokens, together: not all models pad, and some see padding."""
     if backbone.alone:
         return [[index] for index in range(len(texts))]
     groups: dict[int, list[int]] = {}

@@ -152,11 +152,7 @@ def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
 
 
 def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
-    """Tell whether the body, run by itself on ``inputs``, gives the states that the head receives.
-
-    Not where its inputs have other names, nor where the classifier prepares some of them: a decoder's, or
-    which tokens attend to all others.
-    """
+    """Tell whether the body, run by itself on ``inputs``, gives the states that the head receives."""
     body = model.base_model
     try:
         inspect.signature(body.forward).bind(**inputs, return_dict=True)

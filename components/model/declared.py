@@ -46,10 +46,7 @@ class Declared:
     words: Step | None = None
 
     def __call__(self, states: States, prompted: Tensor) -> Tensor:
-        """Pool one batch of which the first ``prompted`` tokens, (B,) or (1,), are a prompt's.
-
-        RefusalError where the hidden states have another width than is declared.
-        """
+        """Pool a batch with ``prompted`` tokens, (B,) or (1,), of a prompt first; RefusalError: its width."""
         if self.words is not None:
             texts = zip(states.hidden, states.mask, strict=True)  # one by one: a vocabulary is large
             return torch.stack([self._weighed(self.words(hidden[None, mask])[0]) for hidden, mask in texts])
@@ -90,11 +87,7 @@ def _behind_prompt(key: str, states: States, prompted: Tensor) -> Tensor:
 
 
 def read_declared(folder: Path) -> Declared | None:
-    """Load what the checkpoint in ``folder`` declares, or None where it declares nothing, or its own head.
-
-    RefusalError says what cannot be read, as `read_declaration` does, which weights are not as declared, or
-    that no one vector is.
-    """
+    """Load the vector that ``folder`` declares; None without one, or with its own head; or RefusalError."""
     says = read_declaration(folder)
     if says is None:
         return None

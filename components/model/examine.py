@@ -270,11 +270,6 @@ class Examined:
         return len(self.states.layers) < len(self.kept.hidden)
 
     @property
-    def encoded(self) -> Encoded:
-        """The tokenised input."""
-        return self.passed.encoded
-
-    @property
     def kept(self) -> Pass:
         """The forward pass."""
         return self.passed.kept

@@ -163,11 +163,7 @@ def newest_snapshot(model: str) -> Path | None:
 
 
 def version(spec: BackboneSpec) -> Version:
-    """Name, time and size of each file that an answer depends on; () where none is on this machine.
-
-    Of the folders in the checkpoint's own, those count that its modules.json names. Two checkpoints in the
-    same place differ in it, unless somebody sets the clock of a file back.
-    """
+    """Name, time and size of each file that an answer depends on; () where none is on this machine."""
     place = folder(spec)
     if place is None:
         return ()

@@ -111,22 +111,6 @@ def _is_id(given: str) -> bool:
     return True
 
 
-def refusal(model: str, error: Exception) -> PoolscopeError:
-    """Sentence for a visitor who asked for ``model`` where huggingface_hub raised ``error``."""
-    if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
-        error = error.__cause__  # the library's way to say that the cache has no copy, either
-    key = next((key for kind, key in REFUSALS if isinstance(error, kind)), UNREADABLE)
-    values: dict[str, object] = {}
-    if key == UNREADABLE and isinstance(error, errors.HfHubHTTPError):
-        status = error.response.status_code
-        key, values = STATUSES.get(status, TROUBLE), {"status": status}
-    elif key == UNREADABLE and isinstance(error, OSError):
-        key, values = "errors.unkept", {"reason": error.strerror}
-        key = key if error.strerror else "errors.hub_wrong"  # another length than was listed
-    kind = HubUnreachableError if key in PASSING else PoolscopeError
-    return kind("backbone", model, key, **values)
-
-
 @contextmanager
 def hub_errors(model: str) -> Iterator[None]:
     """Turn whatever huggingface_hub raises inside into a PoolscopeError about ``model``."""
@@ -134,16 +118,23 @@ def hub_errors(model: str) -> Iterator[None]:
         yield
     except PoolscopeError:
         raise
-    except Exception as error:  # an answer of the hub may make the library raise anything
-        raise refusal(model, error) from error
+    except Exception as raised:  # an answer of the hub may make the library raise anything
+        error, values = raised, dict[str, object]()
+        if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
+            error = error.__cause__  # the library's way to say that the cache has no copy, either
+        key = next((key for kind, key in REFUSALS if isinstance(error, kind)), UNREADABLE)
+        if key == UNREADABLE and isinstance(error, errors.HfHubHTTPError):
+            status = error.response.status_code
+            key, values = STATUSES.get(status, TROUBLE), {"status": status}
+        elif key == UNREADABLE and isinstance(error, OSError):
+            key, values = "errors.unkept", {"reason": error.strerror}
+            key = key if error.strerror else "errors.hub_wrong"  # another length than was listed
+        kind = HubUnreachableError if key in PASSING else PoolscopeError
+        raise kind("backbone", model, key, **values) from raised
 
 
 def listed(model: str, revision: str | None, largest: int, known: Classifies) -> Listing:
-    """Ask the hub for a model at a commit, or where its branch stands now.
-
-    ``largest``: bytes that may be downloaded. ``known``: whether a type of model can classify texts.
-    PoolscopeError says why it cannot be had, and what could.
-    """
+    """Ask the hub for a model at a commit, or a branch; ``largest``: bytes; ``known``: types it may have."""
     with hub_errors(model), TemporaryDirectory() as place:
         info = HfApi().model_info(model, revision=revision, files_metadata=True, timeout=SECONDS)
         there = {each.rfilename: each for each in info.siblings or ()}
@@ -248,10 +239,9 @@ class Downloads:
         self._running: dict[tuple[str, str], _Download] = {}  # by the model and its commit
 
     def fetch(self, listing: Listing) -> Iterator[Progress]:
-        """Wait for a model to be on this machine, and yield a few times a second how far it is.
+        """Wait for a model to be here, and yield how far it is; PoolscopeError says why it failed.
 
         Closing the iterator unsubscribes; the download is cancelled when the last subscriber closes.
-        PoolscopeError says why it failed.
         """
         download = self._subscribe(listing)
         try:
@@ -348,7 +338,9 @@ class Hub:
 
     def known(self, model: object) -> BackboneSpec | None:
         """Backbone that was found under this id, or None."""
-        return self._recall(model)[0]
+        with self._lock:
+            found = self._found.get(model) if isinstance(model, str) else None
+        return found and found[0]
 
     def find(self, given: object) -> BackboneSpec:
         """Find the model of an id that a visitor typed, pinned to a commit; PoolscopeError: there is none.
@@ -382,14 +374,11 @@ class Hub:
         """Download a model; ends at once where it is on this machine. See `Downloads.fetch`."""
         if files.folder(spec):
             return
-        known, listing = self._recall(spec.key)
+        with self._lock:
+            known, listing = self._found.get(spec.key, (None, None))
         if listing is None or known is None or known.revision != spec.revision:
             listing = listed(spec.location, spec.revision, self._largest, self._classifies)
         yield from self._downloads.fetch(listing)
-
-    def _recall(self, model: object) -> tuple[BackboneSpec, Listing | None] | tuple[None, None]:
-        with self._lock:
-            return self._found.get(model, (None, None)) if isinstance(model, str) else (None, None)
 
 
 def _report(report: int | PoolscopeError) -> None:

@@ -129,10 +129,7 @@ def said_causal(model: PreTrainedModel) -> tuple[bool | None, str]:
 
 
 def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
-    """The leaves of tuples, lists, dicts and model outputs in each other, and what rebuilds these.
-
-    transformers registers its outputs with it. torch exports none of it.
-    """
+    """The leaves of tuples, lists, dicts and outputs in each other, and what rebuilds these."""
     leaves, form = tree_flatten(tree)
     return leaves, lambda flat: tree_unflatten(list(flat), form)
 
@@ -185,6 +182,10 @@ def _plain(tensor: Tensor) -> Tensor:
 class InternalsMovedError(RuntimeError):
     """An internal that a guard stands on is not there any more: what it guards against may not go on."""
 
+    def __init__(self, what: str) -> None:
+        moved = f"transformers {transformers.__version__} has moved {what}"
+        super().__init__(f"{moved}, which keeps kernels of the hub out")
+
 
 def forget_kernels(config: PreTrainedConfig) -> None:
     """Take the names of kernels out of a config and its parts, so that transformers chooses its own code.
@@ -195,10 +196,10 @@ def forget_kernels(config: PreTrainedConfig) -> None:
     """
     for name in KERNELS:
         if not isinstance(getattr(type(config), name, None), property):
-            raise InternalsMovedError(_moved(f"{type(config).__name__}.{name}"))
+            raise InternalsMovedError(f"{type(config).__name__}.{name}")
         setattr(config, name, None)
         if any(value is not None for value in _everywhere(config, name)):
-            raise InternalsMovedError(_moved(f"the setter of {type(config).__name__}.{name}"))
+            raise InternalsMovedError(f"the setter of {type(config).__name__}.{name}")
 
 
 @contextmanager
@@ -276,10 +277,7 @@ def attend_anywhere(model: PreTrainedModel) -> None:
 
 
 def classifying_types() -> Collection[str]:
-    """The types of models that transformers can classify texts with; none of them is loaded.
-
-    `AutoModelForSequenceClassification` knows them by their classes, and importing these takes seconds.
-    """
+    """The types of models that transformers classifies texts with: importing their classes takes seconds."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 
     return MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.keys()
@@ -292,7 +290,3 @@ def _everywhere(config: PreTrainedConfig, name: str) -> Iterator[Any]:
         part = getattr(config, key, None)
         if isinstance(part, PreTrainedConfig):
             yield from _everywhere(part, name)
-
-
-def _moved(what: str) -> str:
-    return f"transformers {transformers.__version__} has moved {what}, which keeps kernels of the hub out"

@@ -58,8 +58,9 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     inside = sorted({file.parent.name for name in named for file in folder.glob(f"*/{name}")})
     lacking = not (folder / files.CONFIG).exists() and not files.adapts(folder)
     composed = (place / files.MODULES).exists()
+    kind = files.read_object(folder / files.CONFIG).get("model_type")
     try:
-        if composed and not files.adapts(folder) and not _classifies(folder):
+        if composed and not files.adapts(folder) and kind not in classifying_types():
             read_declaration(place)  # which says with what other model it begins
         if lacking and (inside or not composed):
             key = "errors.config_inside" if inside else "errors.no_config"
@@ -68,11 +69,6 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     except RefusalError as refusal:
         files.forget(refusal)
         raise PoolscopeError("backbone", spec.key, "errors.unloaded", reason=refusal.sentence) from refusal
-
-
-def _classifies(folder: Path) -> bool:
-    """Tell whether transformers has a classifier of the config's type."""
-    return files.read_object(folder / files.CONFIG).get("model_type") in classifying_types()
 
 
 def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -> Backbone:

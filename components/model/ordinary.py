@@ -155,11 +155,7 @@ def _by_centring(values: Numbers) -> ByCentring:
 
 
 def _area(own: Numbers, others: Numbers) -> float:
-    """Area under the ROC curve, in [0, 1]: how often one of ``own`` (T,) is above one of ``others`` (M,).
-
-    That is Mann-Whitney's U over T x M: what is equal, but for how far single precision errs, counts half.
-    NaN where T is 0.
-    """
+    """Mann-Whitney's U over T x M, of ``own`` (T,) above ``others`` (M,), near ones half. NaN: T is 0."""
     among = np.sort(others)
     below = [np.searchsorted(among, own + err) for err in (-NOISE, NOISE)]
     return float(np.sum(below)) / (2 * len(own) * len(others)) if len(own) else np.nan

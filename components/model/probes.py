@@ -56,11 +56,7 @@ def place_of(task: str, pooling: str, layer: int | None = None) -> Place:
 
 
 def read_probe(file: Path, task: str, pooling: str, layer: int | None = None) -> Probe:
-    """Read a probe in single precision, and nothing else of the file; ``layer``: None for the last.
-
-    PoolscopeError names the poolings that have a probe for ``task`` if ``pooling`` has none, or the layers
-    for which it has one if it has none for this.
-    """
+    """Read a probe in single precision, ``layer`` None: the last; PoolscopeError says which there are."""
     with safe_open(file, framework="numpy") as tensors:
         names = set(tensors.keys())
         stem = "/".join(place_of(task, pooling, layer))

@@ -53,7 +53,7 @@ def analyse(examined: Examined) -> Analysis:
         reads=reads,
         head_trained=outputs.trained,
         body_trained=outputs.body_trained,
-        warnings=(*examined.encoded.warnings, *outputs.warnings, *beside),
+        warnings=(*examined.passed.encoded.warnings, *outputs.warnings, *beside),
         milliseconds=examined.watch.laps,
         ways=written,
         device=examined.backbone.model.device.type,
@@ -70,7 +70,7 @@ def _beside_encode(examined: Examined) -> Iterator[Sentence]:
         says = backbone.declared.says
     else:
         return
-    length = len(examined.encoded.tokens.text)
+    length = len(examined.passed.encoded.tokens.text)
     if says.templated:
         yield Sentence("warnings.encode_templated")
     if says.prompt:
@@ -80,7 +80,7 @@ def _beside_encode(examined: Examined) -> Iterator[Sentence]:
         yield Sentence("warnings.encode_cuts", longest=says.longest, length=length)
     if says.lowercases:
         low = encode(lowering(backbone.tokenizer), backbone.limit, query.text, query.text_pair)
-        if low.tokens.text != examined.encoded.tokens.text:
+        if low.tokens.text != examined.passed.encoded.tokens.text:
             yield Sentence("warnings.encode_lowercases")
 
 

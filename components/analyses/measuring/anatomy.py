@@ -80,11 +80,7 @@ def head_calls(examined: Examined) -> tuple[Call, ...]:
 
 
 def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[Declared, ...]:
-    """Give the lines of ``print(model)`` with what lies before the head cut short to an ellipsis.
-
-    ``ran``: paths of the modules that ran in the head. Of the body only these are shown with their parts, a
-    pooler for example; of what stands beside the body, everything.
-    """
+    """Lines of ``print(model)``, what lies before the head cut short; ``ran``: paths of its modules."""
     body = next(path for path, module in model.named_modules() if module is model.base_model)
 
     def cut_short(path: str) -> bool:

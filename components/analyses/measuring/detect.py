@@ -6,8 +6,6 @@ vector: as it was printed or stored, or as half precision computes it, which is 
 how near the nearest comes.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +14,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, product
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 import torch
@@ -94,7 +92,7 @@ class Tried:
         return {way: vector for _, made in self.runs for way, vector in made.items()}
 
     @cached_property
-    def more(self) -> Tried:
+    def more(self) -> Self:
         """The same of other texts: behind prefixes that are declared or widely used, and edited a little."""
         others = dict.fromkeys((*(text for _name, text in self.prompts), *load_serving()["prefixes"]))
         others.pop(self.prefix, None)
@@ -420,7 +418,7 @@ class Held:
     explained: Bools
 
     @classmethod
-    def of(cls, given: Printed, made: Mapping[Way, Doubles], half: Collection[Way] = ()) -> Held:
+    def of(cls, given: Printed, made: Mapping[Way, Doubles], half: Collection[Way] = ()) -> Self:
         """Hold every way against it; ``half``: those that half precision is known to explain."""
         vectors = given.as_stored(np.stack(list(made.values())))
         own = np.linalg.norm(vectors, axis=2)

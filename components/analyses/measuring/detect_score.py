@@ -4,15 +4,13 @@ A text is encoded as servers may do it, in every way with up to two changes. A n
 by some of thousands of ways by chance: a way is named only where next to none would meet other numbers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import chain, combinations, islice, product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -174,9 +172,8 @@ def _any_input(call: Call) -> bool:
 def tried(
     backbone: Backbone, ways: Encodings, head: Head | None = None
 ) -> tuple[Answers, Answers, dict[Sentence, None]]:
-    """Run a text as it is encoded in many ways, those of one length together.
+    """Run a text as it is encoded in many ways: logits (K,), cosines (1,) of two texts apart, and refusals.
 
-    Gives the logits (K,) of each way, the cosine (1,) of two texts apart, and why some ways could not be run.
     ``head``: None where only the whole of it is asked, without other tokens.
     """
     found, vectors, refused = Answers(), dict[ScoreWay, Tensor](), dict[Sentence, None]()
@@ -280,7 +277,7 @@ class Part(NamedTuple):
     labels: Sequence[int] = ()
 
     @classmethod
-    def of(cls, texts: Sequence[Answers], activation: str = "none") -> Part:
+    def of(cls, texts: Sequence[Answers], activation: str = "none") -> Self:
         """Ways that all n texts can be run in, of which short ones stay whole; ``loose`` by their size."""
         rows = dict[ScoreWay, Doubles]()
         for way in dict.fromkeys(way for each in texts for way in each):

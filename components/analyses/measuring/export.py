@@ -97,10 +97,7 @@ def module(examined: Examined) -> str:
 
 
 def classifier(examined: Examined, columns: Sequence[str]) -> str:
-    """Write Python that classifies any text, or a table with the ``columns`` of one or two texts.
-
-    The probe's file "head.safetensors" stands beside it and, unless the hub has it, the checkpoint "encoder".
-    """
+    """Write Python that classifies texts, or a table's ``columns``; probe and checkpoint stand beside it."""
     pooling, layer = examined.query.pooling, len(examined.states.layers) - 1 if examined.lower else None
     native = own_layers(examined, NATIVE).native if examined.backbone.body_alone else None
     unfit = LOWER if examined.lower and pooling in (POOLER, DECLARED) else _unfit(examined)
@@ -118,7 +115,7 @@ def classifier(examined: Examined, columns: Sequence[str]) -> str:
 
 def _rendered(name: str, examined: Examined, written: str, **values: object) -> str:
     """Fill a template; ``written`` is the pooling that is written out, or "" for none."""
-    backbone, ids = examined.backbone, examined.encoded.inputs["input_ids"][0]
+    backbone, ids = examined.backbone, examined.passed.encoded.inputs["input_ids"][0]
     source = pooling_source(written) if written else PoolingSource((), (), frozenset())
     cuts: list[int] = []
     if "declared_output" in source.fields and backbone.declared is not None:
@@ -138,7 +135,7 @@ def _rendered(name: str, examined: Examined, written: str, **values: object) -> 
         imports=partial(_imports, source.imports),
         fields=source.fields,
         code=source.code,
-        cls=examined.encoded.tokens.cls,
+        cls=examined.passed.encoded.tokens.cls,
         found=int(ids.eq(backbone.tokenizer.cls_token_id or 0).int().argmax()),  # as a program finds it
         kept=f"[:, :{cuts[0]}]" if cuts else "",  # the numbers that ``encode`` keeps
         layers="decoder_hidden_states" if backbone.model.config.is_encoder_decoder else "hidden_states",

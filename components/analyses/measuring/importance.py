@@ -13,7 +13,7 @@ from components.analyses.importance import SIMILARITY, STEPS, Importance, Integr
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
-from components.model.cut import Pass, called, noted, states_in, with_slopes
+from components.model.cut import Pass, called, noted, states_in
 from components.model.device import carried
 from components.model.embeddings import embedded, embeddings, exchanged, unembedded
 from components.model.examine import Examined, probabilities, run, said
@@ -87,12 +87,11 @@ def eraser_of(backbone: Backbone) -> int:
 
 @torch.no_grad()
 def erased(examined: Examined, label: int, eraser: int) -> Floats:
-    """Measure by how much output ``label``'s probability falls when ``eraser``, an id, is each token: (T,).
+    """Measure by how much output ``label`` falls when ``eraser``, an id, is each token: (T,).
 
-    For a regression it is the raw value. NaN for tokens that the tokenizer added, where the model fails
-    without one of them. The rows are run together, as many as memory is meant for.
+    NaN for tokens that the tokenizer added, where the model fails without one of them.
     """
-    ids, special = examined.kept.inputs["input_ids"], examined.encoded.tokens.special
+    ids, special = examined.kept.inputs["input_ids"], examined.passed.encoded.tokens.special
     rows = torch.where(torch.eye(len(special), dtype=torch.bool), eraser, ids)  # (T, T)
     found = np.full(len(special), np.nan, dtype=np.float32)
     found[~special] = falls(examined, label, rows[~special])
@@ -180,7 +179,7 @@ def integrate(examined: Examined, label: str, start: int = 0, seconds: float = m
     `weigh` raises it.
     """
     _, index, eraser = _asked(examined, label)
-    ids, special = examined.kept.inputs["input_ids"], torch.from_numpy(examined.encoded.tokens.special)
+    ids, special = examined.kept.inputs["input_ids"], torch.from_numpy(examined.passed.encoded.tokens.special)
     nodes, weights = np.polynomial.legendre.leggauss(STEPS)  # on [-1, 1]
     stop, until = start, time.monotonic() + seconds
     rows = examined.backbone.at_once(ids.shape[1], THERE_AND_BACK)
@@ -204,10 +203,8 @@ def integrate(examined: Examined, label: str, start: int = 0, seconds: float = m
 
 def _logits(examined: Examined, table: nn.Module, points: Tensor) -> Tensor:
     """Outputs (B, K) of the query's head for embeddings (B, T, D) in the place of those of the text."""
-    backbone, layers = examined.backbone, len(examined.kept.hidden)
-    pooler = () if backbone.pooler is None else (backbone.pooler.cut, backbone.model.base_model)
     with exchanged(table, examined.kept.inputs, points) as inputs:
-        kept = with_slopes(backbone.model, backbone.cut, inputs, *pooler).upmost(layers)
+        kept = examined.backbone.run(inputs, slopes=True).upmost(len(examined.kept.hidden))
     return said(examined, kept, kept.hidden)
 
 

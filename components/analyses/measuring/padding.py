@@ -44,7 +44,7 @@ def audit(examined: Examined) -> Padding:
     """Run a text with padding on either side, and beside a longer text; PoolscopeError where it cannot be."""
     backbone, total = examined.backbone, examined.kept.inputs["input_ids"].shape[1]
     room, side = min(PADDED, backbone.limit - total), backbone.tokenizer.padding_side
-    answer, warnings = analyse(examined), examined.encoded.warnings
+    answer, warnings = analyse(examined), examined.passed.encoded.warnings
     if backbone.tokenizer.pad_token_id is None:
         return Padding(answer, 0, side, (), warnings, backbone.alone)
     if room < 1:
@@ -67,7 +67,7 @@ def audit(examined: Examined) -> Padding:
 
 def _longer(examined: Examined, length: int) -> tuple[bool, Inputs]:
     """Tell whether special tokens were typed; make a text of so many tokens, without them."""
-    inputs, tokens = examined.kept.inputs, examined.encoded.tokens
+    inputs, tokens = examined.kept.inputs, examined.passed.encoded.tokens
     special = torch.isin(inputs["input_ids"][0], torch.tensor([*special_ids(examined.backbone.tokenizer)]))
     typed = torch.zeros_like(special)
     if examined.backbone.per_token:
@@ -206,7 +206,7 @@ def _first_position(examined: Examined) -> int | None:
 
 def _states(examined: Examined, padded: Padded) -> States:
     """Return what poolings may look at of a padded text, in its first row."""
-    backbone, tokens = examined.backbone, examined.encoded.tokens
+    backbone, tokens = examined.backbone, examined.passed.encoded.tokens
     rows, length = padded.kept.hidden[-1].shape[:2]
     special, cls = torch.zeros(rows, length, dtype=torch.bool), torch.full((rows,), -1)
     if backbone.per_token:

@@ -24,7 +24,7 @@ ALIKE = 1e-4  # of the largest state, by which the same states may differ in two
 @torch.no_grad()
 def look(examined: Examined, turn: bool) -> Sees:
     """Measure the square, or that when tokens see both ways; PoolscopeError: tokens have no states."""
-    backbone, known = examined.backbone, examined.encoded.warnings
+    backbone, known = examined.backbone, examined.passed.encoded.warnings
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.weighed_states")
     table = embeddings(examined)
@@ -37,10 +37,7 @@ def look(examined: Examined, turn: bool) -> Sees:
 
 
 def _square(examined: Examined, table: nn.Module) -> tuple[Bools, int]:
-    """Tell who sees whom (T, T); and of how many pairs no change is larger than what rounding may make.
-
-    The tokens are changed more loudly where some pairs are in doubt, or where none is but the shape has gaps.
-    """
+    """Tell who sees whom (T, T), changed louder if in doubt; and how many pairs may be rounding alone."""
     plain = embedded(table, examined.kept.inputs["input_ids"])
     rows = torch.arange(plain.shape[1])
     seen = doubtful = torch.zeros(len(rows), len(rows), dtype=torch.bool)

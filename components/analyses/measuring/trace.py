@@ -36,10 +36,8 @@ LONGEST = 128  # tokens: what is run grows with their square
 def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = math.inf) -> Patched:
     """Measure what each hidden state of ``second`` carries into ``first``: of one backbone, pooling and head.
 
-    What lies above the layer that is pooled carries nothing. From layer ``begin`` on, as many layers as are
-    begun within so many ``seconds``, one at least.
-    PoolscopeError where both texts are answered alike, or where what lies above a layer does not start from
-    its hidden states alone.
+    What lies above the layer that is pooled carries nothing. From layer ``begin`` on, as many as are begun
+    within so many ``seconds``. PoolscopeError: both are answered alike, or a layer has no entry.
     """
     before, after = first.outputs.logits[0], second.outputs.logits[0]
     if torch.equal(before, after):
@@ -57,6 +55,12 @@ def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = ma
 
     logits = patched(first, second.kept.hidden, where, taken, begin, seconds)
     each = logits[:, : len(pairs)]
+    alone = tuple(
+        name
+        for examined, known in zip((first, second), pairs.T.tolist(), strict=True)
+        for place, name in enumerate(examined.passed.encoded.tokens.text)
+        if place not in known
+    )
     return Patched(
         first=analyse(first),
         second=analyse(second),
@@ -64,7 +68,7 @@ def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = ma
         logits=each.numpy(),
         whole=logits[:, -1].numpy() if alike else None,
         shares=along(each, before, after),
-        warnings=_unpaired(first, second, pairs),
+        warnings=(Sentence("warnings.unpaired", tokens=alone),) if alone else (),
     )
 
 
@@ -125,19 +129,9 @@ def paired(first: Examined, second: Examined) -> Ints:
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def _unpaired(first: Examined, second: Examined, pairs: Ints) -> tuple[Sentence, ...]:
-    alone = [
-        name
-        for examined, known in zip((first, second), pairs.T.tolist(), strict=True)
-        for place, name in enumerate(examined.encoded.tokens.text)
-        if place not in known
-    ]
-    return (Sentence("warnings.unpaired", tokens=tuple(alone)),) if alone else ()
-
-
 def _stand_for(examined: Examined) -> list[tuple[int, str]]:
     """Tell what each token stands for: its text and the characters there, else its name in the vocabulary."""
-    tokens, texts = examined.encoded.tokens, (examined.query.text, examined.query.text_pair)
+    tokens, texts = examined.passed.encoded.tokens, (examined.query.text, examined.query.text_pair)
     return [
         (int(segment), texts[segment][start:end] if segment >= 0 and start < end else name)
         for name, (start, end), segment in zip(tokens.text, tokens.span, tokens.segment, strict=True)
@@ -180,7 +174,7 @@ def seek(examined: Examined) -> Origin:
     if ids.shape[1] > LONGEST:
         raise PoolscopeError("text", examined.query.text, "errors.origin_long", most=LONGEST)
     eraser, label = eraser_of(backbone), int(np.argmax(answer.probabilities))
-    words = words_of(examined.encoded.tokens, examined.query)
+    words = words_of(examined.passed.encoded.tokens, examined.query)
     rows = torch.cat([ids[:0], *(_masked(ids, word, eraser) for word in words)])
     name = str(backbone.tokenizer.convert_ids_to_tokens(eraser))
     none = np.empty((0, ids.shape[1]), dtype=np.float32)
@@ -192,8 +186,7 @@ def carry(examined: Examined, word: Sequence[int], begin: int = 0, seconds: floa
     """Share of each state of the text without a ``word`` in the change that masking makes: (n, T + 2).
 
     The last two: of all tokens of the word, and of all that are read, together. From layer ``begin`` on, as
-    many layers as are begun within so many ``seconds``. PoolscopeError where what lies above a layer does not
-    start from its hidden states alone.
+    many as are begun within so many ``seconds``. PoolscopeError: a layer has no entry.
     """
     ids = examined.kept.inputs["input_ids"]
     ((other, after),) = without(examined, _masked(ids, word, eraser_of(examined.backbone)))
