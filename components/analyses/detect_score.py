@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from components.analyses.detect import quoted
+from components.analyses.detect import load_serving, quoted
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
 from components.analyses.vectors import BESIDE, parsed
 from components.errors import PoolscopeError
@@ -24,12 +24,6 @@ ONE = "softmax_one"
 CHANCE = 0.01  # ways that give a score by chance, at most, where one is named
 LARGEST = 1e30
 HEATED = 3  # things that a temperature counts for, since there are so many
-SETTINGS = {  # sentences of what is to be set, where the name of what was done does not begin with it
-    **dict.fromkeys(("one", "first", "second"), "joined"),
-    **dict.fromkeys(("float16", "bfloat16", "int8", "int8_blocks"), "precision"),
-    **dict.fromkeys(("sigmoid_twice", "softmax_twice", "softmax_sigmoid", "sigmoid_softmax"), "twice"),
-    "no_special": "special",
-}
 
 
 @dataclass(frozen=True)
@@ -91,7 +85,8 @@ class ScoreWay:
     def settings(self) -> tuple[Sentence, ...]:
         """Tell what servers and libraries have to be set to, of each thing that was done, and the output."""
         done = [*self.keys, *([] if self.activation == "cosine" else [self.activation])]
-        names = dict.fromkeys(SETTINGS.get(one, one.partition("_")[0]) for one in done)
+        known = {one: name for name, those in load_serving()["set"].items() for one in those}
+        names = dict.fromkeys(known.get(one, one.partition("_")[0]) for one in done)
         return tuple(Sentence(f"score.set_{name}") for name in names)
 
 

@@ -239,6 +239,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     padded, unpadded = _measured(audit, roomy or seen, "passport.unpadded")
     around, unseen = _around(alone or seen)
     anatomy, equal = dissect((alone or seen)[-1]), [_equal(each) for each in alone]
+    read = ((each.query, each.passed.tokens, each.passed.states.reads.places) for each in seen)
     return Passport(
         backbone=replace(backbone.described, declared=_declared(backbone)),
         fingerprint=fingerprint(backbone.spec),
@@ -246,7 +247,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         layers=len(backbone.ordinary.layers) - 1,
         width=seen[0].kept.hidden[-1].shape[2],
         limit=backbone.limit,
-        samples=tuple(map(_sample, seen)),
+        samples=tuple(Sample(one.text, one.text_pair, tokens.text, at) for one, tokens, at in read),
         equal=tuple(key for key in POOLINGS if equal and all(key in same for same in equal)),
         padding=max((each.verdict for each in padded), key=WORST.index, default="unmeasured"),
         ways=_ways(padded),
@@ -267,11 +268,6 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         draws_pooler=draws_pooler(backbone),
         words=next((one for one in seen[0].outputs.warnings if one.key == "warnings.words"), None),
     )
-
-
-def _sample(seen: Examined) -> Sample:
-    places = seen.passed.states.reads.positions[0].nonzero()[:, 0].tolist()
-    return Sample(seen.query.text, seen.query.text_pair, seen.passed.tokens.text, tuple(places))
 
 
 def _declared(backbone: Backbone) -> Declaration | Sentence | None:

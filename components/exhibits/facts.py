@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
 
-from components.analyses.anatomy import Anatomy, Step, Weight
+from components.analyses.anatomy import Anatomy, Lens, Step, Weight
 from components.analyses.importance import Importance
-from components.analyses.lens import Lens
 from components.analyses.padding import Padding
 from components.exhibits import evidence as tables, importance as matters
 from components.exhibits.averaging import Averages

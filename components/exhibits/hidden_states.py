@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from components.analyses.anatomy import Anatomy
-from components.analyses.lens import Lens
+from components.analyses.anatomy import Anatomy, Lens
 from components.analyses.trace import Patched
 from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.comparison import Comparison

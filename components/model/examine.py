@@ -176,7 +176,7 @@ def _strongest(backbone: Backbone, states: States) -> Sentence:
 
 def _learned_on(states: States) -> str | Sentence:
     """The one token that the own head reads, as a visitor calls it; else that it is a vector of its own."""
-    read = states.reads.positions[0].nonzero()[:, 0].tolist()
+    read = states.reads.places
     if len(read) != 1:
         return Sentence("warnings.own_vector")
     if read[0] == int(states.cls[0]) and bool(states.special[0, read[0]]):

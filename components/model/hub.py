@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2
 from cachetools import LRUCache
 from huggingface_hub import HfApi, constants, errors, hf_hub_download, snapshot_download
 from huggingface_hub.hf_api import RepoSibling
@@ -35,20 +35,8 @@ from components.types import BackboneSpec, Progress
 SECONDS = 10.0  # without any news from the hub
 Parts = tuple[tuple[RepoSibling, ...], tuple[RepoSibling, ...]]
 STATED = (files.CONFIG, files.TOKENIZER_CONFIG, files.INDEX)  # what is read of a model before a download
-OFFLINE, SLOW, UNKNOWN = "errors.hub_offline", "errors.hub_slow", "errors.hub_unknown"
-UNREADABLE, TROUBLE, OFTEN = "errors.hub_unreadable", "errors.hub_trouble", "errors.hub_often"
-PASSING = (OFFLINE, SLOW, TROUBLE, OFTEN)  # which say nothing of the model
-REFUSALS: tuple[tuple[type[Exception], str], ...] = (  # the first that fits
-    (errors.GatedRepoError, "errors.hub_gated"),
-    (errors.RevisionNotFoundError, "errors.hub_revision"),
-    (errors.RemoteEntryNotFoundError, "errors.hub_file"),
-    (errors.DisabledRepoError, "errors.hub_disabled"),
-    (errors.RepositoryNotFoundError, UNKNOWN),
-    (errors.OfflineModeIsEnabled, OFFLINE),
-    (httpx2.TimeoutException, SLOW),
-    (httpx2.TransportError, OFFLINE),
-)
-STATUSES = {401: UNKNOWN, 403: "errors.hub_forbidden", 404: UNKNOWN, 429: OFTEN}
+KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+UNREADABLE = "errors.hub_unreadable"
 REMEMBERED = 100  # ids; the least recently used leaves first
 TICK = 0.2  # seconds between two reports of progress
 LICENCE = 60  # characters
@@ -122,14 +110,15 @@ def hub_errors(model: str) -> Iterator[None]:
         error, values = raised, dict[str, object]()
         if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
             error = error.__cause__  # the library's way to say that the cache has no copy, either
-        key = next((key for kind, key in REFUSALS if isinstance(error, kind)), UNREADABLE)
+        names = (kind.__name__ for kind in type(error).__mro__)
+        key = next((KNOWN["raised"][name] for name in names if name in KNOWN["raised"]), UNREADABLE)
         if key == UNREADABLE and isinstance(error, errors.HfHubHTTPError):
             status = error.response.status_code
-            key, values = STATUSES.get(status, TROUBLE), {"status": status}
+            key, values = KNOWN["statuses"].get(str(status), "errors.hub_trouble"), {"status": status}
         elif key == UNREADABLE and isinstance(error, OSError):
             key, values = "errors.unkept", {"reason": error.strerror}
             key = key if error.strerror else "errors.hub_wrong"  # another length than was listed
-        kind = HubUnreachableError if key in PASSING else PoolscopeError
+        kind = HubUnreachableError if key in KNOWN["passing"] else PoolscopeError
         raise kind("backbone", model, key, **values) from raised
 
 

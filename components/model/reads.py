@@ -49,6 +49,11 @@ class Reading:
             moving[:, position] |= self._moved(noised, one, before)
         return moving
 
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The positions of the first row."""
+        return tuple(self.positions[0].nonzero()[:, 0].tolist())
+
     @cached_property
     def share(self) -> Tensor:
         """(B, T) slope over the sum of slopes, in equal parts where every slope is zero; rows sum to 1."""

@@ -16,8 +16,7 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 import plotly.graph_objects as go
 
-from components.analyses.anatomy import Anatomy
-from components.analyses.lens import Lens
+from components.analyses.anatomy import Anatomy, Lens
 from components.exhibits.draw import Figure
 from components.exhibits.exhibit import Exhibit, Shown, to_csv
 from components.results import Row

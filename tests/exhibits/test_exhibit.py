@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from components.analyses.lens import Lens
+from components.analyses.anatomy import Lens
 from components.analyses.trace import Patched
 from components.exhibits import exhibit as parts, panels
 from components.exhibits.control import Brought, Choice, Switch, Whole

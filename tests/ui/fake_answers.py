@@ -12,10 +12,9 @@ from scipy.special import expit, softmax
 
 from components import fitting
 from components.analyses.analyze import Cell, Compared
-from components.analyses.anatomy import Anatomy, Declared, Excerpt, Step, Weight
+from components.analyses.anatomy import Anatomy, Declared, Excerpt, Lens, Looked, Step, Weight
 from components.analyses.detect import BAR, Candidate, Detected, Way
 from components.analyses.importance import Importance, Integral, rho_with_erasure
-from components.analyses.lens import Lens, Looked
 from components.analyses.origin import Origin
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import Passport, Sample, Unread

@@ -20,8 +20,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from components.analyses.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
-from components.analyses.lens import Lens
+from components.analyses.anatomy import Anatomy, Declared, Excerpt, Lens, Origin, Step, Weight
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError
@@ -280,7 +279,7 @@ def _pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer
 def _on_vectors(examined: Examined) -> Head:
     """The head on single vectors, (N, D) -> (N, K), behind the pooler or declared steps that make them."""
     backbone, kept, pooling = examined.backbone, examined.kept, examined.query.pooling
-    read = examined.states.reads.positions[0].nonzero()[:, 0].tolist()
+    read = examined.states.reads.places
     if examined.probe is None:
         head = _pointed(backbone, kept, read, partial(replay, backbone.model, backbone.cut))
     else:

@@ -33,7 +33,7 @@ def ways(examined: Examined) -> dict[str, Pair]:
     if not texts[1] and (plain := _unwritten(tokenizer, texts[0])):
         return {"no_chat": plain}  # an end token is the template's
     found = {"chat": _chat(tokenizer, texts)}
-    if end and _read(examined) == [len(ids) - 1] and ids[-1] != number:
+    if end and _read(examined) == (len(ids) - 1,) and ids[-1] != number:
         longer = _at_end(texts, lambda text: text + end)
         fits = len(ids) < examined.backbone.limit and _encoded(tokenizer, longer) == [*ids, number]
         found["end"] = longer if fits else None
@@ -67,7 +67,7 @@ def _skips(examined: Examined) -> Iterator[Sentence]:
         return
     others = ids.masked_fill(ids == padding, int(ids[0, read[0]]))
     head = own_head(backbone, replace(kept, inputs={**kept.inputs, "input_ids": others}))
-    if _places(Reading(head, kept.hidden[-1])) == [ids.shape[1] - 1]:
+    if Reading(head, kept.hidden[-1]).places == (ids.shape[1] - 1,):
         key = "skips_end" if padding == backbone.tokenizer.eos_token_id else "skips"
         end = str(backbone.tokenizer.convert_ids_to_tokens(padding))
         yield Sentence(f"warnings.{key}", end=end, token=_surface(examined, read[0]))
@@ -111,13 +111,9 @@ def _encoded(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> list[int]:
     return list[int](tokenizer(texts[0], texts[1] or None, verbose=False)["input_ids"])
 
 
-def _read(examined: Examined) -> list[int]:
+def _read(examined: Examined) -> tuple[int, ...]:
     """The positions that the own head reads, where each token has one."""
-    return _places(examined.passed.states.reads) if examined.backbone.per_token else []
-
-
-def _places(reading: Reading) -> list[int]:
-    return reading.positions[0].nonzero()[:, 0].tolist()
+    return examined.passed.states.reads.places if examined.backbone.per_token else ()
 
 
 def _surface(examined: Examined, index: int) -> str:
