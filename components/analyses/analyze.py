@@ -28,10 +28,7 @@ class Cell:
     refusal: Sentence | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Give it in plain JSON types, with nulls and empty lists where it is refused.
-
-        ``probability`` is that of the label predicted, of several the highest, None if there is none.
-        """
+        """Give it in plain JSON types; ``probability``: the highest of what is predicted, or None."""
         answer, refusal = self.analysis, self.refusal
         asked = "backbone pooling head task=probe_task pool_layer predicted probability "
         found = "labels logits probabilities reads head_trained body_trained warnings refusal"

@@ -70,12 +70,10 @@ class Passport:
     high, each the median over the sentences. ``complete``: whether its files hold every tensor; ``constant``:
     names of those that they lack and that are one and the same number instead. ``weights``: those of its
     head; ``unused``: what of its files is not loaded. ``sees``: who sees whom in the longest text.
-    ``failed``: which texts cannot be measured, and why.
-    ``alone``: why it takes no batch.
-    ``unread_head``: what is said where that is not its own, which stands in its modules.json.
-    ``words``: those that SPLADE makes of the first text, if it does.
-    ``draws_pooler``: whether AutoModel gives it a pooler that its files lack.
-    ``undeclared``: the pooling that sentence-transformers takes where its files declare none, else "".
+    ``failed``: which texts cannot be measured, and why. ``alone``: why it takes no batch. ``unread_head``:
+    what is said where that is not its own, which stands in its modules.json. ``words``: those that SPLADE
+    makes of the first text, if it does. ``draws_pooler``: whether AutoModel gives it a pooler that its files
+    lack. ``undeclared``: the pooling that sentence-transformers takes where its files declare none, else "".
     """
 
     backbone: BackboneSpec

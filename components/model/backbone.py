@@ -89,10 +89,7 @@ class Backbone:
 
     @cached_property
     def refusal(self) -> Sentence | None:
-        """Why its model takes no two inputs at once; None where it does.
-
-        Heads that look for the last token refuse two where the config names no token to pad with.
-        """
+        """Why its model takes no two inputs at once, such as for lack of a token to pad with; else None."""
         try:
             with failing("backbone", self.spec.key), repeatable(self.model):
                 inputs = self.tokenizer("a b c", return_tensors="pt")

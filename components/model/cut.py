@@ -138,10 +138,7 @@ def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) ->
 
 
 def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
-    """Tell whether each token has a final hidden state: for ``inputs``, and for twice as many tokens.
-
-    Else they are latents of a fixed number, groups of characters, or a sequence that was shortened.
-    """
+    """Tell whether each token of ``inputs``, and of twice as many, has a final hidden state of its own."""
     for times in (1, 2):
         longer = {name: torch.cat([value] * times, dim=1) for name, value in inputs.items()}
         with repeatable(model):
@@ -332,10 +329,7 @@ class Entry:
 
 @contextmanager
 def started(entry: Entry, handed: Mapping[nn.Module, Any], rows: int, change: Change) -> Iterator[None]:
-    """Within, a forward pass over so many inputs starts at an entry, with what comes through it changed once.
-
-    ``handed``: what each module ``below`` handed out of one input, which all of them are.
-    """
+    """Within, a pass over so many inputs starts at an entry, changed once; ``handed``: what stands below."""
     calls = count()
 
     def hook(_module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:

@@ -80,10 +80,7 @@ def _read(place: Path, name: str, needed: bool = True) -> _Config:
 
 
 def read_declaration(folder: Path) -> Declaration | None:
-    """Read what the checkpoint in ``folder`` declares; None without modules.json, or if its own head ends it.
-
-    RefusalError says what cannot be read: a module of another kind, a file that is missing, another shape.
-    """
+    """Read what ``folder`` declares; None if nothing, or if its own head is last. Or RefusalError."""
     if not (folder / MODULES).exists():
         return None
     (first, path), *rest = _modules(folder)

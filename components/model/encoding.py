@@ -147,10 +147,7 @@ def _tokens(tokenizer: PreTrainedTokenizerBase, batch: BatchEncoding) -> list[To
 
 
 def special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
-    """The ids of the tokens that stand for no text, by their part or by how the tokenizer itself has them.
-
-    ``all_special_ids`` may hold more: some files call a full stop special, which is then left as it is.
-    """
+    """The ids of tokens that stand for no text; ``all_special_ids`` may hold more, such as a full stop."""
     parts: Any = tokenizer.convert_tokens_to_ids([*tokenizer.special_tokens_map.values()])
     added = tokenizer.added_tokens_decoder.items()
     return {*parts, *(number for number, token in added if token.special)}

@@ -88,11 +88,7 @@ def body(folder: Path) -> Path:
 
 
 def model_place(listed: object, is_there: Callable[[str], bool]) -> str:
-    """Path from a checkpoint's folder to its model: "", or as in "0_Transformer/".
-
-    ``listed``: what stands in its modules.json. Older checkpoints of sentence-transformers have the model in
-    the folder of the first module, and no weights beside.
-    """
+    """Path from a folder to its model: "" or, in older checkpoints, the first module's folder."""
     first = listed[0] if isinstance(listed, list) and listed else None
     path = module_path(first.get("path")) if isinstance(first, dict) else None
     inside = path and is_there(f"{path}/{CONFIG}") and not (is_there(WEIGHTS) or is_there(INDEX))
@@ -107,10 +103,7 @@ def adapts(folder: Path) -> bool:
 
 
 def base(folder: Path) -> Path | None:
-    """The folder of the model that the adapter in ``folder`` changes, None where that is not on this machine.
-
-    Only an adapter that was not downloaded may name a folder.
-    """
+    """The folder of the model that an adapter changes, or None; only one not downloaded may name a folder."""
     stated = read_object(folder / ADAPTER)
     name, commit = stated.get("base_model_name_or_path"), stated.get("revision")
     if not isinstance(name, str) or not name:
@@ -385,11 +378,7 @@ def walk(read: object, key: str = "", depth: int = 0) -> Iterator[tuple[int, str
 
 
 def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
-    """Refuse a config, as plain JSON, that leads away or is out of bounds.
-
-    ``known``: whether transformers classifies texts with a type of model. Code of a checkpoint's own is never
-    run: beside a type that is known it is not needed.
-    """
+    """Refuse a config that leads away or is out of bounds; beside a ``known`` type its code is not needed."""
     kind = raw.get("model_type")
     named = any(key == OWN_CODE and value for _depth, key, value in walk(raw))
     if named and not (isinstance(kind, str) and known(kind)):

@@ -332,10 +332,7 @@ class Hub:
         return found and found[0]
 
     def find(self, given: object) -> BackboneSpec:
-        """Find the model of an id that a visitor typed, pinned to a commit; PoolscopeError: there is none.
-
-        A model on this machine keeps its commit. If the hub cannot be reached, what it once gave is enough.
-        """
+        """Find a typed id's model, pinned to a commit: the one here if the hub is away. Or PoolscopeError."""
         model = checked_id(given)
         known = self.known(model)
         if known is not None and files.snapshot(model, known.revision or ""):

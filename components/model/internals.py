@@ -49,10 +49,7 @@ def quiet() -> None:
 
 
 def tables(model: nn.Module) -> Iterator[Table]:
-    """Everything that a forward pass may assign to: each module's attributes, parts, buffers and config.
-
-    ``state_dict`` lacks attributes and buffers that are not saved; a copy takes the weights' memory twice.
-    """
+    """All that a forward pass may assign to: each module's attributes, parts, buffers and config."""
     configs: dict[int, Table] = {}
     for module in model.modules():
         yield from (module.__dict__, module._modules, module._buffers)
@@ -80,10 +77,7 @@ def repeatable(model: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def seeded() -> Iterator[None]:
-    """Within, the random numbers of the CPU start from one seed; afterwards they go on as before.
-
-    ``torch.manual_seed`` would seed every device, and wake those that nobody uses.
-    """
+    """Within, the CPU's random numbers start from one seed, and no other device wakes; then they go on."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0)
         yield
@@ -91,10 +85,7 @@ def seeded() -> Iterator[None]:
 
 @contextmanager
 def both_ways(model: nn.Module) -> Iterator[None]:
-    """Within, tokens see those after them, too, if config or modules can let them.
-
-    transformers makes no causal mask where a config says so. A kernel that is given no mask asks its module.
-    """
+    """Within, tokens see those after them, too, if config or modules can let masks and kernels do so."""
     configs = [table for table in tables(model) if "transformers_version" in table]
     lacking = [table for table in configs if CAUSAL not in table]
     with repeatable(model):
@@ -204,10 +195,7 @@ def forget_kernels(config: PreTrainedConfig) -> None:
 
 @contextmanager
 def without_weights() -> Iterator[None]:
-    """Within, models are built on torch's meta device: every shape, and no memory for the weights.
-
-    ``torch.device("meta")`` alone is not enough: some models compute with what they create.
-    """
+    """Within, models are built without memory for weights, also those that compute with what they create."""
     with torch.device("meta"), meta_device_safe_creation_ops(), no_init_weights():
         yield
 

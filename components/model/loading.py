@@ -293,11 +293,7 @@ def give_back() -> None:
 def assembled(
     spec: BackboneSpec, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, info: Mapping[str, Any]
 ) -> Backbone:
-    """A backbone of both, which are its own from then on: what questions need is set in them.
-
-    ``info``: what the loader says of tensors that it did not find, did not use, or found in another shape;
-    see `internals.filled`. RefusalError says why nothing can be asked of them.
-    """
+    """A backbone of both, its own from then on; ``info``: as of `internals.filled`. Or RefusalError."""
     if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
         with files.foreign("refusals.padding"):
             tokenizer.pad_token_id = model.config.pad_token_id
@@ -368,11 +364,7 @@ def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
 
 
 def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Mapping[str, Any]) -> Provenance:
-    """Origin of the tensors of a ``model``, by what its loader says of them.
-
-    ``cut``: the module behind which the head begins. ``inputs``: any small batch. transformers draws most
-    new tensors at random and sets others, a bias for example, to one and the same number.
-    """
+    """Origin of a model's tensors, by what its loader says: new ones are random, or all one number."""
     lacking = {name: tensor for name, tensor in model.named_parameters() if name in info["missing_keys"]}
     missing = tuple(sorted(info["missing_keys"]))
     if isinstance(model, Stacked):  # whose head asks no pooler, for example

@@ -88,10 +88,7 @@ class Ordinary:
 
     @classmethod
     def of(cls, batches: Sequence[tuple[Sequence[Numbers], Ints, Ints]]) -> Self:
-        """Keep S sentences in batches: L + 1 times (B, T, D), (B,) where [CLS] stands, and ids (B, T).
-
-        Only layers that every sentence has are kept. They are in half precision where they are many.
-        """
+        """Keep S sentences in batches: L + 1 times (B, T, D), (B,) of [CLS], ids (B, T); common layers."""
         lengths = [layers[-1].shape[1] for layers, _cls, _ids in batches for _ in layers[-1]]  # (S,)
         sentence = np.repeat(np.arange(len(lengths)), lengths)
         at = np.cumsum([0, *lengths[:-1]]) + np.concatenate([cls for _layers, cls, _ids in batches])
@@ -142,10 +139,7 @@ class Ordinary:
 
 
 def bands(others: Numbers) -> ByCentring:
-    """Quantiles (L + 1, 3) of cosines to M tokens of other sentences (L + 1, M, 3).
-
-    The ends lie as far out as single precision errs, so that what is equal to them is not beyond.
-    """
+    """Quantiles (L + 1, 3) of cosines (L + 1, M, 3), whose ends lie out as far as single precision errs."""
     return _by_centring(np.quantile(others, QUANTILES, axis=1).swapaxes(0, 1) + ENDS)
 
 

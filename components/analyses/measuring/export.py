@@ -241,10 +241,7 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
 
 
 def _same(calls: Iterable[Call], pooling: str, example: Examined, swap: bool) -> bool:
-    """Tell whether the calls alone, on a pooling of random states, give the own head's logits.
-
-    ``swap``: if it is given that vector everywhere.
-    """
+    """Tell whether calls alone, on a pooled vector, give the own head's logits; ``swap``: of that vector."""
     hidden = example.kept.hidden[-1]
     noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * hidden.std()
     vector = POOLINGS[pooling](example.states.ending(noise))  # (1, D')
@@ -377,10 +374,7 @@ def _place(path: str) -> str:
 
 
 def _imports(source: Iterable[Import], *named: str) -> str:
-    """Import lines, the standard library's above the others, each part in the order that linters know.
-
-    ``named``: modules, or as in "pathlib Path"; nothing for none.
-    """
+    """Import lines as linters order them; ``named``: each a module, or as in "pathlib Path", or nothing."""
     names: dict[str, list[str]] = {}
     more = (one.partition(" ")[::2] for one in named if one)
     for module, name in sorted({*source, *more}):

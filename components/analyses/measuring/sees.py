@@ -55,10 +55,7 @@ def _square(examined: Examined, table: nn.Module) -> tuple[Bools, int]:
 
 
 def _moved(examined: Examined, table: nn.Module, plain: Tensor, points: Tensor) -> Iterator[Tensor]:
-    """Yield by how much each final hidden state moves, of the largest one, for some of R embeddings: (r, T).
-
-    Each is run beside the plain ones: in another batch the same rows may be rounded otherwise.
-    """
+    """Yield how far states move, of the largest, for R embeddings, each beside the plain ones: (r, T)."""
     backbone, inputs = examined.backbone, examined.kept.inputs
     rows = backbone.at_once(plain.shape[1])
     for part in torch.split(points, max(rows - 1, 1)):
