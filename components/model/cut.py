@@ -1,18 +1,13 @@
 """The cut between a model's body and its head, how to run the head alone, and other parts that it runs.
 
-The tensor that the head receives is found by identity: it is the last that the body hands out and that moves
-the logits, and the cut is the outermost module that hands out that very tensor and still has the whole head
-behind it. With that module's forward replaced by chosen hidden states, calling the model runs the head and
-nothing deep.
-
-A body that has a pooler hands out its ``pooler_output`` beside the final hidden states. What lies between the
-two is the pooler: it is run by handing the body chosen hidden states, as the head is. Many families have a
-norm between the last layer and the head; a lens that looks at lower layers applies it to each of them
-(nostalgebraist 2020; Belrose et al. 2023).
+The tensor that the head receives is found by identity. With the forward of the module that hands it out
+replaced by chosen hidden states, calling the model runs the head and nothing deep. What lies between these
+states and a body's ``pooler_output`` is its pooler, and is run alike. Many families have a norm between the
+last layer and the head; a lens that looks at lower layers applies it to each of them (nostalgebraist 2020;
+Belrose et al. 2023).
 
 A module is an entry of a layer if all that comes above starts from the tensor that it is given: with those of
-another input in its place, the model says what it says of that input. What runs before it is then not needed,
-if the model says the same without it.
+another input in its place, the model says what it says of that input.
 """
 
 import inspect
@@ -121,9 +116,8 @@ def words(model: PreTrainedModel, hidden: Tensor) -> Tensor:
 def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) -> nn.Module | None:
     """The outermost module behind which all lies that makes the ``answer`` of hidden states: the whole head.
 
-    ``inputs`` is any small batch. Truth is the innermost module that hands out the tensor. A module around
-    it is as good exactly if the answer is alike when other hidden states are put in its place. None where
-    no hidden states move the answer, however large they are.
+    ``inputs`` is any small batch. The innermost that hands out the tensor is true; one around it is as good
+    if it answers alike with other hidden states. None where none move the answer, however large they are.
     """
     for noise in NOISES:
         handing = _handing_out(model, inputs, answer, noise)
@@ -293,9 +287,8 @@ def _pooled(model: PreTrainedModel, inputs: Inputs) -> Any:
 def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> nn.Module | None:
     """The module that makes the final hidden states of all that the last layer hands out, or None.
 
-    ``inputs`` is any small batch. It has no parts of its own, and takes what a module that has some handed
-    out, whole. The norm that ends a layer takes a sum instead, which no module hands out: it is the layer's,
-    as is one that stands in a list of layers.
+    It has no parts, stands in no list of layers, and takes what a module that has some handed out, whole. The
+    norm that ends a layer takes a sum instead, which no module hands out: it is the layer's.
     """
     with noted(model.base_model.modules()) as calls, repeatable(model):
         final = run(model, cut, inputs).hidden[-1]

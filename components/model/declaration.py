@@ -1,10 +1,9 @@
 """The declaration of a checkpoint of sentence-transformers, read as plain data: light, without torch.
 
 ``modules.json`` names its steps: the transformer, a pooling, dense layers, and the vector's length set to 1;
-or what makes a score, a sparse vector, or a vector for each token. Each step takes what another gave. The
-files may be anybody's: no name that stands in them is imported. What is read is what sentence_transformers 6
-reads (the ``config_keys`` of its modules, and the settings of ``encode``); what it would leave out with a
-warning, such as an unknown activation, is refused here.
+or what makes a score, a sparse vector, or a vector for each token. No name that stands in the files is
+imported. What is read is what sentence_transformers 6 reads (the ``config_keys`` of its modules, and the
+settings of ``encode``); what it would leave out with a warning is refused here.
 """
 
 import string

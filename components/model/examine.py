@@ -38,9 +38,8 @@ def swaps(backbone: Backbone, pooling: str) -> bool:
 def behind_pooling(backbone: Backbone, pooling: str, probe: Probe | None, states: States, own: Head) -> Head:
     """The head that is asked, behind a pooling of ``states``: (B, T, D) -> (B, K).
 
-    ``own``: the checkpoint's own, behind the pass that they are of; it is asked where there is no ``probe``.
-    Where it is given another vector, every final hidden state is set to that: exact for a head that reads one
-    position or an average. Lower layers stay as they are.
+    Without a ``probe`` it is the checkpoint's ``own``, behind their pass. If it is given another vector,
+    every final hidden state is set to that: exact for a head that reads one position or an average.
     """
 
     def vector(hidden: Tensor) -> Tensor:

@@ -1,8 +1,7 @@
 """Files of a checkpoint, which may be anybody's: where they are, which of them count, and what they may say.
 
 Light to import, and never asks a network. What a file may cost besides, in memory, in time or by a crash of a
-library, is bounded by the worker process that loads it (`inference.workers`): it is killed, and whoever asked
-is told so in a sentence.
+library, is bounded by the worker process that loads it (`inference.workers`).
 """
 
 import json
@@ -254,9 +253,8 @@ class RefusalError(Exception):
 def foreign(key: str, /, **values: object) -> Iterator[None]:
     """Turn whatever is raised inside into a RefusalError that begins with the sentence of ``key``.
 
-    What lies in a folder may make transformers, tokenizers and torch raise anything: KeyError, TypeError,
-    AssertionError, MemoryError and, from Rust, a panic that is no Exception at all. So everything is caught,
-    and for that very reason nothing but a call of theirs may stand inside: a mistake of ours is no
+    What lies in a folder may make libraries raise anything and, from Rust, a panic that is no Exception at
+    all. So everything is caught, and nothing but a call of theirs may stand inside: a mistake of ours is no
     fault of the checkpoint, and shows itself. The owner's log has the whole story.
     """
     try:
@@ -291,9 +289,9 @@ def forget(error: BaseException) -> None:
 def told(spec: BackboneSpec) -> Iterator[None]:
     """Turn whatever ``spec`` raises inside into a PoolscopeError, unless it comes with the app.
 
-    What a bundled checkpoint raises is a mistake of ours, and shows itself; only a panic of Rust, which is no
-    Exception and would pass by whoever catches one, is made a RuntimeError. The log says where it happened,
-    not what: that may hold a visitor's text.
+    What a bundled one raises is a mistake of ours, and shows itself; only a panic of Rust, which is no
+    Exception, is made a RuntimeError. The log says where it happened, not what: that may hold a visitor's
+    text.
     """
     try:
         yield

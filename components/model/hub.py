@@ -1,7 +1,7 @@
 """Hub: the models of the hub that this server knows of, whether they can be had here, and how they come.
 
-Which is decided before anything large is downloaded. huggingface_hub downloads into its own cache, in a
-process of its own that can be killed: `main`. A download that is cancelled keeps the files that are whole.
+Which is decided before anything large is downloaded, in a process that can be killed: `main`. A download that
+is cancelled keeps the files that are whole.
 """
 
 import hashlib

@@ -131,11 +131,10 @@ def tensors(tree: Any) -> tuple[Tensor, ...]:
 
 
 def plain_copy(model: Model) -> Model:
-    """A copy on the CPU, in float32 and for evaluation, that shares no tensor with ``model``.
+    """A copy on the CPU, in float32 and for evaluation, sharing no tensor with ``model``, which is read.
 
-    ``model`` is only read, and nothing is allocated where its weights are. The copy has no gradients, and
-    runs what its classes say: without hooks, but for those that make weights, and without a ``forward`` that
-    was put in the place of the class's own.
+    The copy has no gradients, and runs what its classes say: without hooks, but for those that make weights,
+    and without a ``forward`` that was put in the place of the class's own.
     """
     memo: dict[int, Any] = {}  # what stands in the copy for each object, by its id
     for module in model.modules():
@@ -179,11 +178,11 @@ class InternalsMovedError(RuntimeError):
 
 
 def forget_kernels(config: PreTrainedConfig) -> None:
-    """Take the names of kernels out of a config and its parts, so that transformers chooses its own code.
+    """Take names of kernels out of a config and its parts, so that transformers chooses its own code.
 
-    There is no public way: an argument ``attn_implementation`` is read besides the config, not instead of it.
-    Raises InternalsMovedError where a config does not keep these names as properties that reach its parts:
-    then nobody knows which kernels would be loaded.
+    There is no public way: the argument ``attn_implementation`` is read besides the config.
+    InternalsMovedError where these names are no properties that reach its parts: nobody knows which kernels
+    would be loaded.
     """
     for name in KERNELS:
         if not isinstance(getattr(type(config), name, None), property):
@@ -203,10 +202,9 @@ def without_weights() -> Iterator[None]:
 def filled(empty: PreTrainedModel, tensors: Mapping[str, Any]) -> tuple[PreTrainedModel, dict[str, Any]]:
     """A model like ``empty`` with these weights, and what the loader says of both.
 
-    ``unused``: those that the model takes no part of, by their names in the files, with their shapes.
-
-    ``from_pretrained`` documents neither None for a folder nor ``state_dict``; given a folder, it would look
-    in there for pickles and adapters. What the weights lack is drawn from torch's generator.
+    ``unused``: what the model takes no part of, by names in the files, with shapes. ``from_pretrained``
+    documents neither None for a folder, which it would search for pickles, nor ``state_dict``. What lacks is
+    drawn.
     """
     made: Any = type(empty).from_pretrained(
         None,

@@ -1,8 +1,8 @@
 """BackboneSpec -> Backbone, kept within a budget: a checkpoint read from safetensors alone, without its code.
 
-What lies in the folder may be anybody's. It is read as plain data and checked, since transformers acts on a
-config as it parses it. The model is built without a number of its weights first; these are handed to
-transformers as tensors, never as a folder: so nothing else, a pickle or an adapter, can be found there.
+The folder is read as plain data and checked, since transformers acts on a config as it parses it. The model
+is built without its weights first; these are handed to transformers as tensors, never as a folder: so nothing
+else, a pickle or an adapter, can be found there.
 """
 
 import ctypes

@@ -1,8 +1,7 @@
 """The head taken apart: the steps that ran, where its tensors come from, and the code as it is installed.
 
 And the lens: the head pointed at hidden state (l, t) in place of the vector that it takes, as a logit lens
-points the head of a language model (nostalgebraist 2020). The norm between the last layer and the head, if
-there is one, is applied to every layer.
+does with a language model's (nostalgebraist 2020); the norm before the head is applied to every layer.
 """
 
 import ast

@@ -1,9 +1,8 @@
 """Detection: which pooling, layer, tokens and length made this vector of this text.
 
-Every way is tried: the text is encoded as servers may have done it, and all poolings of all layers are taken
-from each forward pass. Nothing is guessed. A way is named only where rounding explains each number of the
-vector: as it was printed or stored, or as half precision computes it, which is then measured. Else it is told
-how near the nearest comes.
+The text is encoded as servers may have done it, and all poolings of all layers are taken from each forward
+pass. A way is named only where rounding explains each number of the vector: as it was printed or stored, or
+as half precision computes it, which is then measured. Else it is told how near the nearest comes.
 """
 
 import math
@@ -425,9 +424,9 @@ class Held:
 def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
     """Hold what near ways give in less precision against it, and tell how far bfloat16 moves the nearest.
 
-    A way is known to explain it where this machine computes the very vector. Machines differ among
-    themselves by as much as half precision moves it; so one explains it, too, that is so near, while
-    another text, and a token left out, move it much farther.
+    A way is known to explain it where this machine computes the very vector; also where it is as near as
+    machines differ, which half precision moves no less, while another text or a token left out moves it much
+    farther.
     """
     near, moved = {way for way, one in zip(held.made, held.near, strict=True) if one}, None
     whole = {replace(pooled(way), dimensions=None) for way in near}
@@ -506,9 +505,9 @@ def in_bytes(rows: Tensor, size: int) -> Tensor:
 def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     """The nearest of all ways: of these no two are the same vector. ``layers``: the number of all.
 
-    What cannot be told from the best is tied with it, and comes first; of these only what has the length,
-    too, if any does, and what is of this text before what is of another. Where nothing explains what is
-    asked about, nothing is tied.
+    What cannot be told from the best is tied with it, and comes first: what has the length, too, if any does,
+    and what is of this text before what is of another. Where nothing explains what is asked about, nothing is
+    tied.
     """
     given, rest = held.given, held.rest
     one, alike = (np.abs(np.log(size)).max(axis=1) for size in (held.scale * held.own, held.scale))

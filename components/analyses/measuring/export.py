@@ -1,10 +1,9 @@
 """Programs to take home: the head of an examined query as Python without Poolscope.
 
-A program prints the query's probabilities; a module is an ``nn.Module`` that can be trained on batches with
-padding; a classifier takes any text, and tables. What they say stands in assets/templates; here is what is
-measured for them. The layers of a head are never looked up: it is traced, each step becomes the layer that
-does the same, and the layers are then compared with the head itself, on random hidden states. A pooling
-method is read from the module that defines it, so that a new one can be exported as it is.
+What they say stands in assets/templates; here is what is measured for them. The layers of a head are never
+looked up: it is traced, each step becomes the layer that does the same, and the layers are then compared with
+the head itself, on random hidden states. A pooling method is read from the module that defines it, so that a
+new one can be exported as it is.
 """
 
 import ast

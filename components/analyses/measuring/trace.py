@@ -1,8 +1,7 @@
 """The trace: which hidden states carry the change from one text to another; and the origin of an answer.
 
-One hidden state of a text is set to that of another text, and all that lies above runs on: activation
-patching, as in causal mediation analysis (Vig et al. 2020) and causal tracing (Meng et al. 2022). For an
-origin, words are masked in turn, and the other text lacks one of them.
+One hidden state of a text is set to that of another text, and all above runs on: activation patching (Vig et
+al. 2020; Meng et al. 2022). For an origin, words are masked in turn, and the other text lacks one of them.
 """
 
 import math
