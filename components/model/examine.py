@@ -127,36 +127,37 @@ def _of_files(backbone: Backbone) -> Iterator[Sentence]:
         yield Sentence("warnings.makes_logits", words=" − ".join(f"“{word}”" for word in words))
 
 
-def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> list[Sentence]:
-    warnings, known, says = list[Sentence](), backbone.provenance, backbone.spec.declared
+def _warnings(
+    backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States
+) -> Iterator[Sentence]:
+    known, says = backbone.provenance, backbone.spec.declared
     if isinstance(says, Declaration) and says.kind in ("sparse", "tokens"):
-        warnings.append(Sentence(f"warnings.makes_{says.kind}", size=says.size))
+        yield Sentence(f"warnings.makes_{says.kind}", size=says.size)
         if says.kind == "sparse":
-            warnings.append(_strongest(backbone, states.ending(kept.hidden[-1])))
+            yield _strongest(backbone, states.ending(kept.hidden[-1]))
     for key, names in (("untrained", known.random_head), ("untrained_body", known.random_body)):
         unread = backbone.unread_head if names and key == "untrained" else None
         if names:
-            warnings.append(unread or Sentence(f"warnings.{key}", names=names))
+            yield unread or Sentence(f"warnings.{key}", names=names)
     if known.constant and backbone.head_trained and backbone.body_trained:
-        warnings.append(Sentence("warnings.constant", names=known.constant))
-    warnings += _of_files(backbone)
+        yield Sentence("warnings.constant", names=known.constant)
+    yield from _of_files(backbone)
     given, layer, last = POOLINGS[query.pooling].spec, len(states.layers) - 1, len(kept.hidden) - 1
     title = Named(given.title, f"pooling.{given.key}.title")
     if layer < last:
         said = {"pooling": title, "layer": layer, "last": last}
-        warnings.append(Sentence(SWAP_LAYER, own=_learned_on(states), **said))
+        yield Sentence(SWAP_LAYER, own=_learned_on(states), **said)
         if backbone.final_norm is not None:
-            warnings.append(Sentence("warnings.normed", layer=layer, norm=backbone.final_norm_path))
+            yield Sentence("warnings.normed", layer=layer, norm=backbone.final_norm_path)
     elif swaps(backbone, query.pooling):
         native = POOLINGS[NATIVE](states)
         if vector.shape != native.shape or not torch.allclose(vector, native, atol=1e-6):
-            warnings.append(Sentence(SWAP, own=_learned_on(states), pooling=title))
+            yield Sentence(SWAP, own=_learned_on(states), pooling=title)
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:
-        warnings.append(Sentence("warnings.pair"))
+        yield Sentence("warnings.pair")
     if texts == 2 and not query.text_pair:
-        warnings.append(Sentence("warnings.single"))
-    return warnings
+        yield Sentence("warnings.single")
 
 
 def _strongest(backbone: Backbone, states: States) -> Sentence:

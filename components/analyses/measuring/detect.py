@@ -279,7 +279,10 @@ def _pooled_layers(
     backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None
 ) -> Made:
     """Pool every layer of one pass, or of ``half``'s, in every way: the last and plain ones first."""
-    (plain, encoded), layers, keys = one, len(backbone.ordinary.layers), _keys(declared)
+    (plain, encoded), layers, says = one, len(backbone.ordinary.layers), declared and declared.says
+    more = says and (len(says.poolings) > 1 or any(isinstance(one, Cut) for one in says.steps))
+    specs = {key: POOLINGS[key].spec for key in dict.fromkeys((*PLAIN, *POOLINGS))}
+    keys = [key for key, spec in specs.items() if not spec.learned and (more or not spec.declared)]
     found: dict[Way, Tensor] = {}
     with repeatable(backbone.model):
         states = run_encoded(backbone, encoded, layers, Stopwatch()).states
@@ -331,14 +334,6 @@ def _varied(backbone: Backbone, plain: Way, encoded: Encoded, states: States) ->
     for variant, other in (("two_layers", -2), ("with_embeddings", 0)):
         if len(layers) > 2 and layers[other].shape == states.hidden.shape:
             yield variant, states.ending((layers[other] + states.hidden) / 2)
-
-
-def _keys(declared: Declared | None) -> list[str]:
-    """The poolings that are tried, plain names first; what is declared only if it is more than one step."""
-    says = None if declared is None else declared.says
-    more = says is not None and (len(says.poolings) > 1 or any(isinstance(one, Cut) for one in says.steps))
-    specs = {key: POOLINGS[key].spec for key in dict.fromkeys((*PLAIN, *POOLINGS))}
-    return [key for key, spec in specs.items() if not spec.learned and (more or not spec.declared)]
 
 
 def together(texts: Sequence[Made]) -> dict[Way, Floats]:

@@ -195,7 +195,13 @@ def tried(
                 for row in (row for row in range(len(group)) if done[row] <= most):
                     way = replace(group[row], token=token, head=name)
                     found[way], vectors[way] = logits[row].double().numpy(), states[row, 0]
-    return found, _cosines(vectors), refused
+    cosines = Answers()
+    for way in (way for way in vectors if way.joined == "first" and way.token != "native"):
+        other = vectors.get(replace(way, joined="second")) if way.head == "whole" else None
+        if other is not None:
+            cosine = torch.cosine_similarity(vectors[way].double(), other.double(), dim=0)
+            cosines[replace(way, joined="apart")] = cosine[None].numpy()
+    return found, cosines, refused
 
 
 def _paths(backbone: Backbone, kept: Pass, head: Head | None) -> Iterator[tuple[str, str, Tensor, Tensor]]:
@@ -218,16 +224,6 @@ def _groups(backbone: Backbone, ways: Encodings) -> Iterator[list[ScoreWay]]:
     for length, group in lengths.items():
         most = backbone.at_once(length) if len(group) > 1 else 1
         yield from (group[start : start + most] for start in range(0, len(group), most))
-
-
-def _cosines(vectors: Mapping[ScoreWay, Tensor]) -> Answers:
-    """The cosine of the vectors of two texts, each encoded alone."""
-    found, plain = Answers(), (way for way in vectors if way.token != "native" and way.head == "whole")
-    for way in (way for way in plain if way.joined == "first"):
-        if (other := vectors.get(replace(way, joined="second"))) is not None:
-            cosine = torch.cosine_similarity(vectors[way].double(), other.double(), dim=0)
-            found[replace(way, joined="apart")] = cosine[None].numpy()
-    return found
 
 
 def quantised(backbone: Backbone) -> Backbone | None:

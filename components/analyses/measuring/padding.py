@@ -166,24 +166,19 @@ def _cause(examined: Examined, first: int | None, padded: Padded, states: bool, 
         return "unknown"  # its states are none of tokens
     if not states or not alike:
         return "head"
-    if _attended(backbone, padded):
+    ids, own = padded.kept.inputs["input_ids"].clone(), padded.mask[0]
+    ids[0, ~own] = ids[0, own][0]  # another token stands where the padding is
+    with repeatable(backbone.model):
+        other = backbone.run({**padded.kept.inputs, "input_ids": ids})
+    if _moved(padded.kept.hidden[-1][0][own], other.hidden[-1][0][own]).any():
         return "attention"
     counted = None
     if POSITIONS not in padded.kept.inputs:
         counted = _counted(examined, padded.name, padded.kept.inputs, padded.mask, first)
     if counted is None:
         return "unknown"
-    own = counted.kept.hidden[-1][0][counted.mask[0]]
-    return "unknown" if _moved(examined.kept.hidden[-1][0], own).any() else "positions"
-
-
-def _attended(backbone: Backbone, padded: Padded) -> bool:
-    """Tell whether the hidden states of the tokens move when another token stands where the padding is."""
-    ids, own = padded.kept.inputs["input_ids"].clone(), padded.mask[0]
-    ids[0, ~own] = ids[0, own][0]
-    with repeatable(backbone.model):
-        other = backbone.run({**padded.kept.inputs, "input_ids": ids})
-    return bool(_moved(padded.kept.hidden[-1][0][own], other.hidden[-1][0][own]).any())
+    states_told = counted.kept.hidden[-1][0][counted.mask[0]]
+    return "unknown" if _moved(examined.kept.hidden[-1][0], states_told).any() else "positions"
 
 
 def _first_position(examined: Examined) -> int | None:
