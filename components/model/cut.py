@@ -161,11 +161,7 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
 
 
 def _handing_out(model: PreTrainedModel, inputs: Inputs, answer: Answer, noise: float) -> list[nn.Module]:
-    """The modules in the model that hand out the body's final hidden states, innermost first.
-
-    These are what the body itself hands out or, where its head reads something else, the last states before
-    them that move the answer, when they are ``noise`` of this size. There are none where no states do.
-    """
+    """Modules that hand out the final hidden states, or the last that move the answer, innermost first."""
     with noted(model.base_model.modules()) as calls, torch.no_grad(), repeatable(model):
         plain = answer(model, inputs)
     handed = ((module, states_in(output)) for module, _taken, output in calls)
@@ -395,10 +391,7 @@ def _two_inputs(tokenizer: PreTrainedTokenizerBase, rows: int) -> tuple[Inputs, 
 def _watched(
     model: PreTrainedModel, cut: nn.Module, inputs: Inputs
 ) -> tuple[Pass, list[tuple[int, Entry, Tensor]], list[Noted]]:
-    """A pass over one input, every tensor of three axes that a module was given, and all calls as `noted`.
-
-    Each tensor comes with how many calls had ended by then, and with the call that it was given to.
-    """
+    """A pass, each tensor of three axes given, after so many calls and to which one, and all calls."""
     given: list[tuple[int, Entry, Tensor]] = []
     begun = Counter[nn.Module]()
     with noted(model.modules()) as calls, ExitStack() as hooks:

@@ -89,11 +89,7 @@ def lowering(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
 
 
 def prompted(tokenizer: PreTrainedTokenizerBase, prompt: str, ids: Tensor, mask: Tensor) -> Tensor:
-    """Count the first tokens of B inputs that are a prompt's: (B, T), (B, T) -> (B,), 0 without it.
-
-    As sentence-transformers counts them: all that the tokenizer makes of the prompt alone, but for a special
-    one at its end. What stands for a space there may have become one with the text's first word.
-    """
+    """Count first tokens of a prompt, 0 without it, as sentence-transformers: (B, T), (B, T) -> (B,)."""
     own: list[int] = tokenizer(prompt, verbose=False)["input_ids"] if prompt else []
     special = set(tokenizer.all_special_ids)
     count = len(own) - (bool(own) and own[-1] in special)

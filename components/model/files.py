@@ -183,11 +183,7 @@ def read_object(file: Path) -> JsonObject:
 
 
 def weight_files(is_there: Callable[[str], bool], index: JsonObject) -> tuple[str, ...]:
-    """Names of the files of weights that transformers would read; () where they are not all there.
-
-    The whole file comes first; without it, the parts that the ``index`` names. Each part has to be a plain
-    name that ends in .safetensors: no file outside of the checkpoint is ever named.
-    """
+    """Names of the weights that transformers would read, whole or by the ``index``; () if not all there."""
     if is_there(WEIGHTS):
         return (WEIGHTS,)
     named = index.get("weight_map")

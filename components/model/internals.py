@@ -103,10 +103,7 @@ def text_config(model: PreTrainedModel) -> PreTrainedConfig:
 
 
 def said_causal(model: PreTrainedModel) -> tuple[bool | None, str]:
-    """Tell whether a model says that tokens see none after them, and by which key; None where it is silent.
-
-    A decoder that is asked behind an encoder says nothing of the whole.
-    """
+    """Tell whether a model without encoder says that tokens see none after them; and by which key."""
     config = text_config(model)
     stated: dict[str, object] = vars(config)
     modules = {vars(module).get(CAUSAL) for module in model.modules()} - {None}
@@ -221,11 +218,7 @@ def filled(empty: PreTrainedModel, tensors: Mapping[str, Any]) -> tuple[PreTrain
 
 
 def _untaken(model: PreTrainedModel, names: Collection[str], mismatched: Collection[str]) -> Iterator[str]:
-    """Yield those of the ``names`` in files of which nothing gets into the model.
-
-    transformers renames and fuses tensors while it loads them, and reports names of its own: so each is given
-    the name that it has in the model, by the same rules. Of two with the same name there the first is taken.
-    """
+    """Yield the ``names`` of which nothing gets into the model, renamed and fused as transformers does."""
     rules, own = get_model_conversion_mapping(model), model.state_dict()
     renaming = [rule for rule in rules if isinstance(rule, WeightRenaming)]
     fusing = [rule for rule in rules if isinstance(rule, WeightConverter)]

@@ -213,11 +213,7 @@ def size(model: PreTrainedModel) -> int:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """Every tensor in the folder's safetensors by its name, not read yet: a slice of a file that is open.
-
-    Opening validates the header against the file's length. The files are read, not mapped into memory:
-    whoever shortens one later would kill a process that has it mapped.
-    """
+    """The folder's tensors by name: slices of files that are read, not mapped, lest these are shortened."""
     found = files.weights_in(folder)
     if not found and not (folder / files.INDEX).is_file():
         raise RefusalError("refusals.pickled", file=files.WEIGHTS)

@@ -105,10 +105,7 @@ class Ordinary:
     def similar(
         self, hidden: Sequence[Numbers], reference: Sequence[Numbers], ids: Sequence[int], *itself: int
     ) -> Similar:
-        """Similarities of a text's states (T, D) to a ``reference`` (D,), both at its L' <= L + 1 layers.
-
-        ``ids``: of the text. ``itself``: the place of the reference among its tokens, if it is one.
-        """
+        """Similarities of states (T, D) to a ``reference`` (D,), at L' layers; ``itself``: its place."""
         layers = zip(self.layers[-len(hidden) :], hidden, reference, strict=True)
         own = np.stack([layer.cosines(*layer.seen(states), target) for layer, states, target in layers])
         others, compared = self.others(reference, ids), np.delete(own, itself, axis=1)

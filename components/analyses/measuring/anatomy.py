@@ -185,10 +185,7 @@ def unused(backbone: Backbone) -> tuple[Weight, ...]:
 def source(
     code: CodeType | Callable[..., Any], ran: Collection[int] = (), picks: Collection[int] = ()
 ) -> Excerpt:
-    """Give a function as it is installed; of a long one, from the first statement that ``ran`` to the last.
-
-    ``ran`` and ``picks`` are numbers of lines in its file. Raises OSError if the file is not there.
-    """
+    """Give a function as it is installed, of a long one what ``ran``: numbers of lines; or OSError."""
     installed, first = inspect.getsourcelines(code)
     text, path = textwrap.dedent("".join(installed)), Path(inspect.getfile(code))
     lines = tuple(text.splitlines())

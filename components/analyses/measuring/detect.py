@@ -337,11 +337,7 @@ def _varied(backbone: Backbone, plain: Way, encoded: Encoded, states: States) ->
 
 
 def together(texts: Sequence[Made]) -> dict[Way, Floats]:
-    """Stack what each way gives of all n texts, (n, N): ways that one of them cannot be run in are left out.
-
-    ``texts``: what all ways give of each. A text that is not as long as others are cut to stays whole; one
-    that a variant leaves as it is, too.
-    """
+    """Stack what each way gives of all n texts, (n, N); what it leaves as it is counts as a whole one."""
     found = {}
     for way in dict.fromkeys(chain.from_iterable(texts)):
         whole = replace(way, truncated=None, kept="start")

@@ -172,10 +172,7 @@ def _any_input(call: Call) -> bool:
 def tried(
     backbone: Backbone, ways: Encodings, head: Head | None = None
 ) -> tuple[Answers, Answers, dict[Sentence, None]]:
-    """Run a text as it is encoded in many ways: logits (K,), cosines (1,) of two texts apart, and refusals.
-
-    ``head``: None where only the whole of it is asked, without other tokens.
-    """
+    """Run a text in many ways: logits (K,), cosines (1,) of texts apart, refusals; no ``head``: all of it."""
     found, vectors, refused = Answers(), dict[ScoreWay, Tensor](), dict[Sentence, None]()
     with repeatable(backbone.model):
         groups = list(_groups(backbone, ways))

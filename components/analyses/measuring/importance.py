@@ -72,10 +72,7 @@ def _asked(examined: Examined, label: str) -> tuple[Analysis, int, int]:
 
 
 def eraser_of(backbone: Backbone) -> int:
-    """Give the id of what takes the place of a token: the mask, the unknown one, or what stands for a space.
-
-    None that pads: of a text with padding inside, some models read another token, or count other positions.
-    """
+    """Give the id that takes a token's place: mask, unknown or space; none that pads and so moves others."""
     tokenizer, model = backbone.tokenizer, backbone.model
     pads = {tokenizer.pad_token_id, model.config.pad_token_id, text_config(model).pad_token_id}
     space = tokenizer(" ", add_special_tokens=False, verbose=False)["input_ids"]
@@ -87,10 +84,7 @@ def eraser_of(backbone: Backbone) -> int:
 
 @torch.no_grad()
 def erased(examined: Examined, label: int, eraser: int) -> Floats:
-    """Measure by how much output ``label`` falls when ``eraser``, an id, is each token: (T,).
-
-    NaN for tokens that the tokenizer added, where the model fails without one of them.
-    """
+    """Measure how far output ``label`` falls if ``eraser``, an id, is each token: (T,), NaN if that fails."""
     ids, special = examined.kept.inputs["input_ids"], examined.passed.encoded.tokens.special
     rows = torch.where(torch.eye(len(special), dtype=torch.bool), eraser, ids)  # (T, T)
     found = np.full(len(special), np.nan, dtype=np.float32)
