@@ -14,9 +14,8 @@ Origin = Literal["new", "reshaped", "constant", "probe", "object", "checkpoint"]
 class Weight:
     """A tensor of a head.
 
-    ``origin``: read from the checkpoint; drawn at random, as the checkpoint lacks it ("new") or holds it in
-    another shape ("reshaped"); set to one and the same number for either reason ("constant"); a probe's; or
-    as a model object held it, which does not tell.
+    ``origin``: read from the checkpoint; drawn at random, as that lacks it ("new") or holds it in another
+    shape ("reshaped"); set to one number for either reason ("constant"); a probe's; or a model object's.
     """
 
     name: str
@@ -92,10 +91,9 @@ class Lens:
     """Outputs of the head of an analysis for other vectors. L layers, T tokens, K labels.
 
     ``logits`` and ``probabilities``: (L + 1, T, K), where its vector is the hidden state of one token at one
-    layer. ``pooled`` and ``pooled_probabilities``: (L + 1, K), where its pooling is applied to a layer; the
-    last row is what it says in earnest. For regression, probabilities are the raw values.
-    ``norm``: the path of the module that is applied to every layer below the last, which the last has gone
-    through: the norm between it and the head; "" without one.
+    layer. ``pooled`` and ``pooled_probabilities``: (L + 1, K), where its pooling is applied to a layer, the
+    last in earnest. For regression, probabilities are the raw values. ``norm``: the path of the norm before
+    the head, which every layer below the last is sent through, too; "" without one.
     """
 
     logits: Floats
@@ -124,10 +122,10 @@ class Anatomy:
 
     ``steps``: in the order in which they ran, the last gives the logits. ``weights``: every tensor that they
     used. ``unused``: what the files hold and loading puts nowhere into the model. ``declared``: what
-    ``print(model)`` says of the head, in its order. ``program``: Python that prints the same probabilities
-    without Poolscope. ``module``: Python for an ``nn.Module`` with this pooling and head, ready for training.
-    Both are "" for a model object, which no program can load.
-    ``lens``: what the head says of every hidden state, or why it cannot be pointed at them.
+    ``print(model)`` says of the head. ``program``: Python that prints the same probabilities without
+    Poolscope. ``module``: Python for an ``nn.Module`` with this pooling and head, ready for training. Both
+    are "" for a model object. ``lens``: what the head says of every hidden state, or why it cannot be pointed
+    at them.
     """
 
     analysis: Analysis

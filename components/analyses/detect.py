@@ -41,15 +41,14 @@ class Way:
     """A way to make a vector of a text.
 
     ``layer``: 0 is the embeddings. ``special_tokens``: whether the tokenizer added its own, None where it has
-    none to add. ``normalised``: whether the vector's length was set to 1; None where the length of the vector
-    that is asked about is neither 1 nor that which this way gives. ``truncated``: behind how many tokens the
-    text was cut, or how many each chunk has; None where it was not. ``prefix``: what was put before the text.
-    ``dense``: whether it went through the dense layers that the checkpoint declares. ``kept``: what was left
-    where it was cut: the start of the text, its end (special tokens stay), or the first or last of all tokens
-    (special ones at the other end go as well). ``variant``: what else servers do, by name, "" for nothing;
-    docs/api.md lists them. ``dimensions``: how many numbers were kept, None for all. ``precision``: in what
-    it was computed (float16, bfloat16, or with weights of eight bits: int8_rows, int8_blocks) or stored
-    (int8, binary), "" for single precision.
+    none. ``normalised``: whether the vector's length was set to 1; None where the length of the vector that
+    is asked about is neither 1 nor what this way gives. ``truncated``: behind how many tokens the text was
+    cut, or how many each chunk has, or None. ``prefix``: what was put before the text. ``dense``: whether it
+    went through the dense layers that the checkpoint declares. ``kept``: what was left: the start of the
+    text, its end (special tokens stay), or the first or last of all tokens (special ones at the other end go
+    as well). ``variant``: what else servers do, by name, or ""; docs/api.md lists them. ``dimensions``: how
+    many numbers were kept, None for all. ``precision``: in what it was computed (float16, bfloat16, or with
+    weights of eight bits: int8_rows, int8_blocks) or stored (int8, binary), "" for single precision.
     """
 
     pooling: str

@@ -95,8 +95,7 @@ class Candidate:
     """A way with the ``scores`` that it gives of each text, held against those that are asked about.
 
     ``error``: the largest difference; ``fits``: whether rounding and arithmetic explain it. ``changes``: what
-    is done otherwise than in training. ``chance``: how many ways with no more of these would come as near to
-    any other scores.
+    is done otherwise than in training. ``chance``: how many ways with no more would come as near to others.
     """
 
     way: ScoreWay
@@ -121,8 +120,8 @@ class DetectedScore:
     """Ways that gave scores of so many ``texts``: the best ten ``candidates`` and all that fit.
 
     ``tried``: how many ways give different scores; ``fitting``: how many fit. ``more``: how many scores of
-    other texts would make the best sure; 0 where none would. ``ones``: whether each score is 1. ``trained``:
-    whether the checkpoint has all weights of its head.
+    other texts would make the best sure, or 0. ``ones``: whether each is 1. ``trained``: whether its head is
+    whole.
     """
 
     candidates: tuple[Candidate, ...]

@@ -18,8 +18,8 @@ SIMILARITY = "similarity"
 class Integral:
     """Integrated gradients (Sundararajan et al. 2017) of the explained output, the same as captum's.
 
-    ``values``: (T,) summed over the width, of the steps up to the one before ``stop``. ``change``: of the
-    output from the baseline to the text.
+    ``values``: (T,) summed over the width, of the steps before ``stop``. ``change``: of the output on the
+    way.
     """
 
     values: Floats

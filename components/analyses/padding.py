@@ -45,11 +45,11 @@ class PaddingCase:
 
 @dataclass(frozen=True, eq=False)
 class Padding:
-    """Changes that padding makes.
+    """Changes that padding makes, beside the ``analysis`` of the text alone.
 
-    ``analysis``: the answer to the text alone. ``padded``: how many tokens were put beside it.
-    ``side``: where the tokenizer itself pads. ``alone``: why there is no batch, of the ``cases`` then the
-    first; there are none where it cannot pad, or where the model fails beside another text.
+    ``padded``: how many tokens were put beside it. ``side``: where the tokenizer itself pads. ``alone``: why
+    there is no batch, the first of the ``cases``; there are none where it cannot pad, or where the model
+    fails.
     """
 
     analysis: Analysis

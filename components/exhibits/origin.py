@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from components.analyses.origin import Origin
+from components.analyses.trace import Origin
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html, titled_frame, unanswered

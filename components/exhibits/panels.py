@@ -12,8 +12,8 @@ from typing import Any
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.importance import Importance
-from components.analyses.origin import Origin
 from components.analyses.padding import Padding
+from components.analyses.trace import Origin
 from components.analyst import Analyst
 from components.exhibits.averaging import AVERAGING
 from components.exhibits.comparison import Comparison

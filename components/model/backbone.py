@@ -30,10 +30,9 @@ from components.types import HEAD_UNREAD, BackboneSpec, ProblemType
 class Provenance:
     """Names of tensors that the checkpoint lacks or holds in another shape.
 
-    ``unused``: those of its files that the model takes no part of, by their names there, with their shapes.
-    What stands in the place of those that it lacks or holds in another shape: ``constant`` ones were set to
-    one and the same number, all others drawn at random. Of these ``random_head`` are the head's, and
-    ``random_body`` those of the body that its logits depend on.
+    ``unused``: those of its files that the model takes no part of, with their shapes. What stands in the
+    place of the others: ``constant`` ones are one and the same number, all others random. Of these
+    ``random_head`` are the head's, and ``random_body`` those of the body that its logits depend on.
     """
 
     missing: tuple[str, ...]

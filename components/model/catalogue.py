@@ -30,8 +30,7 @@ Version = tuple[tuple[int, int, int], ...]  # time, size and inode of each file 
 class Entry(BaseModel):
     """Entry as an owner writes it: either ``path``, or ``hub`` with ``revision``; perhaps ``probes``.
 
-    ``size``: what a hub entry takes to download, in bytes. ``package``: a Python package whose folder
-    ``model`` holds the same files. ``preload``: whether a Space brings it along.
+    ``size``: of a download, in bytes. ``package``: a Python package whose folder ``model`` holds the same.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)

@@ -24,7 +24,6 @@ TAKES, GIVES = "module_input_name", "module_output_name"
 ROUTED = ("Dense", "Normalize")  # whose configs say what they take and give
 POOLED = "Pooling"
 TOKENS, SCORES = "token_embeddings", "scores"
-WIDTHS = ("embedding_dimension", "word_embedding_dimension")  # of a pooling: the second is the older name
 FIRST = ("Transformer", "Router", "StaticEmbedding")  # what a list may begin with
 ORDER = "refusals.declared_order"
 SEVERAL = ("ColBERT", "MultiVectorEncoder")  # types of models that make a vector for each token
@@ -260,7 +259,7 @@ def _settings(place: Path) -> str:
 
 def _pooling(config: _Config) -> tuple[int, tuple[str, ...]]:
     """The width of hidden states, and the poolings by our names, of a config in either schema."""
-    width = config.count(*WIDTHS)
+    width = config.count("embedding_dimension", "word_embedding_dimension")  # the older name
     named = config.says.get("pooling_mode")
     if named is None:
         named = [method for key, method in OLDER.items() if config.says.get(key)] or ["mean"]

@@ -35,9 +35,9 @@ Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)
 class Declared:
     """Declared steps: called with States they give (B, D'), as ``encode`` does of these tokens.
 
-    ``says``: the same as plain data; its prompt, lower case, and after how many tokens it cuts a text, are
-    not applied. ``steps``: what comes behind the poolings. ``score``: what makes a score of that, if any.
-    ``words``: hidden states -> the logits (B, T, V) of a vocabulary, where a vector is made of these.
+    ``says``: the same as plain data; its prompt, lower case and longest text are not applied. ``steps``: what
+    comes behind the poolings. ``score``: what makes a score of that, if any. ``words``: hidden states -> the
+    logits (B, T, V) of a vocabulary, where a vector is made of these.
     """
 
     says: Declaration

@@ -73,9 +73,8 @@ def probabilities(logits: Tensor, problem_type: ProblemType) -> Floats:
 class Outputs:
     """The answer of a head to one input.
 
-    ``vector``: (1, D') what the query's pooling made of the hidden states. ``logits``: (1, K). ``warnings``
-    say how to read them rightly. ``trained``, ``body_trained``: whether none of the weights that the logits
-    depend on was drawn at random, of the head and of the body.
+    ``vector``: (1, D') what the query's pooling made of the hidden states. ``logits``: (1, K). ``trained``,
+    ``body_trained``: whether none of the weights that they depend on was drawn at random, in either.
     """
 
     vector: Tensor
@@ -201,10 +200,9 @@ class Stopwatch:
 
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """Text or pair, run on a backbone: all that its poolings and heads are answered from.
+    """Text or pair (``pair``), run on a backbone: all that its poolings and heads are answered from.
 
     What they share is computed when first asked for, and once. ``laps``: milliseconds by stage, so far.
-    ``pair``: whether tokens of two texts were run.
     """
 
     backbone: Backbone

@@ -42,7 +42,6 @@ PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
 LARGEST = 4_000_000  # bytes of a config, and of an index
 DIGITS, LABEL = 9, 1_000  # of a label's number, and characters of its name
 COMMIT = re.compile(r"[0-9a-f]{40}")
-PACKAGED = "model"  # the folder of a checkpoint within a Python package
 JsonObject = dict[str, Any]
 Version = tuple[tuple[str, int, int], ...]
 MB = 1_000_000
@@ -53,7 +52,6 @@ OWN_CODE = "auto_map"  # names Python files beside the config
 COUNT = re.compile(r"(layer|block|head|expert|group|stage|level|depth|hash|repeat|label)(s|es|_num|_sizes)?$")
 LARGEST_COUNT = 20_000  # of layers, heads: lists of that length are made while a config is parsed
 LABELS = 1_000  # each costs a backward pass through the head: 5,000 take a minute
-LABEL_COUNTS = ("num_labels", "_num_labels")
 LARGEST_NUMBER = 2**24  # of anything else, positions for example; a rotary base ("theta") is no size
 PROBLEMS: Mapping[str, ProblemType] = MappingProxyType(KNOWN["problems"])
 VOCABULARY_BYTES = 64 * MB  # of a vocabulary of 262,144 tokens: 35 MB
@@ -126,7 +124,7 @@ def module_path(stated: object) -> str | None:
 def packaged(package: str) -> Path | None:
     """Folder of the whole checkpoint in an installed Python package, of which no code is run, or None."""
     found = find_spec(package)
-    folder = Path(found.origin).with_name(PACKAGED) if found and found.origin else None
+    folder = Path(found.origin).with_name("model") if found and found.origin else None
     return folder if folder and is_complete(folder) else None
 
 
@@ -381,7 +379,7 @@ def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
     for _depth, key, value in walk(raw):
         if isinstance(value, int):
             limit = LARGEST_COUNT if COUNT.search(key) else LARGEST_NUMBER
-            limit = LABELS if key in LABEL_COUNTS else limit
+            limit = LABELS if key in ("num_labels", "_num_labels") else limit
             if abs(value) > limit and "theta" not in key:
                 raise RefusalError("refusals.number", name=key, value=value, most=limit)
     _check_labels(raw)

@@ -24,7 +24,6 @@ from transformers.utils.logging import disable_progress_bar
 
 from components.model.device import seed
 
-HOOKS = "_hooks"  # stands in the name of each of a module's tables of hooks
 ACTING = ("_forward_pre_hooks", "_forward_hooks")  # those that may change what a forward pass gives
 MAKING = "torch.nn.utils."  # where hooks are from that make weights before each pass: pruning, weight norm
 CAPTURING = "_output_capturing_hooks_installed"  # what a model remembers of hooks that hand out its layers
@@ -137,7 +136,7 @@ def plain_copy(model: Model) -> Model:
     for module in model.modules():
         table = vars(module)
         memo |= {id(tensor): _plain(tensor) for tensor in tensors(table) if id(tensor) not in memo}
-        for hooks in (value for name, value in table.items() if HOOKS in name and isinstance(value, dict)):
+        for hooks in (value for name, value in table.items() if "_hooks" in name and isinstance(value, dict)):
             memo[id(hooks)] = OrderedDict({key: hook for key, hook in hooks.items() if _makes(hook)})
         if "forward" in table:
             memo[id(table["forward"])] = None

@@ -32,10 +32,10 @@ RUNNERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parents[1
 class Call:
     """Torch function that ran: what it took, what it gave, and who called it.
 
-    ``taken`` and ``given``: tensors that depend on the hidden states. ``arguments``: all that the function
-    took, flat, with ``rebuild`` to undo that. ``module``: path of the innermost module that was running, ""
-    outside of all. ``weights``: names of the parameters that it used. ``lines``: those of the model's own
-    code that were running, innermost first.
+    ``taken`` and ``given``: tensors that depend on the hidden states. ``arguments``: all that it took, flat,
+    with ``rebuild`` to undo that. ``module``: path of the innermost module that was running, or "".
+    ``weights``: names of the parameters that it used. ``lines``: those of the model's own code, innermost
+    first.
     """
 
     function: Callable[..., Any]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from components.analyses.origin import words_of
+from components.analyses.trace import words_of
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.types import Progress, Query, Tokens

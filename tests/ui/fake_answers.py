@@ -15,11 +15,10 @@ from components.analyses.analyze import Cell, Compared
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Lens, Looked, Step, Weight
 from components.analyses.detect import BAR, Candidate, Detected, Way
 from components.analyses.importance import Importance, Integral, rho_with_erasure
-from components.analyses.origin import Origin
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import Passport, Sample, Unread
 from components.analyses.sees import Sees
-from components.analyses.trace import Patched
+from components.analyses.trace import Origin, Patched
 from components.analyses.vectors import to_vectors
 from components.errors import PoolscopeError
 from components.texts import Named, Sentence

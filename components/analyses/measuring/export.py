@@ -199,9 +199,9 @@ def _refusal(says: str) -> str:
 class OwnLayers:
     """The own head as layers, behind a pooled vector.
 
-    ``native``: the pooling that the own head turns out to stand behind, or None if it is another one.
-    ``code``: one line of source for each layer. ``same``: whether the layers, behind the pooling asked for,
-    give the own head's logits. ``left_out``: names of steps that have no layer of their own.
+    ``native``: the pooling that the own head turns out to stand behind, or None. ``code``: one line of source
+    for each layer. ``same``: whether they give the own head's logits. ``left_out``: names of steps without a
+    layer.
     """
 
     native: str | None

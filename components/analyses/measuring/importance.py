@@ -23,7 +23,6 @@ from components.texts import Sentence
 from components.types import Analysis, Floats
 
 THERE_AND_BACK = 512  # hidden states that it runs forward and back at once, between two looks at the clock
-EAGER = "eager"  # the one way to compute attention that also hands it out
 ALIKE = 1e-4  # of the largest state, by which those of a pass may differ: more is no rounding
 WHOLE = 1e-3  # by which the attention of a token may miss the sum of 1
 
@@ -123,7 +122,7 @@ def attention(examined: Examined) -> tuple[Floats | None, Floats | None, tuple[S
     model, kept, cls = examined.backbone.model, examined.kept, int(examined.states.cls[0])
     with repeatable(model):  # which also gives the model back the way in which it computed attention
         try:
-            model.set_attn_implementation(EAGER)
+            model.set_attn_implementation("eager")  # the one way that also hands it out
         except ValueError:  # it has only another way
             return nothing
         with noted([examined.backbone.cut]) as calls:

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.importance import eraser_of, falls, without
-from components.analyses.origin import Origin, words_of
-from components.analyses.trace import Patched
+from components.analyses.trace import Origin, Patched, words_of
 from components.errors import PoolscopeError
 from components.model.cut import Entry, Pass, replay, run, started
 from components.model.examine import Examined, said

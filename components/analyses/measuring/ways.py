@@ -20,7 +20,6 @@ from components.texts import Sentence
 
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 MARKS = "\ue000", "\ue001"  # for private use: they stand for texts in a chat template
-ROLES = "user", "assistant"
 LONGEST = 50_000  # characters of a text in its chat template, which anybody may have written
 
 
@@ -81,7 +80,8 @@ def _chat(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> Pair | None:
     """Write what somebody asks, and the answer if any, in the chat template; None without one."""
     if not getattr(tokenizer, "chat_template", None):
         return None
-    turns = [{"role": role, "content": text} for role, text in zip(ROLES, texts, strict=True) if text]
+    roles = zip(("user", "assistant"), texts, strict=True)
+    turns = [{"role": role, "content": text} for role, text in roles if text]
     try:
         with foreign("refusals.tokenizing"):
             whole = str(tokenizer.apply_chat_template(turns, tokenize=False))
