@@ -227,8 +227,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     from components.model.examine import examine
     from components.model.loading import draws_pooler
 
-    texts, scripts = tried()
-    asked = (Query(backbone.spec.key, *pair) for pair in texts)
+    asked = (Query(backbone.spec.key, *pair) for pair in tried()[0])
     seen, failed = _measured(partial(examine, backbone), asked, "passport.fails")
     if not seen:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.refused", reason=failed[0])
@@ -256,7 +255,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         constant=backbone.provenance.constant,
         weights=anatomy.weights,
         unused=anatomy.unused,
-        scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
+        scripts=tuple(_unread(backbone, *script) for script in tried()[1].items()),
         sees=around,
         failed=(*failed, *unseen, *unpadded),
         adapted=backbone.adapted,
