@@ -223,22 +223,17 @@ class Detected:
             near = {"way": best.way.said(self.layers, length=False), "cosine": _digits(best.cosine)}
             if best.cosine < BAR:
                 return (Sentence(f"detect.none{several}", count=count, bar=BAR, **near), *each)
-            rest = f"{best.rest:.1g}"
-            said = [Sentence("detect.near", rest=rest, rounding=f"{self.rounding:.1g}", **near)]
-            half = self.half is not None and best.rest < HALF * self.half
-            maybe = (
-                Sentence("detect.maybe_half", moved=f"{self.half:.1g}") if half else Sentence("detect.maybe")
-            )
-            return (*said, maybe, *each)
+            rest, rounding, maybe = f"{best.rest:.1g}", f"{self.rounding:.1g}", Sentence("detect.maybe")
+            if self.half is not None and best.rest < HALF * self.half:
+                maybe = Sentence("detect.maybe_half", moved=f"{self.half:.1g}")
+            return (Sentence("detect.near", rest=rest, rounding=rounding, **near), maybe, *each)
         told = [one.way for one in self.candidates if one.tied]
         how = "rough" if best.way.precision in STORED or self.rounding > COARSE else "match"
         verdict = Sentence(f"detect.{how}{several}", count=count, way=best.way.said(self.layers))
         said = [verdict, *self._tied()]
         if len(told) > 1:
-            verdict = Sentence(
-                f"detect.open{several}", count=count, ways=quoted(way.said(self.layers) for way in told)
-            )
-            said = [verdict, *_more(told)]
+            ways = quoted(way.said(self.layers) for way in told)
+            said = [Sentence(f"detect.open{several}", count=count, ways=ways), *_more(told)]
         said += [self._above(), *each]
         if best.way.normalised is None and best.way.precision not in STORED:
             said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))

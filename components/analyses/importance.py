@@ -91,10 +91,7 @@ def spearman(one: Floats, other: Floats) -> float | None:
 
 
 def rho_with_erasure(name: str, values: Floats, erasure: Floats, analysis: Analysis) -> float | None:
-    """Spearman's rho of what is called ``name`` with erasure, both (T,), over the text's own tokens, or None.
-
-    Of similarity its reference is left out, too, to which it is 1 by definition.
-    """
+    """Spearman's rho with erasure, both (T,), of a text's tokens but similarity's reference; or None."""
     own = ~analysis.tokens.special
     if name == SIMILARITY and analysis.reference is not None:
         own[analysis.reference] = False

@@ -66,10 +66,7 @@ class Pasted:
 
 
 def to_vectors(given: object) -> tuple[Pasted, ...]:
-    """Read one vector, or several as wide, each in an object with its ``text``, as JSON or not.
-
-    PoolscopeError says what is wrong with them, not with texts.
-    """
+    """Read one vector, or several as wide, each in an object with its ``text``; or PoolscopeError."""
     value = parsed(given)
     every = value if isinstance(value, list) else [value]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]

@@ -33,7 +33,6 @@ MOST_PROMPTS, LONGEST_TRIED = 8, 300  # prompts that are tried, and characters o
 PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safetensors
 KNOWN = tomllib.loads(Path(__file__).with_name("declaration.toml").read_text("utf-8"))
 OLDER: Mapping[str, str] = MappingProxyType(KNOWN["older"])  # a key of the older schema: the method
-HANDED: Mapping[str, list[str]] = MappingProxyType(KNOWN["tasks"])
 METHODS: Mapping[str, str] = MappingProxyType(  # by our names: their "cls" is the first token, whatever it is
     {name: "first" if name == "cls" else name for name in OLDER.values()}
 )
@@ -88,10 +87,10 @@ def read_declaration(folder: Path) -> Declaration | None:
     body, encoding = folder / path, _read(folder, ENCODING, needed=False)
     settings = _read(body, _settings(body), needed=False)
     task = str(settings.says.get("transformer_task", LEGACY.get(first, "feature-extraction")))
-    if task not in HANDED:
+    if task not in KNOWN["tasks"]:
         raise settings.refusal("transformer_task")
-    modules = list(_routed(folder, rest, HANDED[task][0], encoding.says.get("model_type") in SEVERAL))
-    if not modules and HANDED[task][0] == SCORES:
+    modules = list(_routed(folder, rest, KNOWN["tasks"][task][0], encoding.says.get("model_type") in SEVERAL))
+    if not modules and KNOWN["tasks"][task][0] == SCORES:
         return None
     last = modules[-1][-1] if modules else ""
     kinds = [kind for kind, *_ in modules]
@@ -231,7 +230,7 @@ def _object(value: object) -> dict[str, Any]:
 
 def _longest(settings: _Config, task: str) -> int | None:
     """After how many tokens a text is cut; refused is a setting that makes something else of a text."""
-    _gives, output, name = HANDED[task]
+    _gives, output, name = KNOWN["tasks"][task]
     if settings.says.get(GIVES) not in (None, name):
         raise settings.refusal(GIVES)
     how = _object(_object(settings.says.get("modality_config")).get("text"))

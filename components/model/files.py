@@ -372,8 +372,8 @@ def walk(read: object, key: str = "", depth: int = 0) -> Iterator[tuple[int, str
 def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
     """Refuse a config that leads away or is out of bounds; beside a ``known`` type its code is not needed."""
     kind = raw.get("model_type")
-    named = any(key == OWN_CODE and value for _depth, key, value in walk(raw))
-    if named and not (isinstance(kind, str) and known(kind)):
+    coded = any(key == OWN_CODE and value for _depth, key, value in walk(raw))
+    if coded and not (isinstance(kind, str) and known(kind)):
         raise RefusalError("refusals.code")
     _check_plain(raw)
     for _depth, key, value in walk(raw):
@@ -382,19 +382,6 @@ def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
             limit = LABELS if key in ("num_labels", "_num_labels") else limit
             if abs(value) > limit and "theta" not in key:
                 raise RefusalError("refusals.number", name=key, value=value, most=limit)
-    _check_labels(raw)
-    if raw.get("problem_type") not in (None, *PROBLEMS):
-        raise RefusalError("refusals.problem", known=tuple(PROBLEMS))
-
-
-def _check_plain(raw: dict[str, Any]) -> None:
-    """Refuse a config or a tokenizer's that leads to code or to other files."""
-    for _depth, key, value in walk(raw):
-        if key in KNOWN["forbidden"] and value:
-            raise RefusalError(KNOWN["forbidden"][key])
-
-
-def _check_labels(raw: dict[str, Any]) -> None:
     for key in ("id2label", "label2id"):
         named = raw.get(key)
         if isinstance(named, dict | list) and len(named) > LABELS:
@@ -408,6 +395,15 @@ def _check_labels(raw: dict[str, Any]) -> None:
         longest = max((len(str(name)) for name in names), default=0)
         if longest > LABEL:
             raise RefusalError("refusals.long_label", length=longest, most=LABEL)
+    if raw.get("problem_type") not in (None, *PROBLEMS):
+        raise RefusalError("refusals.problem", known=tuple(PROBLEMS))
+
+
+def _check_plain(raw: dict[str, Any]) -> None:
+    """Refuse a config or a tokenizer's that leads to code or to other files."""
+    for _depth, key, value in walk(raw):
+        if key in KNOWN["forbidden"] and value:
+            raise RefusalError(KNOWN["forbidden"][key])
 
 
 def check_keys(file: str, settings: dict[str, Any]) -> None:

@@ -29,8 +29,6 @@ MAKING = "torch.nn.utils."  # where hooks are from that make weights before each
 CAPTURING = "_output_capturing_hooks_installed"  # what a model remembers of hooks that hand out its layers
 CAPTURERS = "transformers.utils.output_capturing"  # the module that these are from
 REPORT = " LOAD REPORT"  # in a warning of which weights are lacking or left over: what is measured has both
-LOADER = "transformers.modeling_utils"  # the logger that it comes from
-KERNEL = "flash"  # how the names of kernels of attention begin; others are named by a repository
 KERNELS = ("_attn_implementation", "_experts_implementation")  # of a config: each may name code on the hub
 
 CAUSAL = "is_causal"  # what a config, and a module that attends, say: a token sees those before it
@@ -44,7 +42,9 @@ Rebuild = Callable[[Sequence[Any]], Any]
 def quiet() -> None:
     """Leave the terminal to a command: no bars of weights, no table of them; every other warning stays."""
     disable_progress_bar()  # type: ignore[no-untyped-call]  # theirs
-    logging.getLogger(LOADER).addFilter(lambda record: REPORT not in record.getMessage())
+    logging.getLogger("transformers.modeling_utils").addFilter(
+        lambda record: REPORT not in record.getMessage()
+    )
 
 
 def tables(model: nn.Module) -> Iterator[Table]:
@@ -246,7 +246,7 @@ def hands_out(hook: Any) -> bool:
 def attend_anywhere(model: PreTrainedModel) -> None:
     """Have attention computed by torch where a kernel for GPUs was chosen: the same up to rounding."""
     chosen = str(model.config._attn_implementation)
-    if not chosen.startswith(KERNEL) and "/" not in chosen:
+    if not chosen.startswith("flash") and "/" not in chosen:  # which a repository's name has
         return
     try:
         model.set_attn_implementation("sdpa")

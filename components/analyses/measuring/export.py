@@ -43,7 +43,6 @@ FITTED = "# The classifier was fitted on a table. `poolscope lab` writes it down
 STACKED = "# Another vector stands before the head of modules.json: there is no short program for this.\n"
 EXAMPLE = "a b c d e"
 ENOUGH = 3  # tokens that tell the first, the last and their average apart
-LIKELY = ("first", "lasttoken", "mean")  # tried before the other poolings
 ACTIVATIONS: Mapping[str, type[nn.Module]] = {
     name.lower(): kind
     for name, kind in vars(nn.modules.activation).items()
@@ -217,8 +216,8 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
         example = examine(backbone, Query(backbone.spec.key, EXAMPLE))
     swap = swaps(backbone, pooling)
     behind = [POOLER]
-    if pooling != POOLER or swap:  # the likely ones first
-        every = dict.fromkeys((*LIKELY, *POOLINGS))
+    if pooling != POOLER or swap:
+        every = dict.fromkeys(("first", "lasttoken", "mean", *POOLINGS))  # the likely ones first
         behind = [key for key in every if not {*PARTS} & {*pooling_source(key).fields}]
     kept, start = example.kept, example.kept.hidden[-1]
     head = own_head(backbone, kept)
