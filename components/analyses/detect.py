@@ -76,19 +76,15 @@ class Way:
 
     def words(self, layers: int) -> dict[str, Sentence]:
         """Say each part of it but the pooling, in the order in which they are told, by name."""
-        chunked = self.variant.endswith(CHUNKED)
+        kind, cut = self.variant, None if self.variant.endswith(CHUNKED) else self.truncated
         last, special = self.layer == layers, "detect.special" if self.special_tokens else "detect.no_special"
         parts = {
             "dense": Sentence("detect.dense") if self.dense else None,
             "layer": Sentence("detect.last_layer") if last else Sentence("detect.layer", layer=self.layer),
             "special": None if self.special_tokens is None or self.variant in ENDS else Sentence(special),
-            "truncated": Sentence(f"detect.truncated_{self.kept}", count=self.truncated)
-            if self.truncated and not chunked
-            else None,
+            "truncated": Sentence(f"detect.truncated_{self.kept}", count=cut) if cut else None,
             "prefix": Sentence("detect.prefix", prefix=self.prefix) if self.prefix else None,
-            "variant": Sentence(f"detect.variant_{self.variant}", count=self.truncated)
-            if self.variant
-            else None,
+            "variant": Sentence(f"detect.variant_{kind}", count=self.truncated) if kind else None,
             "dimensions": Sentence("detect.dimensions", count=self.dimensions) if self.dimensions else None,
             "precision": Sentence(f"detect.precision_{self.precision}") if self.precision else None,
             "length": Sentence(f"detect.length_{LENGTHS[self.normalised]}"),

@@ -235,9 +235,7 @@ def _printed(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _given(check: Check, query: Query, _longest: int, scores: str | list[Any]) -> Prepared:
-    every = (
-        (check(replace(query, **text)), (numbers, printed)) for text, numbers, printed in to_scores(scores)
-    )
+    every = ((check(replace(query, **text)), (row, printed)) for text, row, printed in to_scores(scores))
     each = tuple(dict.fromkeys(every))  # once: the same again tells no more
     return tuple(asked for asked, _ in each), {"scores": tuple(scored for _, scored in each)}
 

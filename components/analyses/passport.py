@@ -192,9 +192,7 @@ class Passport:
             "labels=backbone.labels parameters layers width longest=limit reads sees pooling padding "
             "ordinary head_trained body_trained weights unused scripts says",
             reads=as_json(self, "place token texts=samples"),
-            sees=None
-            if self.sees is None
-            else as_json(self.sees, "shape window", tokens=len(self.sees.sees)),
+            sees=self.sees and as_json(self.sees, "shape window", tokens=len(self.sees.sees)),
             pooling={"measured": list(self.equal), "declared": declared_json(self.backbone.declared)},
             padding={"verdict": self.padding, "ways": ways},
             ordinary=[[round(float(one), DECIMALS) for one in layer] for layer in self.ordinary],

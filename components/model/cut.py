@@ -417,9 +417,7 @@ def _below(calls: list[Noted], ended: int, layers: tuple[Tensor, ...]) -> tuple[
         states = states_in(output)
         if times[module] > 1 or states is None or module in inside:
             continue
-        if any(
-            torch.equal(carried(states), each) for layer in layers for each in (layer, layer.transpose(0, 1))
-        ):
+        if any(torch.equal(carried(states), one) for own in layers for one in (own, own.transpose(0, 1))):
             found.append(module)
             inside |= set(module.modules())
     return tuple(found)

@@ -105,7 +105,7 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
         problem_type=backbone.problem_type,
         trained=backbone.head_trained,
         body_trained=backbone.body_trained,
-        warnings=tuple(_warnings(backbone, kept, query, vector, states)),
+        warnings=tuple(_told(backbone, kept, query, vector, states)),
     )
 
 
@@ -126,9 +126,7 @@ def _of_files(backbone: Backbone) -> Iterator[Sentence]:
         yield Sentence("warnings.makes_logits", words=" − ".join(f"“{word}”" for word in words))
 
 
-def _warnings(
-    backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States
-) -> Iterator[Sentence]:
+def _told(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> Iterator[Sentence]:
     known, says = backbone.provenance, backbone.spec.declared
     if isinstance(says, Declaration) and says.kind in ("sparse", "tokens"):
         yield Sentence(f"warnings.makes_{says.kind}", size=says.size)

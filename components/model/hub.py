@@ -132,16 +132,13 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
             raise PoolscopeError("backbone", model, UNREADABLE)
         parts = _parts(model, str(info.sha), there, Path(place))
         check_config(model, Path(place), known)  # may have to wait for transformers, no fault of the hub
-        base = (
-            adapter.base_name(files.read_object(Path(place) / files.ADAPTER))
-            if files.adapts(Path(place))
-            else ""
-        )
+        stated: Any = files.read_object(Path(place) / files.ADAPTER)
+        base = adapter.base_name(stated) if files.adapts(Path(place)) else ""
         hidden = bool(base) and bool(HfApi().model_info(base, timeout=SECONDS).private)
     needed = (*files.VOCABULARIES, *((files.ADAPTER,) if base else ()))
     if not any(file.rfilename.rpartition("/")[2] in needed for file in parts[0]):
         raise PoolscopeError("backbone", model, "errors.no_tokenizer")
-    stated: Any = info.card_data.license if info.card_data else None
+    stated = info.card_data.license if info.card_data else None
     licence = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "")
     licence = licence if len(licence) <= LICENCE else f"{licence[: LICENCE - 1]}…"
     found = Listing(model, str(info.sha), parts, licence, bool(info.private) or hidden)

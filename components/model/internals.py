@@ -42,9 +42,8 @@ Rebuild = Callable[[Sequence[Any]], Any]
 def quiet() -> None:
     """Leave the terminal to a command: no bars of weights, no table of them; every other warning stays."""
     disable_progress_bar()  # type: ignore[no-untyped-call]  # theirs
-    logging.getLogger("transformers.modeling_utils").addFilter(
-        lambda record: REPORT not in record.getMessage()
-    )
+    loader = logging.getLogger("transformers.modeling_utils")
+    loader.addFilter(lambda record: REPORT not in record.getMessage())
 
 
 def tables(model: nn.Module) -> Iterator[Table]:

@@ -71,10 +71,8 @@ class Call:
 
     def again(self, values: Mapping[int, Tensor]) -> tuple[Tensor, ...]:
         """Runs the function on ``values``, by the ids of the tensors whose place they take."""
-        arguments = [
-            carried(values[id(one)], one.device) if id(one) in values else one for one in self.arguments
-        ]
-        args, kwargs = self.rebuild(arguments)
+        given = [carried(values[id(one)], one.device) if id(one) in values else one for one in self.arguments]
+        args, kwargs = self.rebuild(given)
         return tuple(map(carried, tensors(self.function(*args, **kwargs))))
 
 
