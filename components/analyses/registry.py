@@ -148,7 +148,7 @@ class Kind(Step):
 def analysis(
     asks: str, cost: Cost, prepare: Callable[..., Prepared] | None = None, times: bool = False
 ) -> Callable[[Callable[..., Any]], Kind]:
-    """Register an analysis that ``asks`` these parameters; ``times``: its answer is how long it took."""
+    """Register an analysis that ``asks`` these parameters; ``times``: its answer is a time."""
 
     def registered(function: Callable[..., Any]) -> Kind:
         name = function.__name__
