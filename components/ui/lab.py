@@ -130,7 +130,7 @@ class Lab:
             self.try_mine,
             inputs={*self.classify.inputs, *self.asking},
             outputs=[self.around.chosen, *self.classify.outputs],
-            **{**OF_MODEL, "trigger_mode": "once"},
+            **{**OF_MODEL, "trigger_mode": "once", "show_progress_on": self.classify.waits},
         )
 
     def read_table(self, given: Given) -> Updates:

@@ -27,8 +27,10 @@ Widget = gr.Slider | gr.Checkbox | gr.Radio  # what the card of an exhibit may h
 OFFERED = {"choices", "info", "maximum", "visible"}  # what no visitor changes of a menu or a slider
 NOTHING: Updates = gr.skip()  # leaves every component as it is
 
-# What is sent is taken where it is answered: gradio would hold on to it.
-PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
+# What is sent is taken where it is answered: gradio would hold on to it. Progress is hidden on no part: at
+# each step of every event, gradio's script goes through the page for each such part.
+HIDDEN: dict[str, Any] = {"show_progress": "hidden", "show_progress_on": []}
+PRIVATE: dict[str, Any] = {"api_visibility": "private", **HIDDEN, "preprocess": False}
 AT_ONCE: dict[str, Any] = {"queue": False, **PRIVATE}  # for what no model is asked about
 LAST_AT_ONCE: dict[str, Any] = {**AT_ONCE, "trigger_mode": "always_last"}  # the same as often as it is asked
 OF_MODEL: dict[str, Any] = {**PRIVATE, "concurrency_id": "model", "show_progress": "minimal"}
