@@ -19,11 +19,10 @@ const copied = (layout) => Object.fromEntries(Object.entries(layout).map(([key, 
 
 // The lines, frames and names on a plot where nothing but these has changed; else null. They are drawn ten times
 // faster than the plot: a step of the layer moves one frame in the heat map.
-const MARKS = ["shapes", "annotations"];
 const marks = (before, now) => {
   if (!before || now === before || now.data !== before.data) return null;
   const changed = Object.keys({ ...before.layout, ...now.layout }).filter((key) => before.layout[key] !== now.layout[key]);
-  if (!changed.every((key) => MARKS.includes(key) && now.layout[key])) return null;
+  if (!changed.every((key) => ["shapes", "annotations"].includes(key) && now.layout[key])) return null;
   return Object.fromEntries(changed.map((key) => [key, now.layout[key]]));
 };
 
@@ -52,6 +51,7 @@ const drawNext = (now) => {
   const took = performance.now() - begun;
   first.plot.rested = begun + took + Math.min(REST * took, LONGEST);
 };
+window.allDrawn = (...given) => new Promise(requestAnimationFrame).then(() => (window.Plotly && undrawn.size ? window.allDrawn(...given) : given)); // then the rest is asked
 
 window.drawPlot = (box, figure, watch) => {
   const name = box.id.replace(/-plot$/, "");

@@ -436,7 +436,7 @@ class Answer:
         for view in self.plain:
             view.connect(view.fill, view.parts)
         looks = {self.shown, *self.looks.values()}
-        self.shown.change(self.send_frames, looks, self.frames, cancels=clicked, **AT_ONCE)
+        self.shown.change(self.send_frames, looks, self.frames, cancels=clicked, js="allDrawn", **AT_ONCE)
         drawn = [part for place in self.looked_at for part in place.parts]
         script = f"(...given) => drawFrames({len(drawn)}, ...given)"
         sent = [self.frames, self.answered, self.layer, self.centred]

@@ -84,7 +84,7 @@ class Visitor:
     def waits_for_the_server(self) -> None:
         """Let every answer come to its end: who goes away before cuts it off."""
         waited = 0
-        while self.asking:
+        while self.asking or self.page.evaluate("() => window.allDrawn?.().then(() => 0)") or self.asking:
             assert waited < PATIENCE, "an answer has not ended"
             self.page.wait_for_timeout(TICK)  # a stream may finish or be closed, and one waits for one event
             waited += TICK

@@ -45,8 +45,8 @@ const link = () => location.origin + location.pathname + query();
 // Called by gradio: `changed` whenever a control changes; `set` and `followed` with the values of all, in order.
 let due = 0;
 window.poolscope = {
-  // An answer changes many at once, a slider every frame: values are collected once for all.
-  changed: () => { due ||= setTimeout(() => { due = 0; trigger("select"); }, TOGETHER); },
+  // An answer changes many at once, a slider every frame: values are collected once for all, behind the plots.
+  changed: () => { due ||= setTimeout(() => window.allDrawn().then(() => { due = 0; trigger("select"); }), TOGETHER); },
   set: (...values) => {
     if (!followed) return;
     requestAnimationFrame(() => { // a tab is marked as chosen after it says so

@@ -1,1 +1,1 @@
-watch("value", () => requestAnimationFrame(() => element.parentElement.checkVisibility() && trigger("select")));
+watch("value", () => window.allDrawn().then(() => element.parentElement.checkVisibility() && trigger("select")));
