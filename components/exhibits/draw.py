@@ -95,9 +95,9 @@ def axis_title(text: str, standoff: int = 8) -> dict[str, Any]:
 
 
 def row_axis(texts: Sequence[str], **more: Any) -> dict[str, Any]:
-    """An axis of rows with their ``texts``, which are escaped, the first row on top."""
-    rows = len(texts)
-    return axis(range=[rows - 0.5, -0.5], tickvals=list(range(rows)), ticktext=list(texts), **more)
+    """An axis of rows with their ``texts``, which are escaped, the first row on top; they have room."""
+    ticks = {"tickvals": list(range(len(texts))), "ticktext": list(texts), "ticklabeloverflow": "allow"}
+    return axis(range=[len(texts) - 0.5, -0.5], **ticks, **more)  # else each text is measured
 
 
 def written(
