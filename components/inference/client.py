@@ -67,19 +67,17 @@ class Client:
 
         return self._answers.of(job, asked)
 
-    async def _posted(self, job: Job) -> bytes:
+    async def _posted(self, job: Job, again: bool = True) -> bytes:
         """The answer, packed. Where a replica dies with the question, another one is asked once."""
-        headers, died = {"serve_multiplexed_model_id": quote(job.spec.key)}, False
-        while True:
-            try:
-                response = await self._http.post("/", content=pack(job), headers=headers)
-                return answer_of(response.raise_for_status().content)
-            except httpx2.HTTPError as error:
-                key = _key(error)
-                if key != DIED or died:
-                    raise PoolscopeError("backbone", job.spec.key, key, seconds=self._seconds) from error
-                logger.warning("the cluster had no answer, the question is asked once more: %r", error)
-                died = True
+        headers = {"serve_multiplexed_model_id": quote(job.spec.key)}
+        try:
+            response = await self._http.post("/", content=pack(job), headers=headers)
+            return answer_of(response.raise_for_status().content)
+        except httpx2.HTTPError as error:
+            if (key := _key(error)) != DIED or not again:
+                raise PoolscopeError("backbone", job.spec.key, key, seconds=self._seconds) from error
+            logger.warning("the cluster had no answer, the question is asked once more: %r", error)
+        return await self._posted(job, again=False)
 
     async def _watch(self, first: Job | None) -> None:
         """Note whether the cluster is there, until the end; the log says that it is not."""
