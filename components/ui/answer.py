@@ -10,12 +10,12 @@ from contextlib import closing
 from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
+from weakref import ref
 
 import gradio as gr
 from cachetools import LRUCache, cached
 from markupsafe import Markup
 
-from components.analyses.anatomy import Anatomy
 from components.analyses.importance import Importance
 from components.analyst import Analyst
 from components.errors import PoolscopeError
@@ -44,7 +44,7 @@ PANEL = "panel"  # the key of the control that says which view of the answer is 
 
 
 class Seen(NamedTuple):
-    """Answer that came, or why none did, with what was ``asked``: the question, or that and its options."""
+    """Answer that came, or why none did, with what was ``asked``: of which View or query, and its options."""
 
     asked: Any
     found: Any
@@ -53,8 +53,8 @@ class Seen(NamedTuple):
 class AskedView:
     """A view of an answer that is filled when it is opened, and after each answer while it is open.
 
-    ``shown`` holds the last answer; ``stored`` what is `Seen` in the view, None for nothing, as ``emptied``
-    leaves it; ``watch`` fires after an answer if the view is in sight.
+    ``shown`` holds the last answer; ``stored`` what was `Seen` in the view, of whichever answer: the browser
+    empties all but that, with each. ``watch`` fires after an answer if the view is in sight.
     """
 
     def __init__(
@@ -76,8 +76,8 @@ class AskedView:
             self.watch = on_page.watched_html()
         self.first = self.places.places[0].above
         parts = (part for places in (self.places, *self.below) for part in places.parts)
-        self.parts: list[Any] = [self.stored, *parts]
-        self.emptied: Updates = {**dict.fromkeys(self.parts, ""), self.stored: None}
+        self.emptied = list(parts)
+        self.parts: list[Any] = [self.stored, *self.emptied]
 
     def connect(
         self, fill: Callable[[Given], Any], outputs: list[Any], inputs: Iterable[Any] = (), events: Any = ()
@@ -86,19 +86,19 @@ class AskedView:
         asked, sent = [self.tab.select, self.watch.select, *events], {self.shown, self.stored, *inputs}
         return on(asked, fill, sent, outputs, LAST_OF_MODEL, show_progress_on=[self.first])
 
-    def asked(self, given: Given) -> Query | None:
-        """Give the query of the last answer; None where there was no answer, or the view shows it."""
+    def unseen(self, given: Given, *options: object) -> View | None:
+        """Give the last answer; None where there was none, or the view shows it with these ``options``."""
         shown, seen = given[self.shown], given[self.stored]
-        known = shown is None or (seen and seen.asked == shown.analysis.query)
-        return None if known else shown.analysis.query
+        return None if shown is None or (seen and seen.asked == (ref(shown), *options)) else shown
 
     def fill(self, given: Given) -> Updates:
         """Ask about the last answer what the panel shows, unless it stands there."""
-        if (query := self.asked(given)) is None:
+        if (shown := self.unseen(given)) is None:
             return NOTHING
-        answered = panels.Answered(self.analyst, given[self.shown].analysis, {})
+        answered = panels.Answered(self.analyst, shown.analysis, {})
         subject = self.places.panel.subject(answered)
-        updates = self.put(subject, Seen(None if isinstance(subject, Sentence) else query, None), {})
+        asked = None if isinstance(subject, Sentence) else (ref(shown),)  # a refusal is asked again
+        updates = self.put(subject, Seen(asked, None), {})
         for places in self.below:
             updates |= places.show(places.panel.subject(answered), {})
         return updates
@@ -106,10 +106,6 @@ class AskedView:
     def put(self, subject: Any, seen: Seen, state: State) -> Updates:
         """Show what came."""
         return {self.stored: seen, **self.places.show(subject, state)}
-
-    def empty(self, before: Given) -> Updates:
-        """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
-        return {} if before.get(self.stored, "unknown") is None else self.emptied
 
 
 def offered_labels(analysis: Analysis, state: State, say: Texts) -> Any:
@@ -226,19 +222,17 @@ class HeadView(AskedView):
         self.label = label
         self.connect(self.dissect, self.parts, {label})
 
-    def show(self, anatomy: Anatomy, state: State) -> Updates:
-        """Show a head, pointed at the label of ``state``."""
-        return self.put(anatomy, Seen((anatomy.analysis.query, LABEL.of(state)), None), state)
-
     def dissect(self, given: Given) -> Updates:
         """Take the head of the last answer apart, unless that is shown by now."""
-        shown, seen, state = given[self.shown], given[self.stored], {LABEL.key: given[self.label]}
-        if shown is None or (seen and seen.asked == (shown.analysis.query, LABEL.of(state))):
+        state = {LABEL.key: given[self.label]}
+        if (shown := self.unseen(given, LABEL.of(state))) is None:
             return NOTHING
         try:
-            return self.show(self.analyst.ask("anatomy", shown.analysis.query), state)
+            anatomy = self.analyst.ask("anatomy", shown.analysis.query)
         except PoolscopeError as error:
-            return {**self.emptied, self.first: str(mistake(error, self.say))}
+            empty: Updates = {**dict.fromkeys(self.emptied, ""), self.stored: None}
+            return {**empty, self.first: str(mistake(error, self.say))}
+        return self.put(anatomy, Seen((ref(shown), LABEL.of(state)), None), state)
 
 
 class Detective:
@@ -286,7 +280,7 @@ class ImportanceView(AskedView):
     def __init__(self, around: Around) -> None:
         super().__init__(panels.IMPORTANCE, around, self._beside)
         self.parts = [*self.bar.parts, *self.controls.values(), *self.parts]
-        self.emptied |= self.bar.idle()
+        self.emptied += [self.bar.status]
         events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
         coming = self.connect(self.ask_importance, self.parts, self.controls.values(), events)
         self.bar.connect(coming, self.stopped, self.parts)
@@ -302,9 +296,9 @@ class ImportanceView(AskedView):
         """Prepare for what is asked as ``state`` says."""
         return {self.controls[INTEGRATED]: INTEGRATED.of(state)}
 
-    def show(self, found: Importance, state: State) -> Updates:
+    def show(self, found: Importance, of: View, state: State) -> Updates:
         """Show what came."""
-        seen = Seen((found.analysis.query, LABEL.of(state)), found)
+        seen = Seen((ref(of), LABEL.of(state)), found)
         return {**self.put(found, seen, state), **self.bar.idle()}
 
     def stopped(self) -> Updates:
@@ -313,18 +307,20 @@ class ImportanceView(AskedView):
 
     def ask_importance(self, given: Given) -> Iterator[Updates]:
         """Ask about the last answer what is not shown by now: what is quick, then integrated gradients."""
-        shown, seen = given[self.shown], given[self.stored]
-        state = on_page.state_of(self.controls, given)
-        label, asked, integrated = LABEL.of(state), None, False
-        if shown is not None:
-            asked, integrated = panels.asked_of(shown.analysis.query), integrates(shown.analysis, state)
-        known = seen.found if seen and seen.asked == (asked, label) else None
-        if asked is None or (known is not None and (known.integrated is not None) == integrated):
+        shown: View | None = given[self.shown]
+        if shown is None:
             yield NOTHING
             return
+        state = on_page.state_of(self.controls, given)
+        label, integrated = LABEL.of(state), integrates(shown.analysis, state)
+        known = None if self.unseen(given, label) else given[self.stored].found
+        if known is not None and (known.integrated is not None) == integrated:
+            yield NOTHING
+            return
+        asked = panels.asked_of(shown.analysis.query)
         try:
             if not integrated:
-                yield self.show(panels.importance_of(self.analyst, shown.analysis, state), state)
+                yield self.show(panels.importance_of(self.analyst, shown.analysis, state), shown, state)
                 return
             with closing(self.analyst.ask_in_parts("importance", asked, label=label)) as steps:
                 for step in steps:
@@ -332,7 +328,7 @@ class ImportanceView(AskedView):
                         line = self.say("matters.integrating", done=step.done, total=step.total)
                         yield self.bar.busy(line, step)
                     elif step.integrated is not None or known is None:
-                        yield self.show(step, state)
+                        yield self.show(step, shown, state)
         except PoolscopeError as error:
             yield {**self.put(error.sentence, Seen(None, None), {}), **self.bar.idle()}
 
@@ -360,13 +356,13 @@ class Answer:
 
     ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``frames``:
     what it shows at each layer, as JSON; ``kept``: those of recent answers, since many visitors of a room
-    look at the same one. ``panels``: of the answer itself. ``opened``: the key of the view that is looked at.
-    ``looks``: how it is looked at, but for the layer; ``lasting``: with the label to explain, which the next
-    answer keeps, too; ``set``: with all that else is asked of it.
+    look at the same one. ``panels``: of the answer itself. ``looks``: how it is looked at, but for the layer;
+    ``lasting``: with the label to explain, which the next answer keeps, too; ``set``: with all that else is
+    asked of it. ``all``: what each answer may change.
     """
 
     def __init__(self, analyst: Analyst, say: Texts) -> None:
-        self.say, self.shown, self.opened = say, gr.State(None), gr.State(panels.TOKENS.key)
+        self.say, self.shown = say, gr.State(None)
         around = analyst, self.shown, say
         listed = [spec for spec in analyst.backbones() if spec.source == "hub"]
         self.analyst, self.full = analyst, {spec.task: spec.key for spec in reversed(listed)}
@@ -396,13 +392,11 @@ class Answer:
         self.lasting = {**self.looks, LABEL: self.importance.controls[LABEL]}
         self.set: Mapping[Control[Any], Any] = {**self.looks, **self.importance.controls}
         self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
-        self.filled = {self.opened, *(view.stored for view in self.asked)}
         self.cards = self.origin, self.sees
-        fixed = [self.shown, self.opened, self.answered, self.area, self.layer, self.reference]
-        self.all: list[Any] = [*fixed, *self.ways.values()]
-        self.all += [part for panel in (*self.panels, *self.pasted) for part in panel.parts]
-        self.all += [part for view in self.asked for part in (view.watch, *view.parts)]
-        self.all += [part for card in self.cards for part in (card.watch, *card.parts)]
+        menus = [self.layer, self.reference, self.importance.controls[LABEL]]
+        self.all: list[Any] = [self.shown, self.answered, self.area, *menus, *self.ways.values()]
+        self.all += [part for panel in self.panels for part in panel.parts]
+        self.all += [part for card in self.cards for part in (card.watch, card.button, *card.place.parts)]
 
     def _beside(self, around: Around) -> None:
         with gr.Column(elem_id="origin", elem_classes="card"):
@@ -424,17 +418,20 @@ class Answer:
             if panel is panels.PADDING:
                 yield on_page.build_places(panels.MATCHES, self.say)
                 self.detectives = [Detective(*one, around) for one in DETECTIVES]
-                self.pasted = [one.found for one in self.detectives]
 
         return AskedView(panel, around, below=below)
 
     def connect(self) -> None:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
-        on([tab.select for tab in self.tabs], self.note_opened, None, self.opened, AT_ONCE)
         clicked = [card.connect(self.tabs[0]) for card in self.cards]  # given up with the next answer
         self.head.follow(self.importance.controls[LABEL])
         for view in self.plain:
             view.connect(view.fill, view.parts)
+        emptied = [part for view in self.asked for part in view.emptied]
+        emptied += [part for one in self.detectives for part in one.found.parts]
+        watches = [view.watch for view in self.asked]
+        script = f"(key) => [...Array({len(emptied)}).fill(''), ...Array({len(watches)}).fill(key)]"
+        self.answered.change(None, self.answered, [*emptied, *watches], js=script, **on_page.PRIVATE)
         looks = {self.shown, *self.looks.values()}
         self.shown.change(self.send_frames, looks, self.frames, cancels=clicked, js="allDrawn", **AT_ONCE)
         drawn = [part for place in self.looked_at for part in place.parts]
@@ -443,17 +440,12 @@ class Answer:
         moved = [self.layer.input, self.centred.input, self.frames.change]
         on(moved, None, sent, drawn, on_page.PRIVATE, js=script, trigger_mode="multiple")  # in the browser
 
-    def note_opened(self, event: gr.EventData) -> Any:
-        """Note which view is looked at."""
-        return next((tab.id for tab in self.tabs if tab == event.target), NOTHING)
-
     def show(self, answered: panels.Answered, state: State, before: Given) -> Updates:
         """Show a new answer, which is looked at as ``state`` says; the rest is asked later.
 
-        ``before``: what is known of what was shown; what stands there already is not sent again. The head
-        that somebody looks at comes with the answer.
+        ``before``: what is known of what was shown; what stands there already is not sent again.
         """
-        view, old, opened = View.of(answered.analysis, state), before.get(self.shown), before.get(self.opened)
+        view, old = View.of(answered.analysis, state), before.get(self.shown)
         key = key_of(view.analysis)
         updates: Updates = {self.shown: view, self.answered: key}
         updates |= on_page.changed(self._menus(view, state), self._menus(old, state) if old else {})
@@ -461,13 +453,9 @@ class Answer:
         beside = {BESIDE: self._full_size(view.analysis)}
         for panel in self.panels:
             updates |= panel.show(panel.panel.subject(answered), {**state, **beside})
-        updates |= {view.watch: key for view in self.asked if view.tab.id == opened}
-        for one in self.asked:
-            updates |= one.empty(before)
-        updates |= dict.fromkeys((part for places in self.pasted for part in places.parts), "")
         for card in self.cards:
             updates |= card.offer(key, view.analysis, old)
-        return updates | (self.head.show(answered.anatomy, state) if opened == panels.HEAD.key else {})
+        return updates
 
     def _full_size(self, analysis: Analysis) -> Markup:
         """Link from a miniature to the first full-size model that is listed for its task, if there is any."""
@@ -501,7 +489,8 @@ class Answer:
         """Say why a query cannot be answered, and leave no half-drawn screen."""
         verdict = str(mistake(error, self.say))
         return {
-            **{self.shown: None, **{card.watch: "" for card in self.cards}},  # the same answer may come next
+            **{self.shown: None, self.answered: ""},  # the same answer may come next
+            **{card.watch: "" for card in self.cards},
             **{self.verdict: verdict, self.area: gr.update(visible=False)},
             **dict.fromkeys(self.ways.values(), gr.update(visible=False)),
         }
@@ -509,7 +498,7 @@ class Answer:
     def look(self, state: State) -> Updates:
         """Set how the answer is looked at, but for what it brings with it, to what ``state`` says."""
         looks = {part: control.of(state) for control, part in self.looks.items()}
-        return {self.opened: state.get(PANEL), **looks, **self.importance.await_next(state)}
+        return {**looks, **self.importance.await_next(state)}
 
     def await_next(self, reference: Reference, state: State) -> Updates:
         """Prepare what is hidden where there is no answer: the next one is looked at as ``state`` says."""

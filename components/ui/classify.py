@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
+from components.exhibits.importance import INTEGRATED
 from components.exhibits.panels import HEAD, IMPORTANCE, MATCHES, ORIGIN, READING, SEEING, Answered, views
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, visible
 from components.fitting import HEADS, MINE
@@ -46,11 +47,12 @@ class Classify(Tab):
         self.linked = self._linked()
         looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.lasting.values()}
         asked = {*question.inputs, question.found, question.mine, download.offered, download.coming}
-        self.inputs: set[Any] = {*asked, *looked_at, *answer.filled}
+        self.inputs: set[Any] = {*asked, *looked_at}
         self.needs = {*self.inputs, download.arrived}
-        own = [self.banner, question.found, answer.views, *answer.looks.values()]
-        asking = [*question.inputs, question.place, question.more, *download.outputs]
-        self.outputs: list[Any] = [*own, *asking, *answer.all]
+        fitted = [*question.menus, question.more, *download.outputs]
+        self.answers: list[Any] = [self.banner, *fitted, *answer.all]  # gradio builds each anew
+        linked = [answer.views, *answer.looks.values(), answer.importance.controls[INTEGRATED]]
+        self.outputs: list[Any] = [*self.answers, question.text, question.pair, question.found, *linked]
         self.waits = [answer.verdict]
         # The verdict, tokens, where it comes from, the head, what is asked; how to read them, for the report.
         answered = [places.panel for places in answer.panels]
@@ -89,8 +91,8 @@ class Classify(Tab):
         menus = [question.pooling, question.pool_layer, question.head, question.task, answer.reference]
         chosen = [menu.blur for menu in menus]  # once with each choice, where "input" is said twice
         typed = [question.text.submit, question.pair.submit, question.typing.input]
-        on([*typed, *chosen], self.ask, self.inputs, self.outputs, model)
-        on([question.backbone.change], self.ask_another, self.inputs, self.outputs, model)
+        on([*typed, *chosen], self.ask, self.inputs, self.answers, model)
+        on([question.backbone.change], self.ask_another, self.inputs, self.answers, model)
         on([download.arrived.change], self.arrive, self.needs, self.outputs, model)
         place: Any = {question.place, question.found}
         question.place.input(self.go_to, inputs=place, outputs=[question.place, question.backbone], **AT_ONCE)
@@ -126,7 +128,6 @@ class Classify(Tab):
             return self.arrive(given), []
         query, answered, faults = to_query({**state, MINE: given[self.question.mine]}), None, []
         found: tuple[BackboneSpec, ...] = ()
-        before = {**given, self.answer.opened: state.get(PANEL)}
         if self.question.models(found).get(query.backbone) is None:  # it may be an id of the hub
             try:
                 found = (self.analyst.find(query.backbone),)
@@ -136,7 +137,7 @@ class Classify(Tab):
         models = self.question.models(found)
         spec = models.get(query.backbone)
         if spec is None or not absent(spec):
-            query, answer, more = self._answered(query, state, before, MENDED)
+            query, answer, more = self._answered(query, state, MENDED)
             answered = None if isinstance(answer, PoolscopeError) else answer
             faults += more
         if answered is None:  # the tab says why, or offers the download
@@ -151,12 +152,12 @@ class Classify(Tab):
         except PoolscopeError as unknown:
             faults.append(unknown)
         filled = {self.question.found: found, **self.question.fill(query, models, last)}
-        return {**filled, **self._shown(answered, state, before)}, faults
+        return {**filled, **self._shown(answered, state, given)}, faults
 
     def fill(self, answer: Answered, state: State) -> Updates:
         """Ask what was answered, and show that."""
         asked = self.question.fill(answer.analysis.query, self.question.models(()), answer.analysis.layers)
-        return {**asked, **self._shown(answer, state, {self.answer.opened: state.get(PANEL)})}
+        return {**asked, **self._shown(answer, state, {})}
 
     def ask(self, given: Given) -> Updates:
         """Answer the question as it stands on the page; offer its backbone where that is not here."""
@@ -247,20 +248,19 @@ class Classify(Tab):
         return {**self.download.withdraw(), **self.answer.look(state), **shown}
 
     def _answered(
-        self, query: Query, state: State, before: Given, mended: Mapping[str, Any]
+        self, query: Query, state: State, mended: Mapping[str, Any]
     ) -> tuple[Query, Answered | PoolscopeError, list[PoolscopeError]]:
-        """Answer a query, with its head where that is looked at, or say why there is no answer.
+        """Answer a query, or say why there is no answer.
 
         What does not fit is ``mended``; gives the query that was asked, and what was given up for it. The
         engine fills in what was left to it.
         """
-        opened, faults = before.get(self.answer.opened) == HEAD.key, list[PoolscopeError]()
+        faults = list[PoolscopeError]()
         while True:
             try:
-                head = self.analyst.ask("anatomy", query) if opened else None
-                analysis = head.analysis if head else self.analyst.ask("analyze", query)
-                answered = Answered(self.analyst, analysis, state, head)
-                return replace(query, task=answered.analysis.query.task), answered, faults
+                analysis = self.analyst.ask("analyze", query)
+                query = replace(query, task=analysis.query.task)
+                return query, Answered(self.analyst, analysis, state), faults
             except PoolscopeError as error:
                 without = mended.get(error.field)
                 if without is None or getattr(query, error.field) == without:
@@ -280,7 +280,7 @@ class Classify(Tab):
             return {**self.question.fill(query, models, last, asked), **self._propose(chosen, given)}
         looked_at = {**state_of(self.answer.lasting, given), LAYER.key: self.answer.layer_in(given)}
         mended = {"reference": "cls"} if query.reference == "pooled" else {}  # whose menu a refusal hides
-        query, answered, _ = self._answered(query, looked_at, given, mended)
+        query, answered, _ = self._answered(query, looked_at, mended)
         if isinstance(answered, PoolscopeError):
             answer = self.answer.refuse(answered)
         else:

@@ -30,7 +30,7 @@ NOTHING: Updates = gr.skip()  # leaves every component as it is
 # What is sent is taken where it is answered: gradio would hold on to it. Progress is hidden on no part: at
 # each step of every event, gradio's script goes through the page for each such part.
 HIDDEN: dict[str, Any] = {"show_progress": "hidden", "show_progress_on": []}
-PRIVATE: dict[str, Any] = {"api_visibility": "private", **HIDDEN, "preprocess": False}
+PRIVATE: dict[str, Any] = {"api_visibility": "private", **HIDDEN, "preprocess": False, "postprocess": False}
 AT_ONCE: dict[str, Any] = {"queue": False, **PRIVATE}  # for what no model is asked about
 LAST_AT_ONCE: dict[str, Any] = {**AT_ONCE, "trigger_mode": "always_last"}  # the same as often as it is asked
 OF_MODEL: dict[str, Any] = {**PRIVATE, "concurrency_id": "model", "show_progress": "minimal"}

@@ -62,6 +62,7 @@ class Question:
         self.found = gr.State(())
         asked = self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer
         self.inputs: list[gr.components.Component] = list(asked)
+        self.menus = [*asked[2:], self.place]
 
     def models(self, found: Found, again: BackboneSpec | None = None) -> BackboneMenu:
         """List the backbones as they are now; only that one which is asked ``again``, if any."""

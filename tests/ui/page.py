@@ -136,17 +136,21 @@ class Visited:
 
 class Page(Visited):
     def __init__(self, analyst: FakeAnalyst) -> None:
-        self.tab: Classify = tab_alone(Classify, analyst)[0]
+        self.tab: Classify
+        self.tab, page = tab_alone(Classify, analyst)
+        self.events = list(block_functions(page).values())
         question = self.tab.question
         more = [question.place, self.tab.download.arrived]
-        more += self.tab.answer.set.values()
+        more += [*self.tab.answer.set.values(), *(view.stored for view in self.tab.answer.asked)]
         more += [question.lookup.box] if question.lookup else []
         self.values = {part: part.value for part in (*self.tab.inputs, *more)} | {self.tab.answer.layer: 1}
 
     def set(self, **values: Any) -> Updates:
         parts = {**vars(self.tab.answer), **vars(self.tab.question)}
         self.values.update({parts[name]: value for name, value in values.items()})
-        return self.take(self.tab.ask(self.values))
+        updates = self.take(self.tab.ask(self.values))
+        assert updates is NOTHING or set(updates) <= set(self.tab.answers)
+        return updates
 
     def go_to(self, place: object) -> Updates:
         self.values[self.tab.question.place] = place

@@ -1,6 +1,7 @@
 """The views of an answer are asked for once somebody looks at them; its frames are what the server draws."""
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import ANY, patch
@@ -54,8 +55,7 @@ def looked(page: Page) -> list[tuple[object, ...]]:
 
 @pytest.fixture
 def headed(page: Page) -> Page:
-    """A page with the head of a model of four labels, which is looked at."""
-    page.values[page.tab.answer.opened] = "head"
+    """A page with the answer of a model of four labels."""
     page.set(text="not good", backbone="emotions")
     return page
 
@@ -140,13 +140,20 @@ def plot_of(page: Page, name: str) -> Any:
 def test_nothing_is_asked_with_the_question_and_nothing_stays_of_the_answer_before(
     page: Page, looked: list[Any]
 ) -> None:
+    answer = page.tab.answer
     audited(page), opened(page, integrated="off")
     assert len(looked) == 2
-    updates = page.set(text="another")
-    for view in (page.tab.answer.plain[0], page.tab.answer.importance):
-        assert {updates[part] for part in view.places.parts} == {""}
-        assert page.values[view.stored] is None
+    page.set(text="another")
     assert len(looked) == 2
+    (event,) = (one for one in page.events if (answer.answered._id, "change") in one.targets)
+    empties, watches = map(int, re.findall(r"Array\((\d+)\)", event.js))
+    panels = [panel for view in answer.asked for panel in (view.places, *view.below)]
+    shown = [part for panel in (*panels, *(one.found for one in answer.detectives)) for part in panel.parts]
+    assert set(shown) <= {*event.outputs[:empties]}
+    assert event.outputs[empties:] == [view.watch for view in answer.asked]
+    assert watches == len(answer.asked)
+    audited(page), opened(page, integrated="off")
+    assert len(looked) == 4
 
 
 def test_padding_is_asked_once_of_the_checkpoint_s_own_head(page: Page, looked: list[Any]) -> None:
@@ -181,7 +188,6 @@ def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> Non
     assert str(found.says[0]) in said
     assert "behind the prefix “query: ”" in said
     updates, detective = page.set(text="another"), page.tab.answer.detectives[0]
-    assert updates[detective.found.places[0].above] == ""
     assert detective.boxes["vector"] not in updates
     for none in ("", "a film", "1 nan", "[[1, 2], [3, 4]]", None, {"a": 1}):
         said = detected(page, none, "")
