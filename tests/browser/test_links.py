@@ -7,6 +7,16 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
 
+# Every view and tab by its name, and what is seen there once it is filled.
+VIEWS = {
+    "How [CLS] knows": "#matters-plot .main-svg",
+    "Serving": "#padding p",
+    "Compare": "#compare-grid td",
+    "Evidence": "#averaging .main-svg",
+    "Lab": "#lab-table",
+    "Questions": "#question-families button",
+}
+
 
 def told(page: Page, keys: str) -> None:
     """Wait until the address holds ``keys``."""
@@ -35,7 +45,8 @@ def test_back_leads_to_the_tab_before_and_a_question_has_a_link(visitor: Visitor
 def test_all_of_it_works_in_a_frame_of_another_site_that_has_no_storage(
     browser: BrowserContext, app_url: str
 ) -> None:
-    page = browser.new_page()
+    page, errors = browser.new_page(), list[str]()
+    page.on("pageerror", lambda error: errors.append(str(error)))
     page.add_init_script(SCRIPTS["no_storage"])
     address, hub = f"{app_url}/?backbone=gpt2-sentiment&panel=head", "https://huggingface.co"
     html = f'{SCRIPTS["listens"]}<iframe src="{address}" width="1300" height="900"></iframe>'
@@ -44,6 +55,14 @@ def test_all_of_it_works_in_a_frame_of_another_site_that_has_no_storage(
     frame = page.frame_locator("iframe")
     expect(frame.locator("#verdict")).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(frame.locator("#head-lead")).to_be_visible()
+    for name, seen in VIEWS.items():
+        frame.get_by_role("tab", name=name, exact=True).click()
+        expect(frame.locator(seen).first).to_be_visible(timeout=PATIENCE)
+    frame.get_by_role("button", name="Talk", exact=True).click()
+    expect(frame.locator("#talk .slide.current .question")).to_be_visible(timeout=PATIENCE)
+    frame.locator("body").press("Escape")
+    expect(frame.locator("#talk")).to_be_hidden()
+    frame.get_by_role("tab", name="Classify", exact=True).click()
     frame.locator("[data-controls]").evaluate("(one, hub) => { one.dataset.hub = hub }", hub)  # as on a Space
     frame.get_by_role("tab", name="Tokens", exact=True).click()
     page.wait_for_function("window.told?.queryString === 'backbone=gpt2-sentiment'")
@@ -59,6 +78,7 @@ def test_all_of_it_works_in_a_frame_of_another_site_that_has_no_storage(
     frame.get_by_role("button", name="Frame").click()
     page.set_content(frame.locator("#code input").first.input_value())
     expect(page.frame_locator("iframe").locator("#similarity-plot .main-svg").first).to_be_visible()
+    assert errors == []
     page.close()
 
 

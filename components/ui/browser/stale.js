@@ -16,5 +16,5 @@ new MutationObserver(() => {
     keys = now.dataset.keys.split(" ");
   }
   compare();
-}).observe(status, { childList: true, subtree: true });
+}).observe(status, { childList: true, subtree: true, attributeFilter: ["data-asked"] });
 document.addEventListener("poolscope:set", ({ detail }) => { set = detail; compare(); });
