@@ -85,7 +85,7 @@ def read_adapter(folder: Path) -> Adapter | None:
     stated = files.checked_object(files.bounded(folder / ADAPTER, files.LARGEST, ADAPTER))
     settings, base, name = check_adapter(stated), files.base(folder), base_name(stated)
     if not (folder / ADAPTED).is_file():
-        raise RefusalError("refusals.pickled", file=ADAPTED)
+        raise files.no_weights(folder, ADAPTED)
     if base is None:
         raise RefusalError("refusals.base", base=name)
     file = files.bounded(folder / ADAPTED, HEAVIEST, ADAPTED)

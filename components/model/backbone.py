@@ -116,16 +116,20 @@ class Backbone:
 
     @property
     def unread_head(self) -> Sentence | None:
-        """Say it where another head runs than the one that stands in its modules.json; else None."""
-        folder = files.folder(self.spec)
+        """Say it where another head runs than the one that stands in a file of its own; else None."""
+        folder, pickled = files.folder(self.spec), files.HEAD
+        if folder is not None and (folder / pickled).is_file():
+            return Sentence(
+                HEAD_UNREAD, file=pickled, reason=Sentence("refusals.declared_pickle", file=pickled)
+            )
         scores = folder and files.read_object(folder / files.ENCODING).get("model_type") == "CrossEncoder"
         if folder is None or isinstance(self.model, Stacked) or not scores:
             return None
         try:
             read, reason = read_declared(folder), Sentence("refusals.declared_body")
         except RefusalError as refusal:
-            return Sentence(HEAD_UNREAD, reason=refusal.sentence)
-        return None if read is None else Sentence(HEAD_UNREAD, reason=reason)
+            return Sentence(HEAD_UNREAD, file=files.MODULES, reason=refusal.sentence)
+        return None if read is None else Sentence(HEAD_UNREAD, file=files.MODULES, reason=reason)
 
     @property
     def final_norm_path(self) -> str:

@@ -219,7 +219,7 @@ def _known(kind: object, first: bool, reads: bool) -> str:
     name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARIES) else ""
     if first and reads and name and name not in LEGACY:
         return "Transformer"
-    if name not in KNOWN["takes"] and not (first and name in (*LEGACY, *FIRST)):
+    if name not in KNOWN["takes"] and not (first and name):
         raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:100])
     return name
 

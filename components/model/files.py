@@ -33,6 +33,8 @@ TOKENIZER_CONFIG = "tokenizer_config.json"
 KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 VOCABULARIES: tuple[str, ...] = tuple(KNOWN["vocabularies"])
 TOKENIZER_FILES = (*VOCABULARIES, *KNOWN["added"])  # it may read these; one of VOCABULARIES it must
+POINTER = b"version https://git-lfs"  # what Git leaves in the place of a large file that was not fetched
+HEAD = "model_head.pkl"  # a classifier of scikit-learn behind a vector, as SetFit saves it
 MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
 ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set
 LENGTH = re.compile(r"sentence_[\w-]{1,40}_config\.json")  # and how long a text may be
@@ -327,7 +329,24 @@ def bounded(file: Path, most: int, name: str) -> Path:
         raise RefusalError("refusals.no_file", file=name)
     if (size := file.stat().st_size) > most:
         raise RefusalError("refusals.long", file=name, size=size // MB, most=most // MB)
+    check_fetched(file, name)
     return file
+
+
+def check_fetched(file: Path, name: str) -> None:
+    """Refuse what only points to a file, shown as ``name``."""
+    with file.open("rb") as opened:
+        if opened.read(len(POINTER)) == POINTER:
+            raise RefusalError("refusals.pointer", file=name)
+
+
+def no_weights(folder: Path, file: str) -> RefusalError:
+    """Say that a folder lacks this ``file`` of weights, by what it holds instead."""
+    every = sorted({one.name for pattern in ("*", "*/*") for one in folder.glob(pattern)} - {WEIGHTS})
+    for key, endings in KNOWN["weights"].items():
+        if found := [name for name in every if name.endswith(tuple(endings))]:
+            return RefusalError(f"refusals.{key}", file=file, found=tuple(found[:3]))
+    return RefusalError("refusals.weightless", file=file)
 
 
 def check_sizes(folder: Path) -> None:

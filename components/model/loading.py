@@ -157,7 +157,8 @@ def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
 
 def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:
     """Tokenizer in ``folder``, made by transformers without code of its own."""
-    with files.foreign("refusals.tokenizer"):
+    whole = any((folder / name).is_file() for name in files.VOCABULARIES)
+    with files.foreign("refusals.tokenizer" if whole else "refusals.vocabulary"):
         tokenizer = auto.AutoTokenizer.from_pretrained(
             folder, config=config, trust_remote_code=False, local_files_only=True
         )
@@ -216,7 +217,7 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
     """The folder's tensors by name: slices of files that are read, not mapped, lest these are shortened."""
     found = files.weights_in(folder)
     if not found and not (folder / files.INDEX).is_file():
-        raise RefusalError("refusals.pickled", file=files.WEIGHTS)
+        raise files.no_weights(folder, files.WEIGHTS)
     if not found:
         named = files.checked_object(folder / files.INDEX).get("weight_map")
         key = "refusals.part" if isinstance(named, dict) and named else "refusals.no_part"
@@ -224,6 +225,7 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
     with ExitStack() as stack:
         tensors: dict[str, Any] = {}
         for file in found:
+            files.check_fetched(file, file.name)
             with files.foreign("refusals.damaged", file=file.name):
                 handle = stack.enter_context(safe_open(file, framework="pt", device="cpu", backend="pread"))
                 tensors |= {name: handle.get_slice(name) for name in handle.keys()}  # noqa: SIM118 - no mapping

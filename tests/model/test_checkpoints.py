@@ -87,11 +87,15 @@ def test_what_a_folder_holds_besides_or_instead_is_said(tmp_path: Path, kind: st
     spec, prefix = replace(checkpoint(folder), available=False), case.get("prefix", "")
     reweigh(folder, lambda tensors: [tensors.update({prefix + key: tensors.pop(key)}) for key in [*tensors]])
     reweigh(folder, lambda tensors: tensors.update(dict.fromkeys(case.get("more", ()), torch.ones(1))))
+    reweigh(folder, lambda tensors: [tensors.pop(key) for key in case.get("drop", ())])
     for name in case.get("without", ()):
         (folder / name).unlink()
     for name, keys in case.get("files", {}).items():
         (folder / name).parent.mkdir(exist_ok=True)
         change(folder / name, **keys)
+    for name, content in case.get("texts", {}).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content)
     try:
         told = [str(one) for one in analyse(examine(load(spec), QUESTION)).warnings]
     except PoolscopeError as refusal:

@@ -171,7 +171,7 @@ ROWS = {
         says("emotions", 0.4, labels=("joy",)), {"label": "joy"}, says("emotions", 0.6, labels=("joy",))
     ),
     "verdict.head_unread": Row(
-        verdict(replace(analysis("untrained"), warnings=(Sentence(HEAD_UNREAD, reason="x"),))),
+        verdict(replace(analysis("untrained"), warnings=(Sentence(HEAD_UNREAD, file="x", reason="x"),))),
         {},
         "verdict.untrained",
     ),
