@@ -22,10 +22,6 @@ from components.fitting import Table
 from components.settings import ASSETS
 from components.texts import Sentence
 
-BINARY = (  # how files begin that are no text
-    *("PK\3\4", "\ufffd\ufffd\x11\ufffd", "%PDF-", "PAR1", "ARROW1", "ORC\ufffd", "Obj\1", "BZh"),
-    *("\ufffd7zXZ", "(\ufffd/\ufffd", "\ufffdPNG"),
-)
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
 LONG = ("::", "///", "->", "=>", "§", "||", "→", "，")  # separators of another kind
@@ -105,16 +101,13 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
     text = FENCE.sub("", given.removeprefix("\ufeff"))
     if not text.strip():
         raise PoolscopeError("table", "", "errors.table_empty")
-    if text.startswith(BINARY) or text.count("\0") > len(text) / 100:
-        raise PoolscopeError("table", text, "errors.table_binary")
     if (lines := text.count("\n") + text.count("\r")) > LINES * rows:
         raise PoolscopeError("table", Sentence("errors.count", count=lines), "errors.lab_rows", most=rows)
     for name, begins in _stated("formats.toml").items():
         if re.match(begins, text[:READ], re.IGNORECASE):
             raise PoolscopeError("table", text, "errors.table_foreign", name=name)
-    if text.startswith(('"[', '"{')):
-        with suppress(ValueError, RecursionError):  # then it is CSV
-            text = json.loads(text)
+    if text.count("\0") > len(text) / 100:
+        raise PoolscopeError("table", text, "errors.table_binary")
     text = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
     is_json = text.lstrip().startswith(("{", "["))
     sheet = Sheet(_from_json(text)) if is_json else _from_separated(text, headed)
@@ -387,8 +380,7 @@ def _from_separated(text: str, headed: bool) -> Sheet:
         return Sheet(cells, (*notes, Sentence("lab.headless", label=label)), headless=True)
     if repeated.any():
         notes.append(Sentence("lab.repeated_header", count=int(repeated.sum())))
-    if below:
-        notes.append(Sentence("lab.below", count=below))
+    notes += [Sentence("lab.below", count=below)] if below else []
     words = {word for name in cells for word in WORD.findall(name.casefold())}
     prose = [name for name in cells if len(name.split()) >= TITLES]
     if prose and not below and not words & _known("label"):

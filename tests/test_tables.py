@@ -167,7 +167,6 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "lists with names first": (json.dumps([["text", "label"], *PLAIN]), ""),
     "a database's table": ([LINE, "| text | label |", LINE, *BARRED, LINE], ""),
     "more separators behind some": ([HEAD, *BARE[:3], *(f"{row},," for row in BARE[3:])], ""),
-    "JSON in JSON": (json.dumps(json.dumps(RECORDS)), ""),
     "rows of nothing": ([HEAD, *BARE, ",", ","], "lab.missing"),
 }
 

@@ -27,7 +27,6 @@ LEVELS = 8  # of lists in lists; servers have up to six
 GROUP = re.compile(r"\[([^\[\]]*)\]")  # numbers of NumPy, torch and others, and of a cell of a table
 INNER = re.compile(r"[({]([^(){}]*)[)}]")  # those of R, Postgres, C and others
 LEFT_OUT = re.compile(r"\.\.\.|[\u2026\u22ee\u22ef]|\b(?:snip|etc|omitted|truncated)\b")
-SCALED = re.compile(r"(?m)^[ \t]*(1\.0+e[-+]?\d+) \*[ \t]*$")  # MATLAB writes it above numbers
 ESCAPED = re.compile(
     r"""(?:bytearray\(b|b)?(["'])(?=.*\\x)(.*)\1\)?""", re.DOTALL
 )  # bytes of Python and Redis
@@ -122,15 +121,12 @@ def parsed(given: object, field: str = FIELD) -> object:
 
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
-    scaled = SCALED.search(text)
-    plain = SCALED.sub("", text)
+    plain = text
     for pattern, instead in _written():
         plain = re.sub(pattern, instead, plain)
-    cut = "," in text and text.count("[") > text.count("]")
-    if cut or LEFT_OUT.search(text):
+    if LEFT_OUT.search(text) or ("," in text and text.count("[") > text.count("]")):
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
-    found = _enclosed(plain, GROUP) or _enclosed(plain, INNER) or _of_rows(plain)
-    return [float(scaled[1]) * one for one in found] if scaled else found or _of_text_bytes(plain)
+    return _enclosed(plain, GROUP) or _enclosed(plain, INNER) or _of_rows(plain) or _of_text_bytes(plain)
 
 
 @cache  # a file of the app, the same for every vector
@@ -208,12 +204,12 @@ def _of_bytes(data: bytes) -> list[float]:
     """
     forms = FORMS if len(data) >= FEW * FEWEST else (FLOAT,)
     read = {form: found for form in (*forms, FLOAT) if len(found := _in_form(data, form))}
-    found = next((one for one in read.values() if _octaves(one) < ALIKE), read.get(FLOAT, ()))
-    if len(found) == 0 or float(np.abs(found).max()) > HUGE:
-        found = read.get(DOUBLE, ())
-    if len(found) == 0 or float(np.abs(found).max()) > HUGE:
-        raise PoolscopeError(FIELD, data, "errors.vector_base64", count=len(data))
-    return list(map(float, found))
+    likely = [one for one in read.values() if _octaves(one) < ALIKE]
+    likely += [read[form] for form in (FLOAT, DOUBLE) if form in read]
+    for numbers in likely:
+        if not float(np.abs(numbers).max()) > HUGE:  # NaN is told later
+            return list(map(float, numbers))
+    raise PoolscopeError(FIELD, data, "errors.vector_base64", count=len(data))
 
 
 def _in_form(data: bytes, form: str) -> Any:

@@ -323,21 +323,16 @@ def reason_of(error: BaseException) -> str:
     return (str(error.__cause__ or error) or type(error).__name__).splitlines()[0]
 
 
-def bounded(file: Path, most: int, name: str) -> Path:
+def bounded(file: Path, most: float, name: str) -> Path:
     """``file``, if it is a plain one (others may not end) of at most so many bytes, shown as ``name``."""
     if not file.is_file():
         raise RefusalError("refusals.no_file", file=name)
     if (size := file.stat().st_size) > most:
         raise RefusalError("refusals.long", file=name, size=size // MB, most=most // MB)
-    check_fetched(file, name)
-    return file
-
-
-def check_fetched(file: Path, name: str) -> None:
-    """Refuse what only points to a file, shown as ``name``."""
     with file.open("rb") as opened:
         if opened.read(len(POINTER)) == POINTER:
             raise RefusalError("refusals.pointer", file=name)
+    return file
 
 
 def no_weights(folder: Path, file: str) -> RefusalError:

@@ -27,7 +27,6 @@ COARSE = {
     "decimals of two digits": 6e-3,
     "base64 of bfloat16": 2e-2,
     "base64 of float16 in an answer": 2e-3,
-    "MATLAB's common factor": 1e-4,
 }
 
 
@@ -79,7 +78,6 @@ FORMS = {
     "a row with its index": pd.DataFrame([LISTED]).to_csv(),
     "a row of a table": f"{NAMES}\n{filled('LISTED')}",
     "a row with its number": f"id,{NAMES}\n7,{filled('LISTED')}",
-    "MATLAB's common factor": "v =\n\n  1.0e+01 *\n\n" + "\n".join(f"  {one / 10:.5f}" for one in LISTED),
     "places and values": json.dumps([{"at": {"x": str(at)}, "value": one} for at, one in enumerate(LISTED)]),
     "Redis's bytes": repr(NUMBERS.astype("<f4").tobytes()),
     "texts of numbers": json.dumps([str(one) for one in LISTED]),
