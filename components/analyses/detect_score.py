@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
 from typing import Any, Literal
 
 from components.analyses.detect import load_serving, quoted
@@ -18,8 +19,11 @@ from components.types import Query, as_json, plain
 FIELD = "scores"
 TEXTS, NUMBERS = 16, 64  # that are held against each other; numbers of one text
 WORDS = re.compile(r"[\w.+%-]++")  # a number is one of these; how long it is costs no more than once
-SCORES = re.compile("score|prob|logit", re.IGNORECASE)  # in the names of what servers answer
-NUMBERING = BESIDE | {"index", "id", "label", "model", "usage", "object", "created"}
+SCORES = re.compile("score|prob|logit|confidence", re.IGNORECASE)  # in the names of what servers answer
+NUMBERING = BESIDE | {"index", "id", "label", "model", "usage", "object", "created", "meta"}
+SHAPE = re.compile(r"shape=\([\d, ]*\)")
+COMMA = re.compile(r"(?<![\d,])(\d++),(\d++)(?!,\d)")  # in a number, where no point stands in any
+SHARE = re.compile(r"(?<![\w.])(\d++(?:\.\d++)?) ?%")
 ONE = "softmax_one"
 CHANCE = 0.01  # ways that give a score by chance, at most, where one is named
 LARGEST = 1e30
@@ -227,7 +231,9 @@ def _numbers(value: object) -> Iterator[float]:
 
 def _printed(text: str) -> Iterator[tuple[str, float]]:
     """Find the numbers in a text, as they are printed and as they are read; none ends a name."""
-    for word in WORDS.findall(text):
+    text = SHAPE.sub("", text).replace("\N{MINUS SIGN}", "-")
+    text = text if "." in text else COMMA.sub(r"\1.\2", text)
+    for word in WORDS.findall(SHARE.sub(lambda share: str(Decimal(share[1]).scaleb(-2)), text)):
         said = word.rstrip(".")  # of a sentence
         if said[-1:].isdecimal() and "_" not in said:
             with suppress(ValueError):  # a word

@@ -291,6 +291,12 @@ FORMS = (
     ([0.25, 0.75], [(0.25, 0.75)]),
     ('[{"label": "LABEL_1", "score": 0.75}, {"label": "LABEL_0", "score": 0.25}]', [(0.75, 0.25)]),
     ('{"results": [{"index": 0, "relevance_score": 0.91}], "model": "x"}', [(0.91,)]),
+    ('{"results": [{"relevance_score": 0.91}], "meta": {"billed_units": {"search_units": 1}}}', [(0.91,)]),
+    ('{"predictions": [{"confidences": [0.25, 0.75], "ids": ["1", "2"]}]}', [(0.25, 0.75)]),
+    ("<tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[0.25, 0.75]])>", [(0.25, 0.75)]),
+    *((one, [(0.9877,)]) for one in ("0,9877", "98.77 %", "98,77%", "positive: 98.77%")),
+    ("0,25; 0,75", [(0.25, 0.75)]),
+    ("−0.5 1", [(-0.5, 1.0)]),
     (
         [{"text": "a", "text_pair": "b", "scores": [0.1]}, {"text": "c", "text_pair": "d", "score": 0.2}],
         [(0.1,), (0.2,)],
@@ -301,7 +307,7 @@ FORMS = (
 @pytest.mark.parametrize(("given", "scores"), FORMS)
 def test_scores_are_read_in_every_form(given: Any, scores: list[Row]) -> None:
     assert [one for _, one, _ in to_scores(given)] == scores
-    assert to_scores("0.910")[0][2] == 3
+    assert [to_scores(one)[0][2] for one in ("0.910", "0,910", "91.0%")] == [3, 3, 3]
 
 
 WRONG = (
