@@ -28,7 +28,10 @@ class Cell:
     refusal: Sentence | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Give it in plain JSON types; ``probability``: the highest of what is predicted, or None."""
+        """Give it in plain JSON types, with nulls and empty lists where it is refused.
+
+        ``probability`` is that of the label predicted, of several the highest, None if there is none.
+        """
         answer, refusal = self.analysis, self.refusal
         asked = "backbone pooling head task=probe_task pool_layer predicted probability "
         found = "labels logits probabilities reads head_trained body_trained warnings refusal"
@@ -70,7 +73,10 @@ def compare(backbone: Backbone, asked: Sequence[Asked]) -> tuple[Cell, ...]:
 
 
 def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool) -> list[dict[str, Any]]:
-    """Give a row for each query ``asked``; ``fitting``: none for refusals of a backbone that answers any."""
+    """Give a row for each query ``asked``, in their order, in plain JSON types.
+
+    With ``fitting``, a backbone that answers anything has no row for what it refuses.
+    """
     coming = {one.backbone.key: iter(one.cells) for one in answers}
     answering = {one.backbone.key for one in answers if any(cell.analysis for cell in one.cells)}
     cells = [next(coming[query.backbone]) for query in asked]

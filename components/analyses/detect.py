@@ -21,6 +21,7 @@ from components.types import Declaration, Dense, Normalize, Query, as_json, decl
 Kept = Literal["start", "end", "first", "last"]
 DECLARED = "declared"  # the pooling of all that a checkpoint declares
 CUT_LATE = "cut_late"  # the variant whose length was 1 before its numbers were cut
+LAYER_NORM = "layer_norm"  # the variant whose numbers have the mean 0 and the deviation 1 before they are cut
 CHUNKED = ("chunks", "slices")  # variants of long texts; in slices the special tokens stand at the ends alone
 OTHER_POOLINGS = ("no_first", "no_last", "two_layers", "with_embeddings")  # variants that name poolings
 OTHER_TEXTS = ("stop", "exclaimed")  # variants that are no way to make a vector of this text

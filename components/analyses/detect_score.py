@@ -186,7 +186,10 @@ class DetectedScore:
 
 
 def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...], int], ...]:
-    """Read scores in any form, of one text or of objects with ``text``: texts, scores, decimals or -1."""
+    """Read scores of one text in any form, or of several: objects with ``text``, ``text_pair`` and scores.
+
+    Gives for each the texts, if it has its own, the scores, and the decimals that were printed, or -1.
+    """
     value = parsed(given, FIELD)
     every = value if isinstance(value, list) else [value]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]

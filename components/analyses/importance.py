@@ -44,7 +44,8 @@ class Importance:
     ``erasure``: (T,) by how much the output's probability falls (regression: its value) when ``eraser`` takes
     the token's place; NaN for tokens that the tokenizer added, where the model fails without one of them.
     ``agreement``: Spearman's rho between each, by its name, and erasure; see `rho_with_erasure`.
-    ``warnings``: what could not be had, and why. Similarity to [CLS] is the last of ``analysis.similarity``.
+    ``warnings``: what could not be had, and why. Similarity to [CLS]: the last row of
+    ``analysis.similarity``.
     """
 
     analysis: Analysis

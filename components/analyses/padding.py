@@ -18,10 +18,11 @@ class PaddingCase:
 
     ``name``: "batch", beside a longer text, as the tokenizer itself pads; "right" or "left", where the
     padding stands; or "left_positions", on the left with position ids that count the text's own tokens.
-    ``logits``: (K,). ``largest``: the largest difference of a logit from what is said of the text alone.
-    ``reads``: the indices of the tokens that the head reads; ``reads_padding``: whether it reads what was
-    padded, too. ``moved``: the indices of the tokens whose final hidden state is another one. ``pooled``: how
-    far the vector of each pooling lies from that of the text alone, in lengths of the latter.
+    ``logits``: (K,). ``largest``: the largest difference of a logit from what is said
+    of the text alone. ``reads``: the indices of the tokens that the head reads; ``reads_padding``: whether it
+    reads what was padded, too. ``moved``: the indices of the tokens whose final hidden state is another one.
+    ``pooled``: for each pooling that there is how far its vector lies from that of the text alone, in lengths
+    of the latter.
     ``cause``: why logits moved, as measured: the "head" reads other positions; the tokens attend to padding
     ("attention"); the tokens' "positions" are counted from the padding; "unknown"; "" where none moved.
     """

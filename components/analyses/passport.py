@@ -70,10 +70,12 @@ class Passport:
     high, each the median over the sentences. ``complete``: whether its files hold every tensor; ``constant``:
     names of those that they lack and that are one and the same number instead. ``weights``: those of its
     head; ``unused``: what of its files is not loaded. ``sees``: who sees whom in the longest text.
-    ``failed``: which texts cannot be measured, and why. ``alone``: why it takes no batch. ``unread_head``:
-    what is said where that is not its own, which stands in its modules.json. ``words``: those that SPLADE
-    makes of the first text, if it does. ``draws_pooler``: whether AutoModel gives it a pooler that its files
-    lack. ``undeclared``: the pooling that sentence-transformers takes where its files declare none, else "".
+    ``failed``: which texts cannot be measured, and why.
+    ``alone``: why it takes no batch.
+    ``unread_head``: what is said where that is not its own, which stands in its modules.json.
+    ``words``: those that SPLADE makes of the first text, if it does.
+    ``draws_pooler``: whether AutoModel gives it a pooler that its files lack.
+    ``undeclared``: the pooling that sentence-transformers takes where its files declare none, else "".
     """
 
     backbone: BackboneSpec
@@ -313,7 +315,10 @@ def tried() -> tuple[list[tuple[str, str]], Mapping[str, str]]:
 
 @cached(LRUCache(100), key=lambda spec: (spec.location, files.version(spec)), lock=Lock())
 def fingerprint(spec: BackboneSpec) -> str:
-    """SHA-256, in hexadecimal, of names and contents of all files that it is loaded from, if any is here."""
+    """SHA-256 of the names and the contents of all files that a checkpoint is loaded from, in hexadecimal.
+
+    Of one that is not on this machine it is that of no file.
+    """
     whole, place = sha256(), files.folder(spec)
     if place is not None:
         own = files.body(place)

@@ -148,7 +148,10 @@ class Kind(Step):
 def analysis(
     asks: str, cost: Cost, prepare: Callable[..., Prepared] | None = None, times: bool = False
 ) -> Callable[[Callable[..., Any]], Kind]:
-    """Register an analysis that ``asks`` these parameters; ``times``: its answer is a time."""
+    """Register an analysis; ``asks``: its endpoint's parameters in their order, with spaces between.
+
+    ``times``: whether its answer is how long something took.
+    """
 
     def registered(function: Callable[..., Any]) -> Kind:
         name = function.__name__

@@ -152,7 +152,10 @@ class Origin:
 
 
 def words_of(tokens: Tokens, query: Query) -> tuple[tuple[int, ...], ...]:
-    """Group a text's tokens by their words; a mark is one, and a token of a script without spaces."""
+    """Group the tokens of the text by the word that they are pieces of, by the characters they stand for.
+
+    A mark is a word by itself, as is a token of a script without spaces between words.
+    """
     inside = {
         (segment, place)
         for segment, text in enumerate((query.text, query.text_pair))

@@ -65,7 +65,11 @@ class Pasted:
 
 
 def to_vectors(given: object) -> tuple[Pasted, ...]:
-    """Read one vector, or several as wide, each in an object with its ``text``; or PoolscopeError."""
+    """Read one vector, in any form that `to_vector` takes, or several that have as many numbers.
+
+    Several are a list of objects, or its JSON, each with its ``text``, perhaps a ``text_pair``, and the
+    vector under a name that servers use. PoolscopeError says what is wrong with them, not with texts.
+    """
     value = parsed(given)
     every = value if isinstance(value, list) else [value]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
@@ -84,7 +88,10 @@ def to_vectors(given: object) -> tuple[Pasted, ...]:
 
 
 def to_vector(given: object) -> tuple[float, ...]:
-    """Read one vector: of a text in any form, a list, or an answer with one in it. Or PoolscopeError."""
+    """Read the numbers of one vector; PoolscopeError says what is none of finite numbers with a direction.
+
+    ``given``: a text in any of the forms, a list of numbers, or a server's answer with one vector in it.
+    """
     value = parsed(given)
     numbers = _of_text(value) if isinstance(value, str) and value == given else _of_json(value)
     count = Sentence("errors.numbers", count=len(numbers))

@@ -88,7 +88,10 @@ class Backbone:
 
     @cached_property
     def refusal(self) -> Sentence | None:
-        """Why its model takes no two inputs at once, such as for lack of a token to pad with; else None."""
+        """Why its model takes no two inputs at once; None where it does.
+
+        Heads that look for the last token refuse two where the config names no token to pad with.
+        """
         try:
             with failing("backbone", self.spec.key), repeatable(self.model):
                 inputs = self.tokenizer("a b c", return_tensors="pt")
@@ -249,7 +252,10 @@ def sentences() -> list[str]:
 
 
 def measured(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Ordinary:
-    """Run texts or pairs, those of as many tokens together, and keep their states; or PoolscopeError."""
+    """Run texts or pairs, those of the same number of tokens together, and keep their states.
+
+    PoolscopeError where the model fails on them.
+    """
     batches = []
     for rows in alike(backbone, texts, pairs):
         seconds = None if pairs is None else [pairs[row] for row in rows]

@@ -81,7 +81,10 @@ def refreshed(spec: BackboneSpec) -> BackboneSpec:
 
 @lru_cache(1024)  # read once, and again only when one was written anew
 def stated(found: Path, own: Path, _version: Version) -> Mapping[str, Any]:
-    """Fields of a spec that a checkpoint's JSON files fill; ``own``: the folder of its config."""
+    """The fields of a spec that a checkpoint's own JSON files fill, as far as these make sense.
+
+    ``own``: the folder of its config. An adapter's labels, whose base has it, are not known before it runs.
+    """
     config = files.read_object(own / files.CONFIG)
     classes, names = config.get("architectures"), None if files.adapts(found) else config.get("id2label")
     architecture = str(classes[0]) if isinstance(classes, list) and classes else ""

@@ -1,13 +1,18 @@
 """The cut between a model's body and its head, how to run the head alone, and other parts that it runs.
 
-The tensor that the head receives is found by identity. With the forward of the module that hands it out
-replaced by chosen hidden states, calling the model runs the head and nothing deep. What lies between these
-states and a body's ``pooler_output`` is its pooler, and is run alike. Many families have a norm between the
-last layer and the head; a lens that looks at lower layers applies it to each of them (nostalgebraist 2020;
-Belrose et al. 2023).
+The tensor that the head receives is found by identity: it is the last that the body hands out and that moves
+the logits, and the cut is the outermost module that hands out that very tensor and still has the whole head
+behind it. With that module's forward replaced by chosen hidden states, calling the model runs the head and
+nothing deep.
+
+A body that has a pooler hands out its ``pooler_output`` beside the final hidden states. What lies between the
+two is the pooler: it is run by handing the body chosen hidden states, as the head is. Many families have a
+norm between the last layer and the head; a lens that looks at lower layers applies it to each of them
+(nostalgebraist 2020; Belrose et al. 2023).
 
 A module is an entry of a layer if all that comes above starts from the tensor that it is given: with those of
-another input in its place, the model says what it says of that input.
+another input in its place, the model says what it says of that input. What runs before it is then not needed,
+if the model says the same without it.
 """
 
 import inspect
@@ -116,8 +121,9 @@ def words(model: PreTrainedModel, hidden: Tensor) -> Tensor:
 def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) -> nn.Module | None:
     """The outermost module behind which all lies that makes the ``answer`` of hidden states: the whole head.
 
-    ``inputs`` is any small batch. The innermost that hands out the tensor is true; one around it is as good
-    if it answers alike with other hidden states. None where none move the answer, however large they are.
+    ``inputs`` is any small batch. Truth is the innermost module that hands out the tensor. A module around
+    it is as good exactly if the answer is alike when other hidden states are put in its place. None where
+    no hidden states move the answer, however large they are.
     """
     for noise in NOISES:
         handing = _handing_out(model, inputs, answer, noise)
@@ -132,7 +138,10 @@ def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) ->
 
 
 def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
-    """Tell whether each token of ``inputs``, and of twice as many, has a final hidden state of its own."""
+    """Tell whether each token has a final hidden state: for ``inputs``, and for twice as many tokens.
+
+    Else they are latents of a fixed number, groups of characters, or a sequence that was shortened.
+    """
     for times in (1, 2):
         longer = {name: torch.cat([value] * times, dim=1) for name, value in inputs.items()}
         with repeatable(model):
@@ -161,7 +170,11 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
 
 
 def _handing_out(model: PreTrainedModel, inputs: Inputs, answer: Answer, noise: float) -> list[nn.Module]:
-    """Modules that hand out the final hidden states, or the last that move the answer, innermost first."""
+    """The modules in the model that hand out the body's final hidden states, innermost first.
+
+    These are what the body itself hands out or, where its head reads something else, the last states before
+    them that move the answer, when they are ``noise`` of this size. There are none where no states do.
+    """
     with noted(model.base_model.modules()) as calls, torch.no_grad(), repeatable(model):
         plain = answer(model, inputs)
     handed = ((module, states_in(output)) for module, _taken, output in calls)
@@ -253,7 +266,10 @@ class Pooler:
 
 
 def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Pooler | None:
-    """The body's pooler; None without one, or if it pools other hidden states than the head receives."""
+    """The pooler of the body, or None; ``cut`` is the head's, ``inputs`` any small batch.
+
+    None also where it pools other hidden states than those that the head receives.
+    """
     with torch.no_grad(), repeatable(model):
         if _pooled(model, inputs) is None:
             return None
@@ -283,8 +299,9 @@ def _pooled(model: PreTrainedModel, inputs: Inputs) -> Any:
 def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> nn.Module | None:
     """The module that makes the final hidden states of all that the last layer hands out, or None.
 
-    It has no parts, stands in no list of layers, and takes what a module that has some handed out, whole. The
-    norm that ends a layer takes a sum instead, which no module hands out: it is the layer's.
+    ``inputs`` is any small batch. It has no parts of its own, and takes what a module that has some handed
+    out, whole. The norm that ends a layer takes a sum instead, which no module hands out: it is the layer's,
+    as is one that stands in a list of layers.
     """
     with noted(model.base_model.modules()) as calls, repeatable(model):
         final = run(model, cut, inputs).hidden[-1]
@@ -318,7 +335,10 @@ class Entry:
 
 @contextmanager
 def started(entry: Entry, handed: Mapping[nn.Module, Any], rows: int, change: Change) -> Iterator[None]:
-    """Within, a pass over so many inputs starts at an entry, changed once; ``handed``: what stands below."""
+    """Within, a forward pass over so many inputs starts at an entry, with what comes through it changed once.
+
+    ``handed``: what each module ``below`` handed out of one input, which all of them are.
+    """
     calls = count()
 
     def hook(_module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -391,7 +411,10 @@ def _two_inputs(tokenizer: PreTrainedTokenizerBase, rows: int) -> tuple[Inputs, 
 def _watched(
     model: PreTrainedModel, cut: nn.Module, inputs: Inputs
 ) -> tuple[Pass, list[tuple[int, Entry, Tensor]], list[Noted]]:
-    """A pass, each tensor of three axes given, after so many calls and to which one, and all calls."""
+    """A pass over one input, every tensor of three axes that a module was given, and all calls as `noted`.
+
+    Each tensor comes with how many calls had ended by then, and with the call that it was given to.
+    """
     given: list[tuple[int, Entry, Tensor]] = []
     begun = Counter[nn.Module]()
     with noted(model.modules()) as calls, ExitStack() as hooks:

@@ -1,9 +1,10 @@
 """The declaration of a checkpoint of sentence-transformers, read as plain data: light, without torch.
 
 ``modules.json`` names its steps: the transformer, a pooling, dense layers, and the vector's length set to 1;
-or what makes a score, a sparse vector, or a vector for each token. No name that stands in the files is
-imported. What is read is what sentence_transformers 6 reads (the ``config_keys`` of its modules, and the
-settings of ``encode``); what it would leave out with a warning is refused here.
+or what makes a score, a sparse vector, or a vector for each token. Each step takes what another gave. The
+files may be anybody's: no name that stands in them is imported. What is read is what sentence_transformers 6
+reads (the ``config_keys`` of its modules, and the settings of ``encode``); what it would leave out with a
+warning, such as an unknown activation, is refused here.
 """
 
 import string
@@ -77,7 +78,10 @@ def _read(place: Path, name: str, needed: bool = True) -> _Config:
 
 
 def read_declaration(folder: Path) -> Declaration | None:
-    """Read what ``folder`` declares; None if nothing, or if its own head is last. Or RefusalError."""
+    """Read what the checkpoint in ``folder`` declares; None without modules.json, or if its own head ends it.
+
+    RefusalError says what cannot be read: a module of another kind, a file that is missing, another shape.
+    """
     if not (folder / MODULES).exists():
         return None
     (first, path), *rest = _modules(folder)
@@ -117,7 +121,10 @@ def read_declaration(folder: Path) -> Declaration | None:
 
 
 def _routed(folder: Path, listed: list[tuple[str, str]], handed: str, several: bool) -> Iterator[_Module]:
-    """Modules, each taking what was ``handed`` on, or RefusalError; ``several``: dense layers take tokens."""
+    """Modules, each of which takes what the one before ``handed`` on; ``several``: dense layers take tokens.
+
+    RefusalError where one takes something else.
+    """
     for kind, path in listed:
         config = _read(folder / path, CONFIG, needed=kind not in ("Dropout", "Normalize"))
         usual = TOKENS if kind == "Dense" and several else KNOWN["takes"].get(kind)
@@ -215,7 +222,10 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
 
 
 def _known(kind: object, first: bool, reads: bool) -> str:
-    """Name a class of the library: one that comes ``first`` and ``reads`` a text is a transformer."""
+    """The name of a class of the library: of one that comes ``first`` and ``reads`` a text, a transformer's.
+
+    Older versions have others of these.
+    """
     name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARIES) else ""
     if first and reads and name and name not in LEGACY:
         return "Transformer"

@@ -139,7 +139,10 @@ def _step(folder: Path, says: DeclaredStep) -> Step:
 
 
 def _filled(module: nn.Module, place: Path) -> nn.Module:
-    """A module with the weights at ``place``; RefusalError: a tensor is lacking, misshapen or not finite."""
+    """A module with the weights of the file at ``place``, in single precision.
+
+    RefusalError: a tensor is lacking, of another shape or not finite.
+    """
     name = shown(place, WEIGHTS)
     shapes = {key: tuple(tensor.shape) for key, tensor in module.state_dict().items()}
     file = bounded(place / WEIGHTS, HEAVIEST, name)

@@ -15,7 +15,10 @@ from components.model.internals import repeatable
 
 
 def embeddings(examined: Examined) -> nn.Module:
-    """The module that first looks up the input embeddings of the text; PoolscopeError without one."""
+    """The module that gives the text's tokens their embeddings; PoolscopeError where there is none.
+
+    It is the first called of those that share the weights of what the model calls its input embeddings.
+    """
     model = examined.backbone.model
     try:
         weight = model.get_input_embeddings().weight
@@ -44,7 +47,10 @@ def embedded(table: nn.Module, ids: Tensor) -> Tensor:
 
 @contextmanager
 def exchanged(table: nn.Module, inputs: Inputs, points: Tensor) -> Iterator[dict[str, Tensor]]:
-    """Within, ``points`` (B, T, D) stand for the embeddings of ``inputs``, one text; gives inputs (B, T)."""
+    """Within, embeddings ``points`` (B, T, D) stand in the place of those of the one text of ``inputs``.
+
+    Gives the inputs (B, T) to run.
+    """
     rows = {name: value.expand(len(points), -1) for name, value in inputs.items()}
     plain, total = embedded(table, rows["input_ids"]), points.shape[1]
 

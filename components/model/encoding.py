@@ -77,7 +77,10 @@ def _own(tokens: Tokens, segment: int) -> list[tuple[Any, ...]]:
 
 
 def lowering(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
-    """A copy that makes texts, but for special tokens, lower case first, as sentence-transformers sets it."""
+    """A copy that makes texts lower case first, but for special tokens that were typed.
+
+    As sentence-transformers sets it where a checkpoint says ``do_lower_case``.
+    """
     copy = deepcopy(tokenizer)
     if copy.is_fast:
         backend = copy.backend_tokenizer
@@ -89,7 +92,11 @@ def lowering(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
 
 
 def prompted(tokenizer: PreTrainedTokenizerBase, prompt: str, ids: Tensor, mask: Tensor) -> Tensor:
-    """Count first tokens of a prompt, 0 without it, as sentence-transformers: (B, T), (B, T) -> (B,)."""
+    """Count the first tokens of B inputs that are a prompt's: (B, T), (B, T) -> (B,), 0 without it.
+
+    As sentence-transformers counts them: all that the tokenizer makes of the prompt alone, but for a special
+    one at its end. What stands for a space there may have become one with the text's first word.
+    """
     own: list[int] = tokenizer(prompt, verbose=False)["input_ids"] if prompt else []
     special = set(tokenizer.all_special_ids)
     count = len(own) - (bool(own) and own[-1] in special)
@@ -115,7 +122,10 @@ def numbered(encoded: Encoded, states: int) -> Encoded:
 def encode_batch(
     tokenizer: PreTrainedTokenizerBase, limit: int, texts: Sequence[str], pairs: Sequence[str] | None = None
 ) -> tuple[dict[str, Tensor], Tensor, Tensor]:
-    """Tokenise B texts or pairs, several padded: inputs (B, T), special (B, T), place of [CLS] (B,) or -1."""
+    """Tokenise B texts or pairs: inputs (B, T), special (B, T), index of [CLS] (B,) or -1.
+
+    More than one are padded; one alone needs no padding, which some tokenizers do not have.
+    """
     asked = {"return_tensors": "pt", "truncation": True, "max_length": limit, "verbose": False}
     batch = tokenizer(texts, pairs, padding=len(texts) > 1, **asked)
     made = _tokens(tokenizer, batch)
@@ -143,7 +153,10 @@ def _tokens(tokenizer: PreTrainedTokenizerBase, batch: BatchEncoding) -> list[To
 
 
 def special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
-    """The ids of tokens that stand for no text; ``all_special_ids`` may hold more, such as a full stop."""
+    """The ids of the tokens that stand for no text, by their part or by how the tokenizer itself has them.
+
+    ``all_special_ids`` may hold more: some files call a full stop special, which is then left as it is.
+    """
     parts: Any = tokenizer.convert_tokens_to_ids([*tokenizer.special_tokens_map.values()])
     added = tokenizer.added_tokens_decoder.items()
     return {*parts, *(number for number, token in added if token.special)}

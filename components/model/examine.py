@@ -30,7 +30,10 @@ STRONGEST = 10  # words that are named
 
 
 def swaps(backbone: Backbone, pooling: str) -> bool:
-    """Tell whether a pooling gives the own head another vector than its own, which may be its pooler's."""
+    """Tell whether this pooling gives the own head another vector than its own.
+
+    The output of its own pooler is no other: where the head reads nothing else, it stands behind that.
+    """
     through = backbone.pooler is not None and backbone.pooler.heads
     return pooling != NATIVE and not (through and pooling == POOLER)
 
@@ -38,8 +41,9 @@ def swaps(backbone: Backbone, pooling: str) -> bool:
 def behind_pooling(backbone: Backbone, pooling: str, probe: Probe | None, states: States, own: Head) -> Head:
     """The head that is asked, behind a pooling of ``states``: (B, T, D) -> (B, K).
 
-    Without a ``probe`` it is the checkpoint's ``own``, behind their pass. If it is given another vector,
-    every final hidden state is set to that: exact for a head that reads one position or an average.
+    ``own``: the checkpoint's own, behind the pass that they are of; it is asked where there is no ``probe``.
+    Where it is given another vector, every final hidden state is set to that: exact for a head that reads one
+    position or an average. Lower layers stay as they are.
     """
 
     def vector(hidden: Tensor) -> Tensor:
@@ -357,7 +361,10 @@ def run(backbone: Backbone, inputs: Inputs) -> Pass:
 
 
 def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
-    """Logits (R, K) of the head of ``examined`` of another pass, for ``hidden`` up to the layer pooled."""
+    """Logits (R, K) of the head of ``examined`` behind its pooling, of another pass.
+
+    ``hidden``: the states of all its layers, of which those above the one that is pooled are not looked at.
+    """
     backbone = examined.backbone
     if not (examined.probe or examined.lower or swaps(backbone, examined.query.pooling)):
         return kept.logits

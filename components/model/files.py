@@ -1,7 +1,8 @@
 """Files of a checkpoint, which may be anybody's: where they are, which of them count, and what they may say.
 
 Light to import, and never asks a network. What a file may cost besides, in memory, in time or by a crash of a
-library, is bounded by the worker process that loads it (`inference.workers`).
+library, is bounded by the worker process that loads it (`inference.workers`): it is killed, and whoever asked
+is told so in a sentence.
 """
 
 import json
@@ -87,7 +88,11 @@ def body(folder: Path) -> Path:
 
 
 def model_place(listed: object, is_there: Callable[[str], bool]) -> str:
-    """Path from a folder to its model: "" or, in older checkpoints, the first module's folder."""
+    """Path from a checkpoint's folder to its model: "", or as in "0_Transformer/".
+
+    ``listed``: what stands in its modules.json. Older checkpoints of sentence-transformers have the model in
+    the folder of the first module, and no weights beside.
+    """
     first = listed[0] if isinstance(listed, list) and listed else None
     path = module_path(first.get("path")) if isinstance(first, dict) else None
     inside = path and is_there(f"{path}/{CONFIG}") and not (is_there(WEIGHTS) or is_there(INDEX))
@@ -102,7 +107,10 @@ def adapts(folder: Path) -> bool:
 
 
 def base(folder: Path) -> Path | None:
-    """The folder of the model that an adapter changes, or None; only one not downloaded may name a folder."""
+    """The folder of the model that the adapter in ``folder`` changes, None where that is not on this machine.
+
+    Only an adapter that was not downloaded may name a folder.
+    """
     stated = read_object(folder / ADAPTER)
     name, commit = stated.get("base_model_name_or_path"), stated.get("revision")
     if not isinstance(name, str) or not name:
@@ -124,7 +132,10 @@ def module_path(stated: object) -> str | None:
 
 
 def packaged(package: str) -> Path | None:
-    """Folder of the whole checkpoint in an installed Python package, of which no code is run, or None."""
+    """Folder of the whole checkpoint that an installed Python package carries, or None.
+
+    ``package``: its name without dots. None of its code is run.
+    """
     found = find_spec(package)
     folder = Path(found.origin).with_name("model") if found and found.origin else None
     return folder if folder and is_complete(folder) else None
@@ -183,7 +194,11 @@ def read_object(file: Path) -> JsonObject:
 
 
 def weight_files(is_there: Callable[[str], bool], index: JsonObject) -> tuple[str, ...]:
-    """Names of the weights that transformers would read, whole or by the ``index``; () if not all there."""
+    """Names of the files of weights that transformers would read; () where they are not all there.
+
+    The whole file comes first; without it, the parts that the ``index`` names. Each part has to be a plain
+    name that ends in .safetensors: no file outside of the checkpoint is ever named.
+    """
     if is_there(WEIGHTS):
         return (WEIGHTS,)
     named = index.get("weight_map")
@@ -229,7 +244,10 @@ def declaring_files(folder: Path) -> tuple[Path, ...]:
 
 
 def is_complete(folder: Path) -> bool:
-    """Tell whether a folder holds a config, a vocabulary and all weights, which a download brings last."""
+    """Tell whether a folder holds a config, all of the weights, and a vocabulary.
+
+    A download brings the weights last, so what it left half done never is.
+    """
     place = body(folder)
     if adapts(place):
         return (place / ADAPTED).is_file()
@@ -250,8 +268,9 @@ class RefusalError(Exception):
 def foreign(key: str, /, **values: object) -> Iterator[None]:
     """Turn whatever is raised inside into a RefusalError that begins with the sentence of ``key``.
 
-    What lies in a folder may make libraries raise anything and, from Rust, a panic that is no Exception at
-    all. So everything is caught, and nothing but a call of theirs may stand inside: a mistake of ours is no
+    What lies in a folder may make transformers, tokenizers and torch raise anything: KeyError, TypeError,
+    AssertionError, MemoryError and, from Rust, a panic that is no Exception at all. So everything is caught,
+    and for that very reason nothing but a call of theirs may stand inside: a mistake of ours is no
     fault of the checkpoint, and shows itself. The owner's log has the whole story.
     """
     try:
@@ -286,9 +305,9 @@ def forget(error: BaseException) -> None:
 def told(spec: BackboneSpec) -> Iterator[None]:
     """Turn whatever ``spec`` raises inside into a PoolscopeError, unless it comes with the app.
 
-    What a bundled one raises is a mistake of ours, and shows itself; only a panic of Rust, which is no
-    Exception, is made a RuntimeError. The log says where it happened, not what: that may hold a visitor's
-    text.
+    What a bundled checkpoint raises is a mistake of ours, and shows itself; only a panic of Rust, which is no
+    Exception and would pass by whoever catches one, is made a RuntimeError. The log says where it happened,
+    not what: that may hold a visitor's text.
     """
     try:
         yield
@@ -385,7 +404,11 @@ def walk(read: object, key: str = "", depth: int = 0) -> Iterator[tuple[int, str
 
 
 def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
-    """Refuse a config that leads away or is out of bounds; beside a ``known`` type its code is not needed."""
+    """Refuse a config, as plain JSON, that leads away or is out of bounds.
+
+    ``known``: whether transformers classifies texts with a type of model. Code of a checkpoint's own is never
+    run: beside a type that is known it is not needed.
+    """
     kind = raw.get("model_type")
     coded = any(key == OWN_CODE and value for _depth, key, value in walk(raw))
     if coded and not (isinstance(kind, str) and known(kind)):

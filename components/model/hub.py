@@ -1,7 +1,7 @@
 """Hub: the models of the hub that this server knows of, whether they can be had here, and how they come.
 
-Which is decided before anything large is downloaded, in a process that can be killed: `main`. A download that
-is cancelled keeps the files that are whole.
+Which is decided before anything large is downloaded. huggingface_hub downloads into its own cache, in a
+process of its own that can be killed: `main`. A download that is cancelled keeps the files that are whole.
 """
 
 import hashlib
@@ -52,7 +52,10 @@ class HubUnreachableError(PoolscopeError):
 
 @dataclass(frozen=True)
 class Listing:
-    """Model that can be had at one commit; ``parts``: its small files and its weights, as the hub says."""
+    """Model that can be had at one commit.
+
+    ``parts``: what the hub says of the small files that are read with it, and of its weights.
+    """
 
     model: str
     commit: str
@@ -77,7 +80,10 @@ class Listing:
 
 
 def checked_id(given: object) -> str:
-    """Check the form of a hub id; PoolscopeError says what is wanted: of a page's address, the id in it."""
+    """``given`` if it has the form of a hub id; PoolscopeError says which form is wanted.
+
+    A pasted address of a model's page is refused with the id to type instead.
+    """
     if not isinstance(given, str):
         raise PoolscopeError("backbone", given, "errors.id")
     if _is_id(given):
@@ -329,7 +335,10 @@ class Hub:
         return found and found[0]
 
     def find(self, given: object) -> BackboneSpec:
-        """Find a typed id's model, pinned to a commit: the one here if the hub is away. Or PoolscopeError."""
+        """Find the model of an id that a visitor typed, pinned to a commit; PoolscopeError: there is none.
+
+        A model on this machine keeps its commit. If the hub cannot be reached, what it once gave is enough.
+        """
         model = checked_id(given)
         known = self.known(model)
         if known is not None and files.snapshot(model, known.revision or ""):
@@ -383,7 +392,10 @@ class _Reported(tqdm):
 
 
 def main() -> None:
-    """Download a model's files at a commit, part by part, and check hashes; no wrong file is kept."""
+    """Download the files of a model at a commit, those of each part together, and check their hashes.
+
+    Of a file that is another one than the hub lists nothing is kept.
+    """
     model, commit, parts = json.loads(sys.argv[1])
     try:
         with hub_errors(model):

@@ -47,7 +47,10 @@ def quiet() -> None:
 
 
 def tables(model: nn.Module) -> Iterator[Table]:
-    """All that a forward pass may assign to: each module's attributes, parts, buffers and config."""
+    """Everything that a forward pass may assign to: each module's attributes, parts, buffers and config.
+
+    ``state_dict`` lacks attributes and buffers that are not saved; a copy takes the weights' memory twice.
+    """
     configs: dict[int, Table] = {}
     for module in model.modules():
         yield from (module.__dict__, module._modules, module._buffers)
@@ -75,7 +78,10 @@ def repeatable(model: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def seeded() -> Iterator[None]:
-    """Within, the CPU's random numbers start from one seed, and no other device wakes; then they go on."""
+    """Within, the random numbers of the CPU start from one seed; afterwards they go on as before.
+
+    ``torch.manual_seed`` would seed every device, and wake those that nobody uses.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0)
         yield
@@ -83,7 +89,10 @@ def seeded() -> Iterator[None]:
 
 @contextmanager
 def both_ways(model: nn.Module) -> Iterator[None]:
-    """Within, tokens see those after them, too, if config or modules can let masks and kernels do so."""
+    """Within, tokens see those after them, too, if config or modules can let them.
+
+    transformers makes no causal mask where a config says so. A kernel that is given no mask asks its module.
+    """
     configs = [table for table in tables(model) if "transformers_version" in table]
     lacking = [table for table in configs if CAUSAL not in table]
     with repeatable(model):
@@ -101,7 +110,10 @@ def text_config(model: PreTrainedModel) -> PreTrainedConfig:
 
 
 def said_causal(model: PreTrainedModel) -> tuple[bool | None, str]:
-    """Tell whether a model without encoder says that tokens see none after them; and by which key."""
+    """Tell whether a model says that tokens see none after them, and by which key; None where it is silent.
+
+    A decoder that is asked behind an encoder says nothing of the whole.
+    """
     config = text_config(model)
     stated: dict[str, object] = vars(config)
     modules = {vars(module).get(CAUSAL) for module in model.modules()} - {None}
@@ -126,10 +138,11 @@ def tensors(tree: Any) -> tuple[Tensor, ...]:
 
 
 def plain_copy(model: Model) -> Model:
-    """A copy on the CPU, in float32 and for evaluation, sharing no tensor with ``model``, which is read.
+    """A copy on the CPU, in float32 and for evaluation, that shares no tensor with ``model``.
 
-    The copy has no gradients, and runs what its classes say: without hooks, but for those that make weights,
-    and without a ``forward`` that was put in the place of the class's own.
+    ``model`` is only read, and nothing is allocated where its weights are. The copy has no gradients, and
+    runs what its classes say: without hooks, but for those that make weights, and without a ``forward`` that
+    was put in the place of the class's own.
     """
     memo: dict[int, Any] = {}  # what stands in the copy for each object, by its id
     for module in model.modules():
@@ -173,11 +186,11 @@ class InternalsMovedError(RuntimeError):
 
 
 def forget_kernels(config: PreTrainedConfig) -> None:
-    """Take names of kernels out of a config and its parts, so that transformers chooses its own code.
+    """Take the names of kernels out of a config and its parts, so that transformers chooses its own code.
 
-    There is no public way: the argument ``attn_implementation`` is read besides the config.
-    InternalsMovedError where these names are no properties that reach its parts: nobody knows which kernels
-    would be loaded.
+    There is no public way: an argument ``attn_implementation`` is read besides the config, not instead of it.
+    Raises InternalsMovedError where a config does not keep these names as properties that reach its parts:
+    then nobody knows which kernels would be loaded.
     """
     for name in KERNELS:
         if not isinstance(getattr(type(config), name, None), property):
@@ -189,7 +202,10 @@ def forget_kernels(config: PreTrainedConfig) -> None:
 
 @contextmanager
 def without_weights() -> Iterator[None]:
-    """Within, models are built without memory for weights, also those that compute with what they create."""
+    """Within, models are built on torch's meta device: every shape, and no memory for the weights.
+
+    ``torch.device("meta")`` alone is not enough: some models compute with what they create.
+    """
     with torch.device("meta"), meta_device_safe_creation_ops(), no_init_weights():
         yield
 
@@ -197,9 +213,10 @@ def without_weights() -> Iterator[None]:
 def filled(empty: PreTrainedModel, tensors: Mapping[str, Any]) -> tuple[PreTrainedModel, dict[str, Any]]:
     """A model like ``empty`` with these weights, and what the loader says of both.
 
-    ``unused``: what the model takes no part of, by names in the files, with shapes. ``from_pretrained``
-    documents neither None for a folder, which it would search for pickles, nor ``state_dict``. What lacks is
-    drawn.
+    ``unused``: those that the model takes no part of, by their names in the files, with their shapes.
+
+    ``from_pretrained`` documents neither None for a folder nor ``state_dict``; given a folder, it would look
+    in there for pickles and adapters. What the weights lack is drawn from torch's generator.
     """
     made: Any = type(empty).from_pretrained(
         None,
@@ -216,7 +233,11 @@ def filled(empty: PreTrainedModel, tensors: Mapping[str, Any]) -> tuple[PreTrain
 
 
 def _untaken(model: PreTrainedModel, names: Collection[str], mismatched: Collection[str]) -> Iterator[str]:
-    """Yield the ``names`` of which nothing gets into the model, renamed and fused as transformers does."""
+    """Yield those of the ``names`` in files of which nothing gets into the model.
+
+    transformers renames and fuses tensors while it loads them, and reports names of its own: so each is given
+    the name that it has in the model, by the same rules. Of two with the same name there the first is taken.
+    """
     rules, own = get_model_conversion_mapping(model), model.state_dict()
     renaming = [rule for rule in rules if isinstance(rule, WeightRenaming)]
     fusing = [rule for rule in rules if isinstance(rule, WeightConverter)]

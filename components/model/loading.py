@@ -1,8 +1,8 @@
 """BackboneSpec -> Backbone, kept within a budget: a checkpoint read from safetensors alone, without its code.
 
-The folder is read as plain data and checked, since transformers acts on a config as it parses it. The model
-is built without its weights first; these are handed to transformers as tensors, never as a folder: so nothing
-else, a pickle or an adapter, can be found there.
+What lies in the folder may be anybody's. It is read as plain data and checked, since transformers acts on a
+config as it parses it. The model is built without a number of its weights first; these are handed to
+transformers as tensors, never as a folder: so nothing else, a pickle or an adapter, can be found there.
 """
 
 import ctypes
@@ -49,7 +49,10 @@ UNLIMITED = 1_000_000  # from here on a stated limit is a way to say that there 
 
 
 def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: None) -> Backbone:
-    """Load a folder here in float32, or PoolscopeError; ``make_room`` is told its bytes and may refuse."""
+    """Load a checkpoint folder of this machine in float32; PoolscopeError says why it cannot be.
+
+    ``make_room`` is told how many bytes its weights take, before they do; it may raise RefusalError.
+    """
     place = files.folder(spec)
     if place is None:
         raise PoolscopeError("backbone", spec.key, "errors.no_files")
@@ -142,7 +145,10 @@ def _declared_head(place: Path, config: PreTrainedConfig) -> Declared | None:
 
 
 def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
-    """Refuse weights that all stand under a wrapper's name, or of layers with adapters not merged in."""
+    """Refuse weights that all stand under the name of a wrapper: transformers would find none of them.
+
+    Also those of layers in which adapters were not merged.
+    """
     own = empty.state_dict().keys()
     known = {*own, *(name.removeprefix(f"{empty.base_model_prefix}.") for name in own)}
     for found in filter(None, map(UNMERGED.search, tensors)):
@@ -214,7 +220,11 @@ def size(model: PreTrainedModel) -> int:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """The folder's tensors by name: slices of files that are read, not mapped, lest these are shortened."""
+    """Every tensor in the folder's safetensors by its name, not read yet: a slice of a file that is open.
+
+    Opening validates the header against the file's length. The files are read, not mapped into memory:
+    whoever shortens one later would kill a process that has it mapped.
+    """
     found = files.weights_in(folder)
     if not found and not (folder / files.INDEX).is_file():
         raise files.no_weights(folder, files.WEIGHTS)
@@ -291,7 +301,11 @@ def give_back() -> None:
 def assembled(
     spec: BackboneSpec, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, info: Mapping[str, Any]
 ) -> Backbone:
-    """A backbone of both, its own from then on; ``info``: as of `internals.filled`. Or RefusalError."""
+    """A backbone of both, which are its own from then on: what questions need is set in them.
+
+    ``info``: what the loader says of tensors that it did not find, did not use, or found in another shape;
+    see `internals.filled`. RefusalError says why nothing can be asked of them.
+    """
     if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
         with files.foreign("refusals.padding"):
             tokenizer.pad_token_id = model.config.pad_token_id
@@ -319,7 +333,10 @@ def assembled(
 
 
 def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
-    """Refuse a tokenizer with ids beyond the model's table, but for added ones: texts may do without."""
+    """Refuse a tokenizer with an id for which the model's plain table of embeddings, if any, has none.
+
+    Tokens that were added behind the others may lack theirs: a text without them is read as ever.
+    """
     table = None
     with suppress(NotImplementedError):  # transformers' way to say that it does not know where the table is
         table = model.get_input_embeddings()
@@ -362,7 +379,11 @@ def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
 
 
 def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Mapping[str, Any]) -> Provenance:
-    """Origin of a model's tensors, by what its loader says: new ones are random, or all one number."""
+    """Origin of the tensors of a ``model``, by what its loader says of them.
+
+    ``cut``: the module behind which the head begins. ``inputs``: any small batch. transformers draws most
+    new tensors at random and sets others, a bias for example, to one and the same number.
+    """
     lacking = {name: tensor for name, tensor in model.named_parameters() if name in info["missing_keys"]}
     missing = tuple(sorted(info["missing_keys"]))
     if isinstance(model, Stacked):  # whose head asks no pooler, for example

@@ -54,7 +54,10 @@ class Layer:
         return views[-1], np.stack([np.linalg.norm(view, axis=-1) for view in views], axis=-1)
 
     def cosines(self, states: Numbers, lengths: Numbers, reference: Numbers) -> Numbers:
-        """Cosines (N, 3) of a ``reference`` (D,) to states as `seen`, by one product; 0 for a length of 0."""
+        """Cosines (N, 3) of a ``reference`` (D,) to states as `seen`, by one product with them.
+
+        A vector of length zero has similarity 0.
+        """
         plain, centred, standardised = self.views(reference.astype(np.float64))
         targets = np.stack([plain * self.deviation, centred * self.deviation, standardised], axis=1)  # (D, 3)
         kind = np.promote_types(states.dtype, np.float32)
@@ -88,7 +91,10 @@ class Ordinary:
 
     @classmethod
     def of(cls, batches: Sequence[tuple[Sequence[Numbers], Ints, Ints]]) -> Self:
-        """Keep S sentences in batches: L + 1 times (B, T, D), (B,) of [CLS], ids (B, T); common layers."""
+        """Keep S sentences in batches: L + 1 times (B, T, D), (B,) where [CLS] stands, and ids (B, T).
+
+        Only layers that every sentence has are kept. They are in half precision where they are many.
+        """
         lengths = [layers[-1].shape[1] for layers, _cls, _ids in batches for _ in layers[-1]]  # (S,)
         sentence = np.repeat(np.arange(len(lengths)), lengths)
         at = np.cumsum([0, *lengths[:-1]]) + np.concatenate([cls for _layers, cls, _ids in batches])
@@ -105,7 +111,10 @@ class Ordinary:
     def similar(
         self, hidden: Sequence[Numbers], reference: Sequence[Numbers], ids: Sequence[int], *itself: int
     ) -> Similar:
-        """Similarities of states (T, D) to a ``reference`` (D,), at L' layers; ``itself``: its place."""
+        """Similarities of a text's states (T, D) to a ``reference`` (D,), both at its L' <= L + 1 layers.
+
+        ``ids``: of the text. ``itself``: the place of the reference among its tokens, if it is one.
+        """
         layers = zip(self.layers[-len(hidden) :], hidden, reference, strict=True)
         own = np.stack([layer.cosines(*layer.seen(states), target) for layer, states, target in layers])
         others, compared = self.others(reference, ids), np.delete(own, itself, axis=1)
@@ -114,7 +123,10 @@ class Ordinary:
         return Similar(_by_centring(own), bands(others), _by_centring(np.reshape(area, (len(hidden), -1))))
 
     def others(self, reference: Sequence[Numbers], ids: Sequence[int]) -> Numbers:
-        """Cosines (L', M, 3) of L' times (D,) to our tokens, but for [CLS]s and the text of these ``ids``."""
+        """Cosines (L', M, 3) of a ``reference``, L' times (D,), to tokens of our sentences.
+
+        They are those of all but the one of these ``ids``, tokens in the place of [CLS] left out.
+        """
         kept = self.sentence != (self.ids.index(ids) if ids in self.ids else -1)  # (N,)
         kept[self.at] = False
         layers = zip(self.layers[-len(reference) :], reference, strict=True)
@@ -136,7 +148,10 @@ class Ordinary:
 
 
 def bands(others: Numbers) -> ByCentring:
-    """Quantiles (L + 1, 3) of cosines (L + 1, M, 3), whose ends lie out as far as single precision errs."""
+    """Quantiles (L + 1, 3) of cosines to M tokens of other sentences (L + 1, M, 3).
+
+    The ends lie as far out as single precision errs, so that what is equal to them is not beyond.
+    """
     return _by_centring(np.quantile(others, QUANTILES, axis=1).swapaxes(0, 1) + ENDS)
 
 

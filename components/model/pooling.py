@@ -1,9 +1,10 @@
 """Pooling methods: hidden states of a batch -> one vector each.
 
-A method is one decorated function: its name, sentence-transformers' where it has one, is the key, the
-decorator's words are the menu's, its docstring is the summary. Learned ones have parts of a probe.
-Tokens are those that the attention mask keeps. Light to import: menus are drawn from it before torch is
-loaded. Methods are exported as they stand, with imports inside and what they name of this file.
+A method is one decorated function: its name is the key, the decorator's words are the menu's, its docstring
+is the summary. A learned method has parts that come with a probe; the others need none.
+Names are those of sentence-transformers where it has one. Tokens are those that the attention mask keeps.
+This module is light to import: menus are drawn from it before torch is loaded. Methods are exported as they
+stand, with what they import inside and with the functions and numbers of this file that they name.
 """
 
 from __future__ import annotations

@@ -23,8 +23,9 @@ def checked(
 ) -> Query:
     """The query with each field of the right type and known; PoolscopeError names the first that is not.
 
-    Texts come back cleaned, a blank second text as "". ``longest`` is in characters. Ranges of layers and
-    tokens are checked where backbone and text are known, as is the task of a probe, in `with_task`.
+    Texts come back cleaned, a blank second text as "". ``longest`` is in characters. The ranges of the
+    layers and of a token index depend on the backbone and the text, and are checked where these are known, as
+    is the task of a probe, in `with_task`.
     """
     text_pair = query.text_pair if query.text_pair is not None else ""
     text, text_pair = _words("text", query.text, longest), checked_text("text_pair", text_pair, longest)

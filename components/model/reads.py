@@ -29,8 +29,9 @@ class Reading:
     def positions(self) -> Tensor:
         """(B, T) true exactly where a change of the final hidden state changes a logit.
 
-        A slope proves that a position is read. None proves nothing (a dead ReLU, a saturated tanh, a maximum
-        elsewhere), so the silent positions are changed for good and the logits compared bit by bit.
+        A nonzero slope proves that a position is read. A zero slope proves nothing (a dead ReLU, a saturated
+        tanh, a maximum that lies elsewhere), so the silent positions are changed for good and the logits
+        compared bit by bit.
         """
         read = self._measured[0] > 0
         if read.all():

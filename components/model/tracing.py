@@ -60,7 +60,10 @@ class Call:
 
     @property
     def moves(self) -> bool:
-        """True if it only chose and placed numbers, as getitem and view do: tried on those of places."""
+        """True if it only chose and placed numbers, as getitem and view do: with others it would do the same.
+
+        It is given the numbers of the places; what it then gives says from which place each number came.
+        """
         taken, given = carried(self.taken[0]), carried(self.given[0])
         if self.weights or len(self.taken) != 1 or len(self.given) != 1:
             return False

@@ -160,7 +160,10 @@ def ways(examined: Examined) -> dict[str, Pair]:
 
 
 def told(examined: Examined, known: dict[str, Pair]) -> Iterator[Sentence]:
-    """Say why the own head reads its token, and what it says without what was typed, of its `ways`."""
+    """Say why the own head reads the token that it reads, and what it says without what was typed.
+
+    ``known``: the input's `ways`.
+    """
     query = examined.query
     if query.head != "own" or query.pooling != NATIVE or examined.lower:
         return

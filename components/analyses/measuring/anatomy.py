@@ -1,7 +1,8 @@
 """The head taken apart: the steps that ran, where its tensors come from, and the code as it is installed.
 
 And the lens: the head pointed at hidden state (l, t) in place of the vector that it takes, as a logit lens
-does with a language model's (nostalgebraist 2020); the norm before the head is applied to every layer.
+points the head of a language model (nostalgebraist 2020). The norm between the last layer and the head, if
+there is one, is applied to every layer.
 """
 
 import ast
@@ -185,7 +186,10 @@ def unused(backbone: Backbone) -> tuple[Weight, ...]:
 def source(
     code: CodeType | Callable[..., Any], ran: Collection[int] = (), picks: Collection[int] = ()
 ) -> Excerpt:
-    """Give a function as it is installed, of a long one what ``ran``: numbers of lines; or OSError."""
+    """Give a function as it is installed; of a long one, from the first statement that ``ran`` to the last.
+
+    ``ran`` and ``picks`` are numbers of lines in its file. Raises OSError if the file is not there.
+    """
     installed, first = inspect.getsourcelines(code)
     text, path = textwrap.dedent("".join(installed)), Path(inspect.getfile(code))
     lines = tuple(text.splitlines())
@@ -210,7 +214,10 @@ def source(
 
 @torch.no_grad()
 def look(examined: Examined) -> Lens:
-    """Ask the head about each hidden state, and each layer that is pooled; PoolscopeError: widths differ."""
+    """Ask the head of ``examined`` about each hidden state, and about each layer behind its query's pooling.
+
+    PoolscopeError where no hidden state can stand for the head's vector: that is wider, or a layer narrower.
+    """
     states, kept = examined.states, examined.kept
     pooling, width, given = examined.query.pooling, states.hidden.shape[2], examined.outputs.vector.shape[1]
     if examined.lower:
@@ -273,7 +280,10 @@ def _pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer
 
 
 def _on_vectors(examined: Examined) -> Head:
-    """The head on single vectors, (N, D) -> (N, K), behind the pooler or declared steps that make them."""
+    """The head on single vectors: (N, D) -> (N, K).
+
+    Behind a pooler, or what the checkpoint declares, it takes what that makes of each.
+    """
     backbone, kept, pooling = examined.backbone, examined.kept, examined.query.pooling
     read = examined.states.reads.places
     if examined.probe is None:

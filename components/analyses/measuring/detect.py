@@ -1,8 +1,9 @@
 """Detection: which pooling, layer, tokens and length made this vector of this text.
 
-The text is encoded as servers may have done it, and all poolings of all layers are taken from each forward
-pass. A way is named only where rounding explains each number of the vector: as it was printed or stored, or
-as half precision computes it, which is then measured. Else it is told how near the nearest comes.
+Every way is tried: the text is encoded as servers may have done it, and all poolings of all layers are taken
+from each forward pass. Nothing is guessed. A way is named only where rounding explains each number of the
+vector: as it was printed or stored, or as half precision computes it, which is then measured. Else it is told
+how near the nearest comes.
 """
 
 import math
@@ -20,8 +21,22 @@ import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from components.analyses import detect as nouns
-from components.analyses.detect import Candidate, Detected, Kept, Way, load_serving
+from components.analyses.detect import (
+    BAR,
+    CHUNKED,
+    COARSE,
+    CUT_LATE,
+    DECLARED,
+    HALF,
+    LAYER_NORM,
+    OTHER_POOLINGS,
+    OTHER_TEXTS,
+    Candidate,
+    Detected,
+    Kept,
+    Way,
+    load_serving,
+)
 from components.analyses.measuring.analyze import vectors_of
 from components.analyses.measuring.printed import BITS, Doubles, Printed, read_printed
 from components.errors import PoolscopeError
@@ -46,8 +61,7 @@ SHORTEST = 8  # numbers that a vector is cut to
 ALIKE = 0.02  # difference of the logarithms of two lengths that are one, at most
 SAME = 1e-5  # distance of two directions that are one: rounding stays below 3e-6
 ARITHMETIC = 3e-5  # by so much single precision differs from one machine to another
-FARTHEST = math.sqrt(2 - 2 * nouns.BAR)  # between the ends of directions with the least cosine that is near
-LAYER_NORM = "layer_norm"  # the variant whose numbers have the mean 0 and the deviation 1 before they are cut
+FARTHEST = math.sqrt(2 - 2 * BAR)  # distance of the ends of two directions with the least cosine that is near
 SLIGHT = 1e-3  # an edit of one character moves all but 0.2 % of vectors of bundled checkpoints by more
 CLEAR = 3.0  # times farther than what is asked about, a neighbour is told from it
 HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -115,7 +129,11 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
 
 
 def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detected:
-    """Tell which ways gave ``vectors``; if none did, ways of other texts and in half precision are tried."""
+    """Tell which ways gave each of ``vectors`` of its text; where none did, other texts are tried as well.
+
+    Where one is near, it is computed in half precision, too. PoolscopeError where no way gives vectors so
+    wide.
+    """
     first, made = tries[0], together([one.made for one in tries])
     widths = tuple(sorted({each.shape[1] for each in made.values()}))
     given = read_printed(vectors, widths)
@@ -125,7 +143,7 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
         key = "vector_score" if len(vectors[0]) == len(first.backbone.labels) else "vector_width"
         raise PoolscopeError("vector", width, f"errors.{key}", widths=widths)
     held, half = Held.of(given, fits), None
-    coarse = bool(given.stored) or given.rounding > nouns.COARSE
+    coarse = bool(given.stored) or given.rounding > COARSE
     plainly = any(one and not way.variant for way, one in zip(held.made, held.explained, strict=True))
     if coarse or not plainly:  # it may be of another text
         held = Held.of(given, fits | fitting(given, together([one.more.made for one in tries])))
@@ -188,12 +206,15 @@ def _chunks(backbone: Backbone, query: Query, way: Way, lengths: Iterable[int]) 
     least, most = min(load_serving()["prefixed"]), min(backbone.limit, len(whole.tokens.text) - 1)
     usual = {length for length in (*lengths, backbone.limit) if least <= length <= most}
     for length in sorted(usual) if not whole.tokens.special.all() else ():
-        for kind in nouns.CHUNKED if way.special_tokens else nouns.CHUNKED[:1]:
+        for kind in CHUNKED if way.special_tokens else CHUNKED[:1]:
             yield replace(way, truncated=length, kept="start", variant=kind), whole
 
 
 def other_texts(backbone: Backbone, query: Query, way: Way) -> Iterator[Try]:
-    """The text without its last token, in lower case, and with another end, where its tokens are others."""
+    """The text without its last token, in lower case, and with another end; else as in ``way``.
+
+    Only where the tokens are others then.
+    """
     plain, bare = replace(backbone, tokenizer=lowering(backbone.tokenizer)), query.text.removesuffix(".")
     stopped = bare if query.text.endswith(".") else f"{query.text}."
     whole = _encode(backbone, query, "", backbone.limit, True)
@@ -253,11 +274,11 @@ def _all_made(
 def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None) -> Made:
     """Pool in every way what is run at once, or average what is made of chunks."""
     (way, whole), size = one, one[0].truncated or 0
-    if way.variant not in nouns.CHUNKED:
+    if way.variant not in CHUNKED:
         return _pooled_layers(backbone, one, declared, half)
     places = np.arange(len(whole.tokens.text))
     before, own, after = places[:0], places, places[:0]
-    if way.variant == nouns.CHUNKED[0]:  # special tokens stand in each chunk
+    if way.variant == CHUNKED[0]:  # special tokens stand in each chunk
         own = np.flatnonzero(~whole.tokens.special)
         before, after = places[: own[0]], places[own[-1] + 1 :]
     step = size - len(before) - len(after)
@@ -278,7 +299,11 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbon
 def _pooled_layers(
     backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None
 ) -> Made:
-    """Pool every layer of one pass, or of ``half``'s, in every way: the last and plain ones first."""
+    """Pool every layer of one forward pass in every way, the last layer and plain names first.
+
+    ``half``: the same model in half precision, for the hidden states. What has no direction is left out.
+    What is declared is tried only where it is more than one step: else its pooling is one of the others.
+    """
     (plain, encoded), layers, says = one, len(backbone.ordinary.layers), declared and declared.says
     more = says and (len(says.poolings) > 1 or any(isinstance(one, Cut) for one in says.steps))
     specs = {key: POOLINGS[key].spec for key in dict.fromkeys((*PLAIN, *POOLINGS))}
@@ -313,7 +338,7 @@ def _pooled(
     steps = () if declared is None else declared.says.steps
     width = next((step.taken for step in steps if isinstance(step, Dense)), None)
     for key, vectors in vectors_of(states, keys):
-        if declared and key != nouns.DECLARED and vectors.shape[1] == width:
+        if declared and key != DECLARED and vectors.shape[1] == width:
             yield replace(way, pooling=key, dense=True), declared.behind([vectors])[0]
         yield replace(way, pooling=key), vectors[0]
 
@@ -337,7 +362,11 @@ def _varied(backbone: Backbone, plain: Way, encoded: Encoded, states: States) ->
 
 
 def together(texts: Sequence[Made]) -> dict[Way, Floats]:
-    """Stack what each way gives of all n texts, (n, N); what it leaves as it is counts as a whole one."""
+    """Stack what each way gives of all n texts, (n, N): ways that one of them cannot be run in are left out.
+
+    ``texts``: what all ways give of each. A text that is not as long as others are cut to stays whole; one
+    that a variant leaves as it is, too.
+    """
     found = {}
     for way in dict.fromkeys(chain.from_iterable(texts)):
         whole = replace(way, truncated=None, kept="start")
@@ -362,10 +391,10 @@ def fitting(given: Printed, made: Mapping[Way, Floats]) -> dict[Way, Doubles]:
             found[cut] = whole[:, :width]
             if not way.variant:
                 late = found[cut] / np.linalg.norm(whole, axis=1, keepdims=True)
-                found[replace(cut, variant=nouns.CUT_LATE)] = late
+                found[replace(cut, variant=CUT_LATE)] = late
         else:
             continue
-        if way.layer == -1 and way.variant in ("", *nouns.OTHER_POOLINGS):
+        if way.layer == -1 and way.variant in ("", *OTHER_POOLINGS):
             normed = (whole - whole.mean(axis=1, keepdims=True)) / whole.std(axis=1, keepdims=True)
             kept = None if whole.shape[1] == width else width
             found[replace(way, pooling=way.named, variant=LAYER_NORM, dimensions=kept)] = normed[:, :width]
@@ -415,9 +444,9 @@ class Held:
 def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
     """Hold what near ways give in less precision against it, and tell how far bfloat16 moves the nearest.
 
-    A way is known to explain it where this machine computes the very vector; also where it is as near as
-    machines differ, which half precision moves no less, while another text or a token left out moves it much
-    farther.
+    A way is known to explain it where this machine computes the very vector. Machines differ among
+    themselves by as much as half precision moves it; so one explains it, too, that is so near, while
+    another text, and a token left out, move it much farther.
     """
     near, moved = {way for way, one in zip(held.made, held.near, strict=True) if one}, None
     whole = {replace(pooled(way), dimensions=None) for way in near}
@@ -456,14 +485,14 @@ def _explains(held: Held, way: Way, vectors: Doubles, kind: str) -> tuple[float,
     own, tokens = pooled(way), ("", "no_first", "no_last")
     clear = max(SLIGHT, min(held.apart(own, tokens)) / CLEAR if own.variant in tokens else 0)
     texts = [apart / CLEAR for apart in held.apart(own, ("", "stop", "exclaimed")) if apart > SAME]
-    return moves, beyond, bool(moves <= LIKE * rest and rest <= min(nouns.HALF * moves, clear, *texts))
+    return moves, beyond, bool(moves <= LIKE * rest and rest <= min(HALF * moves, clear, *texts))
 
 
 def pooled(way: Way) -> Way:
     """The way to what is pooled, before its numbers are cut."""
-    named = next((one for one in nouns.OTHER_POOLINGS if way.pooling.endswith(f"_{one}")), "")
+    named = next((one for one in OTHER_POOLINGS if way.pooling.endswith(f"_{one}")), "")
     own = replace(way, pooling=way.pooling.removesuffix(f"_{named}"), variant=named)
-    return own if way.variant in (nouns.CUT_LATE, LAYER_NORM) else way
+    return own if way.variant in (CUT_LATE, LAYER_NORM) else way
 
 
 def lessened(backbone: Backbone, kind: str) -> Backbone | None:
@@ -496,14 +525,14 @@ def in_bytes(rows: Tensor, size: int) -> Tensor:
 def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     """The nearest of all ways: of these no two are the same vector. ``layers``: the number of all.
 
-    What cannot be told from the best is tied with it, and comes first: what has the length, too, if any does,
-    and what is of this text before what is of another. Where nothing explains what is asked about, nothing is
-    tied.
+    What cannot be told from the best is tied with it, and comes first; of these only what has the length,
+    too, if any does, and what is of this text before what is of another. Where nothing explains what is
+    asked about, nothing is tied.
     """
     given, rest = held.given, held.rest
     one, alike = (np.abs(np.log(size)).max(axis=1) for size in (held.scale * held.own, held.scale))
     fits = np.minimum(one, alike) <= min(2 * given.rounding, ALIKE) + 2 * rest.clip(ARITHMETIC, ALIKE)
-    late = np.array([way.variant == nouns.CUT_LATE for way in held.made])
+    late = np.array([way.variant == CUT_LATE for way in held.made])
     fits &= ~late | (alike <= one)
     is_one = fits & (one <= alike + SAME) & ~late
     kept = dict[str, Any](precision=given.stored, normalised=None) if given.stored else {}
@@ -518,7 +547,7 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
         tied = tied & fits if (tied & fits).any() else tied
     candidates = list[Candidate]()
     normed = np.array([way.variant == LAYER_NORM for way in held.made])  # told where it fits: near are all
-    others = normed | np.array([way.variant in nouns.OTHER_TEXTS for way in held.made])
+    others = normed | np.array([way.variant in OTHER_TEXTS for way in held.made])
     left = np.lexsort((np.round(held.far / SAME), places, tied & others, ~tied))
     left = left[(tied | ~normed)[left]]
     while len(left) and len(candidates) < BEST:

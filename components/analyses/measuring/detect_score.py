@@ -172,7 +172,10 @@ def _any_input(call: Call) -> bool:
 def tried(
     backbone: Backbone, ways: Encodings, head: Head | None = None
 ) -> tuple[Answers, Answers, dict[Sentence, None]]:
-    """Run a text in many ways: logits (K,), cosines (1,) of texts apart, refusals; no ``head``: all of it."""
+    """Run a text as it is encoded in many ways: logits (K,), cosines (1,) of two texts apart, and refusals.
+
+    ``head``: None where only the whole of it is asked, without other tokens.
+    """
     found, vectors, refused = Answers(), dict[ScoreWay, Tensor](), dict[Sentence, None]()
     with repeatable(backbone.model):
         groups = list(_groups(backbone, ways))
@@ -340,7 +343,10 @@ def heated(plain: Part) -> Part:
 def found(
     backbone: Backbone, queries: Sequence[Query], scores: Sequence[tuple[Sequence[float], int]]
 ) -> DetectedScore:
-    """Tell which ways gave the ``scores`` of each text, with the decimals that were printed, or -1."""
+    """Tell which ways gave the ``scores`` of each text, with the decimals that were printed, or -1.
+
+    PoolscopeError where the head gives another number of them.
+    """
     numbers, decimals = np.array([each for each, _ in scores], dtype=np.float64), scores[0][1]
     wanted, labels = numbers.shape[1], len(backbone.labels)
     if wanted not in (1, labels):
@@ -380,7 +386,10 @@ def _beside(texts: Sequence[Answers], plain: ScoreWay) -> tuple[Part, Part]:
 def imprecise(
     backbone: Backbone, texts: Sequence[Encodings], plain: Part, parts: Sequence[Part], given: Printed
 ) -> Part:
-    """Logits of the nearest ways with less precision; ``plain``: those of all ways in full precision."""
+    """Logits of the ways that come nearest, with less precision; machines differ by part of what that moves.
+
+    ``texts``: each as it is encoded. ``plain``: the logits of all ways in full precision.
+    """
     error = np.concatenate([np.abs(part.values - given.numbers).max(axis=(1, 2)) for part in parts])
     ways, order = np.concatenate([part.ways for part in parts]), np.argsort(error, kind="stable")
     close = dict.fromkeys(ways[order[error[order] < NEAR]])

@@ -1,9 +1,10 @@
 """Programs to take home: the head of an examined query as Python without Poolscope.
 
-What they say stands in assets/templates; here is what is measured for them. The layers of a head are never
-looked up: it is traced, each step becomes the layer that does the same, and the layers are then compared with
-the head itself, on random hidden states. A pooling method is read from the module that defines it, so that a
-new one can be exported as it is.
+A program prints the query's probabilities; a module is an ``nn.Module`` that can be trained on batches with
+padding; a classifier takes any text, and tables. What they say stands in assets/templates; here is what is
+measured for them. The layers of a head are never looked up: it is traced, each step becomes the layer that
+does the same, and the layers are then compared with the head itself, on random hidden states. A pooling
+method is read from the module that defines it, so that a new one can be exported as it is.
 """
 
 import ast
@@ -239,7 +240,10 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
 
 
 def _same(calls: Iterable[Call], pooling: str, example: Examined, swap: bool) -> bool:
-    """Tell whether calls alone, on a pooled vector, give the own head's logits; ``swap``: of that vector."""
+    """Tell whether the calls alone, on a pooled vector, give the logits of the own head.
+
+    Random hidden states tell any two poolings apart. For a swap, the own head is given the vector everywhere.
+    """
     hidden = example.kept.hidden[-1]
     noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * hidden.std()
     vector = POOLINGS[pooling](example.states.ending(noise))  # (1, D')
@@ -296,7 +300,10 @@ class PoolingSource:
 
 @cache  # what is installed does not change while it runs
 def pooling_source(key: str) -> PoolingSource:
-    """Write the pooling method ``key`` with all that it needs but its class; refusals become ValueErrors."""
+    """Write the pooling method ``key`` with all that it needs, but for the class that it is called with.
+
+    Imports go to the top of the file. What Poolscope tells a visitor becomes a ValueError in English.
+    """
     found = _with_needed(POOLINGS[key].function.__name__, sys.modules[POOLINGS[key].function.__module__])
     whole = "\n".join(found.values())
     fields = tuple(field for field in FIELDS if re.search(rf"\bstates\.{field}\b", whole))
@@ -372,7 +379,10 @@ def _place(path: str) -> str:
 
 
 def _imports(source: Iterable[Import], *named: str) -> str:
-    """Import lines as linters order them; ``named``: each a module, or as in "pathlib Path", or nothing."""
+    """Import lines, the standard library's above the others, each part in the order that linters know.
+
+    ``named``: modules, or as in "pathlib Path"; nothing for none.
+    """
     names: dict[str, list[str]] = {}
     more = (one.partition(" ")[::2] for one in named if one)
     for module, name in sorted({*source, *more}):

@@ -28,7 +28,10 @@ WHOLE = 1e-3  # by which the attention of a token may miss the sum of 1
 
 
 def weigh(examined: Examined, label: str) -> Importance:
-    """Measure all but integrated gradients of output ``label``, "": the likeliest; or PoolscopeError."""
+    """Measure all but integrated gradients for the output called ``label``, or the likeliest where it is "".
+
+    PoolscopeError where there is no such label, no hidden state for each token, or a lower layer is pooled.
+    """
     answer, index, eraser = _asked(examined, label)
     seen, rolled, warnings = attention(examined)
     with repeatable(examined.backbone.model):
@@ -71,7 +74,10 @@ def _asked(examined: Examined, label: str) -> tuple[Analysis, int, int]:
 
 
 def eraser_of(backbone: Backbone) -> int:
-    """Give the id that takes a token's place: mask, unknown or space; none that pads and so moves others."""
+    """Give the id of what takes the place of a token: the mask, the unknown one, or what stands for a space.
+
+    None that pads: of a text with padding inside, some models read another token, or count other positions.
+    """
     tokenizer, model = backbone.tokenizer, backbone.model
     pads = {tokenizer.pad_token_id, model.config.pad_token_id, text_config(model).pad_token_id}
     space = tokenizer(" ", add_special_tokens=False, verbose=False)["input_ids"]
@@ -83,7 +89,10 @@ def eraser_of(backbone: Backbone) -> int:
 
 @torch.no_grad()
 def erased(examined: Examined, label: int, eraser: int) -> Floats:
-    """Measure how far output ``label`` falls if ``eraser``, an id, is each token: (T,), NaN if that fails."""
+    """Measure by how much output ``label`` falls when ``eraser``, an id, is each token: (T,).
+
+    NaN for tokens that the tokenizer added, where the model fails without one of them.
+    """
     ids, special = examined.kept.inputs["input_ids"], examined.passed.encoded.tokens.special
     rows = torch.where(torch.eye(len(special), dtype=torch.bool), eraser, ids)  # (T, T)
     found = np.full(len(special), np.nan, dtype=np.float32)
@@ -142,7 +151,10 @@ def attention(examined: Examined) -> tuple[Floats | None, Floats | None, tuple[S
 
 
 def rollout(layers: Tensor) -> Tensor:
-    """Roll attention (T, T) through layers (L, T, T) from below, half residual (Abnar and Zuidema 2020)."""
+    """Attention (T, T) through all layers (L, T, T), those from below first (Abnar and Zuidema 2020).
+
+    Half of what a token becomes is what it was: the residual connection.
+    """
     flow = identity = torch.eye(layers.shape[-1])
     for layer in layers:
         mixed = (layer + identity) / 2
@@ -167,8 +179,9 @@ def gradient_x_input(examined: Examined, label: int) -> Floats:
 def integrate(examined: Examined, label: str, start: int = 0, seconds: float = math.inf) -> Integral:
     """Integrate gradients for the same output, from a text whose own tokens are all erased to the text.
 
-    Sundararajan et al. 2017, by Gauss and Legendre's rule; what the tokenizer added has no part. From step
-    ``start`` on, as many as are begun within so many ``seconds``. PoolscopeError as `weigh` raises it.
+    Sundararajan et al. 2017, by Gauss and Legendre's rule; what the tokenizer added stays in both and so has
+    no part. From step ``start`` on, as many steps as are begun within so many ``seconds``. PoolscopeError as
+    `weigh` raises it.
     """
     _, index, eraser = _asked(examined, label)
     ids, special = examined.kept.inputs["input_ids"], torch.from_numpy(examined.passed.encoded.tokens.special)

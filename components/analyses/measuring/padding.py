@@ -125,7 +125,10 @@ def _counted(examined: Examined, name: str, inputs: Inputs, mask: Tensor, first:
 
 
 def _case(examined: Examined, first: int | None, pooled: Mapping[str, Tensor], padded: Padded) -> PaddingCase:
-    """Tell what is said and read of a padded text, and why; ``pooled``: the vectors (1, D') of it alone."""
+    """Return what is said of the text so padded, what is read of it, and why that is another answer.
+
+    ``pooled``: the vector (1, D') of each pooling that the text alone has.
+    """
     backbone, kept, alone = examined.backbone, padded.kept, examined.kept
     logits = kept.logits[0]
     reading = Reading(own_head(backbone, kept), kept.hidden[-1]).positions[0]

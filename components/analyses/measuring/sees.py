@@ -23,7 +23,10 @@ ALIKE = 1e-4  # of the largest state, by which the same states may differ in two
 
 @torch.no_grad()
 def look(examined: Examined, turn: bool) -> Sees:
-    """Measure the square, or that when tokens see both ways; PoolscopeError: tokens have no states."""
+    """Measure the square, or that which there is when tokens are let see both ways.
+
+    PoolscopeError where not each token has an embedding and a final hidden state.
+    """
     backbone, known = examined.backbone, examined.passed.encoded.warnings
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.weighed_states")
@@ -55,7 +58,10 @@ def _square(examined: Examined, table: nn.Module) -> tuple[Bools, int]:
 
 
 def _moved(examined: Examined, table: nn.Module, plain: Tensor, points: Tensor) -> Iterator[Tensor]:
-    """Yield how far states move, of the largest, for R embeddings, each beside the plain ones: (r, T)."""
+    """Yield by how much each final hidden state moves, of the largest one, for some of R embeddings: (r, T).
+
+    Each is run beside the plain ones: in another batch the same rows may be rounded otherwise.
+    """
     backbone, inputs = examined.backbone, examined.kept.inputs
     rows = backbone.at_once(plain.shape[1])
     for part in torch.split(points, max(rows - 1, 1)):

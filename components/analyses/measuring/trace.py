@@ -1,7 +1,8 @@
 """The trace: which hidden states carry the change from one text to another; and the origin of an answer.
 
-One hidden state of a text is set to that of another text, and all above runs on: activation patching (Vig et
-al. 2020; Meng et al. 2022). For an origin, words are masked in turn, and the other text lacks one of them.
+One hidden state of a text is set to that of another text, and all that lies above runs on: activation
+patching, as in causal mediation analysis (Vig et al. 2020) and causal tracing (Meng et al. 2022). For an
+origin, words are masked in turn, and the other text lacks one of them.
 """
 
 import math
@@ -104,7 +105,10 @@ def along(logits: Tensor, before: Tensor, after: Tensor) -> Floats:
 
 
 def _start(examined: Examined) -> Start:
-    """Run an input again: entries of its layers, and what was handed out; PoolscopeError: one has none."""
+    """Run one input once more: the entries of its layers, and what the modules below handed out there.
+
+    PoolscopeError where one of the layers below the last does not go on to the next as a whole.
+    """
     backbone = examined.backbone
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced_states")
@@ -118,7 +122,10 @@ def _start(examined: Examined) -> Start:
 
 
 def paired(first: Examined, second: Examined) -> Ints:
-    """Find places (P, 2) of tokens of the same characters, and of those between where as many, in order."""
+    """Find the places of tokens (P, 2) that stand for the same in both, in their order.
+
+    Those of the same characters do, and those between them where both texts have as many there.
+    """
     ours, theirs = _stand_for(first), _stand_for(second)
     pairs: list[tuple[int, int]] = []
     for _, start, end, there, until in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
@@ -148,7 +155,10 @@ def _said(examined: Examined, layer: int, start: Start, where: Tensor, states: T
 def _patched(
     examined: Examined, layer: int, start: Start, where: Tensor, states: Tensor
 ) -> tuple[Pass, tuple[Tensor, ...]]:
-    """The pass of R inputs from the changed layer up, and all layers' hidden states, as changed."""
+    """The pass of R inputs from the changed layer up, and the hidden states of all layers, as changed.
+
+    The last layer of the pass itself is what its head was handed.
+    """
     backbone, kept, (entries, handed) = examined.backbone, examined.kept, start
     rows = len(where)
     inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
@@ -165,7 +175,10 @@ def _patched(
 
 @torch.no_grad()
 def seek(examined: Examined) -> Origin:
-    """Mask each word in turn, for the likeliest output, without shares; PoolscopeError: it cannot be done."""
+    """Mask each word in turn, for the likeliest output; the shares are not measured.
+
+    PoolscopeError where the text is too long, tokens have no states of their own, or nothing masks them.
+    """
     backbone, answer, ids = examined.backbone, analyse(examined), examined.kept.inputs["input_ids"]
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.weighed_states")
