@@ -282,6 +282,8 @@ def _records(found: Any) -> list[Any]:
             named = [one for name, one in lists.items() if name in ("data", "rows")] or list(lists.values())
             return [row for rows in named for row in rows]
         parts = [one for one in inner if isinstance(one, dict)]
+        if len(inner) == 1 and parts and _are(list(parts[0].values()), list):
+            return _records(parts[0])
         for deep in (one for one in parts if any(_are(each, dict) for each in one.values())):
             return _records(deep)
         if _are(inner, dict):
@@ -291,9 +293,10 @@ def _records(found: Any) -> list[Any]:
                 return inner
             _check_width(found, len({key for one in inner for key in one}))
             return list(pd.DataFrame(found, dtype=object).to_dict("records"))
-        if _are(inner, list):
-            _check_width(found, len(inner[0]))
-            return list(pd.DataFrame(found, dtype=object).to_dict("records"))
+        columns = {name: one for name, one in found.items() if isinstance(one, list)}
+        if len(columns) > 1 and len({len(one) for one in columns.values()}) == 1:
+            _check_width(columns, len(next(iter(columns.values()))))
+            return list(pd.DataFrame(columns, dtype=object).to_dict("records"))
     if _are(found, list):
         names = list(map(str, found[0]))
         said = _known("label") & {name.casefold() for name in names}

@@ -153,6 +153,8 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "marks that do not quote": ([*TABBED[:3], f'" {TABBED[3]}', *TABBED[4:8], *MARKED], "lab.unquoted"),
     "rows under a name": (json.dumps({"num_rows": 12, "rows": FRAME.to_dict("records")}), ""),
     "lists by name": (json.dumps(FRAME.to_dict("list")), ""),
+    "lists by name beside others": (json.dumps({"version": "1", **FRAME.to_dict("list")}), ""),
+    "lists by name in one": (json.dumps({"train": FRAME.to_dict("list")}), ""),
     "a class called None": (FRAME.replace({"bad": "None"}).to_csv(index=False), "lab.spelled"),
     "a class called NA": (FRAME.replace({"bad": "NA"}).to_csv(index=False), "lab.spelled"),
     "two spellings": (by_pandas(label=["Good", "bad", *FRAME["label"][2:]]), "lab.alike"),
