@@ -61,7 +61,7 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     inside = sorted({file.parent.name for name in named for file in folder.glob(f"*/{name}")})
     lacking = not (folder / files.CONFIG).exists() and not files.adapts(folder)
     composed = (place / files.MODULES).exists()
-    kind = files.read_object(folder / files.CONFIG).get("model_type")
+    kind = files.read_object(folder / files.CONFIG).get("model_type") if composed else None
     try:
         if composed and not files.adapts(folder) and kind not in classifying_types():
             read_declaration(place)  # which says with what other model it begins
