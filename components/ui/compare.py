@@ -165,7 +165,8 @@ class Compare(Tab):
 
         def trace() -> Patched:
             query, others = _traced(whole, state)
-            return self.analyst.ask("trace", query, **others)  # type: ignore[no-any-return]  # as its file says
+            found: Patched = self.analyst.ask("trace", query, **others)
+            return found
 
         return whole if whole.after is None else replace(whole, trace=trace)
 
