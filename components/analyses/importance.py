@@ -1,7 +1,8 @@
 """The noun of importance: several things that are called the importance of a token, side by side."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -43,7 +44,6 @@ class Importance:
     over the width. ``integrated``: integrated gradients, or None where they were not asked for.
     ``erasure``: (T,) by how much the output's probability falls (regression: its value) when ``eraser`` takes
     the token's place; NaN for tokens that the tokenizer added, where the model fails without one of them.
-    ``agreement``: Spearman's rho between each, by its name, and erasure; see `rho_with_erasure`.
     ``warnings``: what could not be had, and why. Similarity to [CLS]: the last row of
     ``analysis.similarity``.
     """
@@ -56,15 +56,31 @@ class Importance:
     integrated: Integral | None
     erasure: Floats
     eraser: str
-    agreement: Mapping[str, float | None]
     warnings: tuple[Sentence, ...]
 
     def with_integral(self, parts: Sequence[Integral]) -> Self:
         """Add integrated gradients, of all their parts."""
         values: Floats = np.sum([part.values for part in parts], axis=0)
-        known = rho_with_erasure("integrated_gradients", values, self.erasure, self.analysis)
-        agreement = {**self.agreement, "integrated_gradients": known}
-        return replace(self, integrated=replace(parts[-1], values=values), agreement=agreement)
+        return replace(self, integrated=replace(parts[-1], values=values))
+
+    @property
+    def answers(self) -> dict[str, Floats]:
+        """Each answer that there is, by its name: (T,), more where a token matters more; erasure last."""
+        every = {
+            SIMILARITY: self.analysis.similarity[-1],
+            "attention": None if self.attention is None else self.attention[-1].mean(axis=0),
+            "rollout": self.rollout,
+            "gradient_x_input": self.gradient_x_input,
+            "integrated_gradients": None if self.integrated is None else self.integrated.values,
+            "erasure": self.erasure,
+        }
+        return {name: values for name, values in every.items() if values is not None}
+
+    @cached_property
+    def agreement(self) -> dict[str, float | None]:
+        """Spearman's rho between each of the others, by its name, and erasure; see `rho_with_erasure`."""
+        *others, (_, erasure) = self.answers.items()
+        return {name: rho_with_erasure(name, values, erasure, self.analysis) for name, values in others}
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types; attention is the mean over its heads."""

@@ -1,7 +1,7 @@
 """Answers to "which token matters": as bars, held against erasure, and in words."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from components.analyses.importance import Importance, spearman
+from components.analyses.importance import SIMILARITY, Importance, spearman
 from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.control import Choice, Control, State
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
@@ -65,23 +65,14 @@ class Method:
 def methods_of(given: Importance, say: Texts) -> list[Method]:
     """All answers of a text: similarity first, which ranks all but its reference, and erasure last."""
     analysis = given.analysis
-    known: Mapping[str, Floats | None] = {
-        "similarity": analysis.similarity[-1],
-        "attention": None if given.attention is None else given.attention[-1].mean(axis=0),
-        "rollout": given.rollout,
-        "gradient_x_input": given.gradient_x_input,
-        "integrated_gradients": None if given.integrated is None else given.integrated.values,
-        "erasure": given.erasure,  # what the others are held against
-    }
     reference = shorten(reference_name(View(analysis, analysis.layers), say), 20)
     own, found = np.flatnonzero(~analysis.tokens.special), []
-    for name, values in known.items():
-        if values is not None:
-            ranked = own[np.argsort(-values[own], kind="stable")].tolist()
-            if name == "similarity":
-                ranked = [index for index in ranked if index != analysis.reference]
-            title = say(f"matters.name_{name}", reference=reference)
-            found.append(Method(title, values, ranked, given.agreement.get(name)))
+    for name, values in given.answers.items():
+        ranked = own[np.argsort(-values[own], kind="stable")].tolist()
+        if name == SIMILARITY:
+            ranked = [index for index in ranked if index != analysis.reference]
+        title = say(f"matters.name_{name}", reference=reference)
+        found.append(Method(title, values, ranked, given.agreement.get(name)))
     return found
 
 

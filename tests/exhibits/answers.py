@@ -26,7 +26,7 @@ from components.types import Analysis, Floats, Query
 from tests.analyses.test_detect_score import made_up as made_up_score
 from tests.exhibits.compared import comparison
 from tests.ui.fake import KINDS, XSS, FakeAnalyst
-from tests.ui.fake_answers import agreed, fake_detect, fake_fit, fake_importance, fake_padding
+from tests.ui.fake_answers import fake_detect, fake_fit, fake_importance, fake_padding
 from tests.ui.fake_results import BACKBONES, fake_results
 
 
@@ -41,13 +41,13 @@ def alike(one: Importance, similarity: list[float], erasure: list[float]) -> Imp
     values: Floats = one.analysis.similarity.copy()
     falls: Floats = one.erasure.copy()
     values[-1, own], falls[own] = similarity, erasure
-    return agreed(replace(one, analysis=replace(one.analysis, similarity=values), erasure=falls))
+    return replace(one, analysis=replace(one.analysis, similarity=values), erasure=falls)
 
 
 def without_attention(analysis: Analysis) -> Importance:
     """The same of a model that gives no attention."""
     said = Sentence("errors.stopping")
-    return agreed(replace(made(analysis), attention=None, rollout=None, warnings=(said,)))
+    return replace(made(analysis), attention=None, rollout=None, warnings=(said,))
 
 
 def answered(anatomy: Anatomy) -> Answered:

@@ -14,7 +14,7 @@ from components import fitting
 from components.analyses.analyze import Cell, Compared
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Lens, Looked, Step, Weight
 from components.analyses.detect import BAR, Candidate, Detected, Way
-from components.analyses.importance import Importance, Integral, rho_with_erasure
+from components.analyses.importance import Importance, Integral
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import Passport, Sample, Unread
 from components.analyses.sees import Sees
@@ -202,40 +202,23 @@ def _read(analysis: Analysis) -> tuple[int, ...]:
 
 
 def fake_importance(analysis: Analysis, label: str = "", integrated: bool = True) -> Importance:
-    """Numbers of the right shapes, and what they come to against erasure."""
+    """Numbers of the right shapes."""
     if label and label not in analysis.labels:
         raise PoolscopeError("label", label, "errors.allowed", allowed=analysis.labels)
     total = len(analysis.tokens.text)
     random = np.random.default_rng(total)
     values = single(np.random.default_rng(total + 1).normal(size=total))
-    return agreed(
-        made(
-            Importance,
-            analysis=analysis,
-            label=analysis.labels.index(label) if label else int(np.argmax(analysis.probabilities)),
-            attention=single(random.dirichlet(np.ones(total), size=(analysis.layers, HEADS))),
-            rollout=single(random.dirichlet(np.ones(total))),
-            gradient_x_input=single(random.normal(size=total)),
-            integrated=Integral(values, float(values.sum()) + 0.0123, STEPS) if integrated else None,
-            erasure=single(float(analysis.probabilities.max()) * random.uniform(-0.1, 0.9, total)),
-            eraser="[MASK]",
-        )
+    return made(
+        Importance,
+        analysis=analysis,
+        label=analysis.labels.index(label) if label else int(np.argmax(analysis.probabilities)),
+        attention=single(random.dirichlet(np.ones(total), size=(analysis.layers, HEADS))),
+        rollout=single(random.dirichlet(np.ones(total))),
+        gradient_x_input=single(random.normal(size=total)),
+        integrated=Integral(values, float(values.sum()) + 0.0123, STEPS) if integrated else None,
+        erasure=single(float(analysis.probabilities.max()) * random.uniform(-0.1, 0.9, total)),
+        eraser="[MASK]",
     )
-
-
-def agreed(given: Importance) -> Importance:
-    """The same with rho of each of its answers; None where all of one are the same."""
-    attention, integrated = given.attention, given.integrated
-    every = {
-        "similarity": given.analysis.similarity[-1],
-        "attention": None if attention is None else attention[-1].mean(axis=0),
-        "rollout": given.rollout,
-        "gradient_x_input": given.gradient_x_input,
-        "integrated_gradients": None if integrated is None else integrated.values,
-    }
-    found = {name: values for name, values in every.items() if values is not None}
-    rhos = {name: rho_with_erasure(name, found[name], given.erasure, given.analysis) for name in found}
-    return replace(given, agreement=rhos)
 
 
 def fake_detect(analysis: Analysis, vector: object, prefix: str = "") -> Detected:

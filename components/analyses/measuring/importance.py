@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from components.analyses.importance import SIMILARITY, STEPS, Importance, Integral, rho_with_erasure
+from components.analyses.importance import STEPS, Importance, Integral
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
@@ -36,13 +36,6 @@ def weigh(examined: Examined, label: str) -> Importance:
     seen, rolled, warnings = attention(examined)
     with repeatable(examined.backbone.model):
         slopes = gradient_x_input(examined, index)
-    erasure = erased(examined, index, eraser)
-    found = {
-        SIMILARITY: answer.similarity[-1],
-        "attention": None if seen is None else seen[-1].mean(axis=0),
-        "rollout": rolled,
-        "gradient_x_input": slopes,
-    }
     return Importance(
         analysis=answer,
         label=index,
@@ -50,13 +43,8 @@ def weigh(examined: Examined, label: str) -> Importance:
         rollout=rolled,
         gradient_x_input=slopes,
         integrated=None,
-        erasure=erasure,
+        erasure=erased(examined, index, eraser),
         eraser=str(examined.backbone.tokenizer.convert_ids_to_tokens(eraser)),
-        agreement={
-            name: rho_with_erasure(name, values, erasure, answer)
-            for name, values in found.items()
-            if values is not None
-        },
         warnings=(*answer.warnings, *warnings),
     )
 
