@@ -21,22 +21,8 @@ import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from components.analyses.detect import (
-    BAR,
-    CHUNKED,
-    COARSE,
-    CUT_LATE,
-    DECLARED,
-    HALF,
-    LAYER_NORM,
-    OTHER_POOLINGS,
-    OTHER_TEXTS,
-    Candidate,
-    Detected,
-    Kept,
-    Way,
-    load_serving,
-)
+from components.analyses import detect as nouns
+from components.analyses.detect import Candidate, Detected, Kept, Way, load_serving
 from components.analyses.measuring.analyze import vectors_of
 from components.analyses.measuring.printed import BITS, Doubles, Printed, read_printed
 from components.errors import PoolscopeError
@@ -61,7 +47,8 @@ SHORTEST = 8  # numbers that a vector is cut to
 ALIKE = 0.02  # difference of the logarithms of two lengths that are one, at most
 SAME = 1e-5  # distance of two directions that are one: rounding stays below 3e-6
 ARITHMETIC = 3e-5  # by so much single precision differs from one machine to another
-FARTHEST = math.sqrt(2 - 2 * BAR)  # distance of the ends of two directions with the least cosine that is near
+# Distance of the ends of two directions with the least cosine that is near.
+FARTHEST = math.sqrt(2 - 2 * nouns.BAR)
 SLIGHT = 1e-3  # an edit of one character moves all but 0.2 % of vectors of bundled checkpoints by more
 CLEAR = 3.0  # times farther than what is asked about, a neighbour is told from it
 HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -143,7 +130,7 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
         key = "vector_score" if len(vectors[0]) == len(first.backbone.labels) else "vector_width"
         raise PoolscopeError("vector", width, f"errors.{key}", widths=widths)
     held, half = Held.of(given, fits), None
-    coarse = bool(given.stored) or given.rounding > COARSE
+    coarse = bool(given.stored) or given.rounding > nouns.COARSE
     plainly = any(one and not way.variant for way, one in zip(held.made, held.explained, strict=True))
     if coarse or not plainly:  # it may be of another text
         held = Held.of(given, fits | fitting(given, together([one.more.made for one in tries])))
@@ -206,7 +193,7 @@ def _chunks(backbone: Backbone, query: Query, way: Way, lengths: Iterable[int]) 
     least, most = min(load_serving()["prefixed"]), min(backbone.limit, len(whole.tokens.text) - 1)
     usual = {length for length in (*lengths, backbone.limit) if least <= length <= most}
     for length in sorted(usual) if not whole.tokens.special.all() else ():
-        for kind in CHUNKED if way.special_tokens else CHUNKED[:1]:
+        for kind in nouns.CHUNKED if way.special_tokens else nouns.CHUNKED[:1]:
             yield replace(way, truncated=length, kept="start", variant=kind), whole
 
 
@@ -274,11 +261,11 @@ def _all_made(
 def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None) -> Made:
     """Pool in every way what is run at once, or average what is made of chunks."""
     (way, whole), size = one, one[0].truncated or 0
-    if way.variant not in CHUNKED:
+    if way.variant not in nouns.CHUNKED:
         return _pooled_layers(backbone, one, declared, half)
     places = np.arange(len(whole.tokens.text))
     before, own, after = places[:0], places, places[:0]
-    if way.variant == CHUNKED[0]:  # special tokens stand in each chunk
+    if way.variant == nouns.CHUNKED[0]:  # special tokens stand in each chunk
         own = np.flatnonzero(~whole.tokens.special)
         before, after = places[: own[0]], places[own[-1] + 1 :]
     step = size - len(before) - len(after)
@@ -338,7 +325,7 @@ def _pooled(
     steps = () if declared is None else declared.says.steps
     width = next((step.taken for step in steps if isinstance(step, Dense)), None)
     for key, vectors in vectors_of(states, keys):
-        if declared and key != DECLARED and vectors.shape[1] == width:
+        if declared and key != nouns.DECLARED and vectors.shape[1] == width:
             yield replace(way, pooling=key, dense=True), declared.behind([vectors])[0]
         yield replace(way, pooling=key), vectors[0]
 
@@ -391,13 +378,15 @@ def fitting(given: Printed, made: Mapping[Way, Floats]) -> dict[Way, Doubles]:
             found[cut] = whole[:, :width]
             if not way.variant:
                 late = found[cut] / np.linalg.norm(whole, axis=1, keepdims=True)
-                found[replace(cut, variant=CUT_LATE)] = late
+                found[replace(cut, variant=nouns.CUT_LATE)] = late
         else:
             continue
-        if way.layer == -1 and way.variant in ("", *OTHER_POOLINGS):
+        if way.layer == -1 and way.variant in ("", *nouns.OTHER_POOLINGS):
             normed = (whole - whole.mean(axis=1, keepdims=True)) / whole.std(axis=1, keepdims=True)
             kept = None if whole.shape[1] == width else width
-            found[replace(way, pooling=way.named, variant=LAYER_NORM, dimensions=kept)] = normed[:, :width]
+            found[replace(way, pooling=way.named, variant=nouns.LAYER_NORM, dimensions=kept)] = normed[
+                :, :width
+            ]
     return {way: vectors for way, vectors in found.items() if np.linalg.norm(vectors, axis=1).all()}
 
 
@@ -485,14 +474,14 @@ def _explains(held: Held, way: Way, vectors: Doubles, kind: str) -> tuple[float,
     own, tokens = pooled(way), ("", "no_first", "no_last")
     clear = max(SLIGHT, min(held.apart(own, tokens)) / CLEAR if own.variant in tokens else 0)
     texts = [apart / CLEAR for apart in held.apart(own, ("", "stop", "exclaimed")) if apart > SAME]
-    return moves, beyond, bool(moves <= LIKE * rest and rest <= min(HALF * moves, clear, *texts))
+    return moves, beyond, bool(moves <= LIKE * rest and rest <= min(nouns.HALF * moves, clear, *texts))
 
 
 def pooled(way: Way) -> Way:
     """The way to what is pooled, before its numbers are cut."""
-    named = next((one for one in OTHER_POOLINGS if way.pooling.endswith(f"_{one}")), "")
+    named = next((one for one in nouns.OTHER_POOLINGS if way.pooling.endswith(f"_{one}")), "")
     own = replace(way, pooling=way.pooling.removesuffix(f"_{named}"), variant=named)
-    return own if way.variant in (CUT_LATE, LAYER_NORM) else way
+    return own if way.variant in (nouns.CUT_LATE, nouns.LAYER_NORM) else way
 
 
 def lessened(backbone: Backbone, kind: str) -> Backbone | None:
@@ -532,7 +521,7 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     given, rest = held.given, held.rest
     one, alike = (np.abs(np.log(size)).max(axis=1) for size in (held.scale * held.own, held.scale))
     fits = np.minimum(one, alike) <= min(2 * given.rounding, ALIKE) + 2 * rest.clip(ARITHMETIC, ALIKE)
-    late = np.array([way.variant == CUT_LATE for way in held.made])
+    late = np.array([way.variant == nouns.CUT_LATE for way in held.made])
     fits &= ~late | (alike <= one)
     is_one = fits & (one <= alike + SAME) & ~late
     kept = dict[str, Any](precision=given.stored, normalised=None) if given.stored else {}
@@ -546,8 +535,9 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
         tied = tied & (rest <= max(2 * float(rest[tied].min()), SAME))
         tied = tied & fits if (tied & fits).any() else tied
     candidates = list[Candidate]()
-    normed = np.array([way.variant == LAYER_NORM for way in held.made])  # told where it fits: near are all
-    others = normed | np.array([way.variant in OTHER_TEXTS for way in held.made])
+    # told where it fits: near are all
+    normed = np.array([way.variant == nouns.LAYER_NORM for way in held.made])
+    others = normed | np.array([way.variant in nouns.OTHER_TEXTS for way in held.made])
     left = np.lexsort((np.round(held.far / SAME), places, tied & others, ~tied))
     left = left[(tied | ~normed)[left]]
     while len(left) and len(candidates) < BEST:
