@@ -39,6 +39,8 @@ FIRST_ROWS = 5  # backbones on arrival, those of the first one's task
 FIRST_COLUMNS = ("native", "cls", "mean", "max", "lasttoken", "weightedmean")
 TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the keys of their controls
 TRIED = 3  # negations that are dropped in turn
+# ``words`` to drop, ``endings`` to cut off, and what stays of other ``short`` forms.
+NEGATIONS = tomllib.loads((ASSETS / "negations.toml").read_text(encoding="utf-8"))
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
@@ -381,12 +383,11 @@ def edited(name: str, first: str, second: str) -> list[tuple[str, Pair]]:
         return [("", (first, second))]
     if name == "swap":
         return [("", (second, first))] if second.strip() else []
-    listed = load_negations()
-    one_side = ((name, (left, second)) for name, left in without_negation(first, listed))
-    other = ((name, (first, left)) for name, left in without_negation(second, listed))
+    one_side = ((name, (left, second)) for name, left in without_negation(first))
+    other = ((name, (first, left)) for name, left in without_negation(second))
     found = list(islice(chain(one_side, other), TRIED + 1))
     if len(found) > 1:
-        found = [*found[:TRIED], ("", (without_any(first, listed), without_any(second, listed)))]
+        found = [*found[:TRIED], ("", (without_any(first), without_any(second)))]
     return found
 
 
@@ -408,47 +409,40 @@ def furthest(
     return int(np.argmax(moved)), say("edit.tried", total=total, each=say.listed(told)) if total else ""
 
 
-def load_negations() -> dict[str, Any]:
-    """Read the list: ``words`` to drop, ``endings`` to cut off, and what stays of other ``short`` forms."""
-    return tomllib.loads((ASSETS / "negations.toml").read_text(encoding="utf-8"))
+def without_any(text: str) -> str:
+    """Give ``text`` without all its negations."""
+    for match in reversed(
+        [*WORD.finditer(text)]
+    ):  # from the end on: what stands before one stays in its place
+        if (stays := _stays(match[0])) is not None:
+            text = _left(text, match, stays)
+    return text
 
 
-def without_any(text: str, listed: Mapping[str, Any]) -> str:
-    """Give ``text`` without all its negations, in one pass."""
-    left, end, blank, large = "", 0, True, False
-    for match in WORD.finditer(text):
-        if (stays := _stays(match[0], listed)) is None:
-            continue
-        piece, end = text[end : match.start()] + stays, match.end()
-        left += _cased(piece, "A" * large)
-        blank, large = blank and not piece.strip(), large and not piece
-        if not stays:
-            end += text.startswith(" ", end) and (not left or left.endswith(" "))
-            large = large or (blank and match[0][:1].isupper())
-    return left + _cased(text[end:], "A" * large)
-
-
-def without_negation(text: str, listed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def without_negation(text: str) -> Iterator[tuple[str, str]]:
     """Give ``text`` without each of its negations, after that one with the word behind it."""
     for match in WORD.finditer(text):
-        if (stays := _stays(match[0], listed)) is None:
-            continue
-        word, before, after = match[0], text[: match.start()], text[match.end() :]
-        behind = WORD.search(after)
-        name = text[match.start() : match.end() + behind.end()] if behind else word
-        if not stays:  # a space goes with it, and what follows begins as it began
-            after = after.removeprefix(" ") if before.endswith(" ") or not before else after
-            after = after if before.strip() else _cased(after, word)
-        yield name, before + stays + after
+        if (stays := _stays(match[0])) is not None:
+            behind = WORD.search(text, match.end()) or match
+            yield text[match.start() : behind.end()], _left(text, match, stays)
 
 
-def _stays(word: str, listed: Mapping[str, Any]) -> str | None:
+def _left(text: str, match: re.Match[str], stays: str) -> str:
+    """Give ``text`` with what ``stays`` of a word in its place."""
+    before, after = text[: match.start()], text[match.end() :]
+    if not stays:  # a space goes with it, and what follows begins as it began
+        after = after.removeprefix(" ") if before.endswith(" ") or not before else after
+        after = after if before.strip() else _cased(after, match[0])
+    return before + stays + after
+
+
+def _stays(word: str) -> str | None:
     """Give what stays of a word that negates, "" where nothing does; None of any other."""
     low = word.lower()
-    if low in listed["short"]:
-        return _cased(listed["short"][low], word)
-    ending = next((end for end in listed["endings"] if low.endswith(end) and low != end), "")
-    return "" if low in listed["words"] else word[: -len(ending)] if ending else None
+    if low in NEGATIONS["short"]:
+        return _cased(NEGATIONS["short"][low], word)
+    ending = next((end for end in NEGATIONS["endings"] if low.endswith(end) and low != end), "")
+    return "" if low in NEGATIONS["words"] else word[: -len(ending)] if ending else None
 
 
 def _cased(text: str, like: str) -> str:

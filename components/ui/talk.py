@@ -6,7 +6,6 @@ In a room, phones follow the talk and vote on its questions. All of that is kept
 """
 
 import asyncio
-import io
 import json
 import logging
 import secrets
@@ -229,9 +228,7 @@ def qr_code(link: object, say: Texts) -> Markup:
         raise PoolscopeError("link", link, "link.wanted")
     if len(link.encode()) > LONGEST:
         raise PoolscopeError("link", link, "link.long", longest=f"{LONGEST:,}")
-    drawn = io.BytesIO()
-    encoded(link).save(drawn, kind="svg", border=4, xmldecl=False, svgns=True, omitsize=True, light="#fff")
-    svg = Markup(drawn.getvalue().decode())
+    svg = Markup(encoded(link).svg_inline(border=4, omitsize=True, light="#fff"))
     return render("code", say, svg=svg, link=visible(link), near=is_near(link))
 
 

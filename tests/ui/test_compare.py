@@ -239,10 +239,9 @@ def test_buttons_fill_the_second_version_and_ask_for_the_comparison(
 
 @pytest.mark.parametrize(("given", "left"), [*CASES["negations"], ("a knot, a note and nothing", None)])
 def test_each_negation_goes_and_the_rest_stays(given: str, left: str | None) -> None:
-    listed = module.load_negations()
-    found = [without for _, without in module.without_negation(given, listed)]
+    found = [without for _, without in module.without_negation(given)]
     assert found[:1] == ([] if left is None else [left])
-    assert all(module.without_any(one, listed) == module.without_any(given, listed) for one in found)
+    assert all(module.without_any(one) == module.without_any(given) for one in found)
 
 
 def test_of_several_negations_the_one_that_moves_most_is_chosen_and_what_each_does_is_said(
