@@ -16,10 +16,6 @@ from components.texts import Texts
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
 HEIGHT = 440  # pixels
 NAME = 24  # characters of a name
-CHANCE = {  # a line at 50 %
-    **{"type": "line", "layer": "below", "xref": "paper", "x0": 0, "x1": 1, "y0": 50, "y1": 50},
-    "line": {"color": draw.OTHER, "width": 1.5, "dash": "dot"},
-}
 DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
 
 
@@ -79,7 +75,7 @@ def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
             range=[-2, 102], dtick=25, ticksuffix=" %", title=draw.axis_title(say("compare.depth_axis"))
         ),
         yaxis=draw.value_axis(say("compare.curves_axis"), ticksuffix=" %", range=[-2, 102]),
-        shapes=[CHANCE],
+        shapes=[draw.guide(50, "dot", draw.OTHER, "y")],  # chance
     )
     traces = [
         _trace(line, draw.MARKS[place % len(draw.MARKS)], DASHES[place // len(draw.MARKS) % len(DASHES)], say)

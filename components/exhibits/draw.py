@@ -322,9 +322,10 @@ def dots(
     return Trace(**{**drawn, **SAID, **more})
 
 
-def guide(value: float, dash: str, colour: str) -> Part:
-    """A line across the plot, through a ``value`` of the horizontal axis that dots are held against."""
-    ends = {"x0": value, "x1": value, "yref": "paper", "y0": 0, "y1": 1}
+def guide(value: float, dash: str, colour: str, along: str = "x") -> Part:
+    """A line across the plot, through a ``value`` of an axis that what is drawn is held against."""
+    other = "y" if along == "x" else "x"
+    ends = {f"{along}0": value, f"{along}1": value, f"{other}ref": "paper", f"{other}0": 0, f"{other}1": 1}
     return {"type": "line", "layer": "below", **ends, "line": {"color": colour, "width": 1.5, "dash": dash}}
 
 

@@ -148,7 +148,8 @@ class Exhibit(Generic[S]):
     report; of a ``bare`` one, which has no heading, what a list calls it. ``applies``: to which answers;
     others show nothing. ``controls``: what it depends on; those that are not the panel's stand in its own
     card. ``with_summary``: the panel's summary belongs to it. ``where`` it is shown. ``codes``: keys of the
-    titles of its programs. ``width``: its part of a row.
+    titles of its programs. ``width``: its part of a row. ``none``: key of the heading under which a subject
+    that is a Sentence says why there is nothing to show, if that is not the title.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Exhibit(Generic[S]):
     where: frozenset[Where] = frozenset({"page", "talk", "report"})
     codes: tuple[str, ...] = ()
     width: int = 1
+    none: str = ""
 
     @property
     def follows(self) -> bool:
@@ -171,7 +173,9 @@ class Exhibit(Generic[S]):
         return not {LAYER, CENTRED}.isdisjoint(self.controls)
 
     def shown(self, subject: S, state: State, say: Texts) -> Shown:
-        """The exhibit of ``subject``; empty where it does not apply."""
+        """The exhibit of ``subject``, or why that cannot be had; empty where it does not apply."""
+        if isinstance(subject, Sentence) and (heading := self.none or self.title):
+            return unanswered(heading, subject, say)
         return self.show(subject, state, say) if self.applies(subject) else Shown()
 
 

@@ -30,7 +30,9 @@ def key_name(key: Key, comparison: Comparison, say: Texts) -> str:
 def key_names(found: Sequence[Combination], comparison: Comparison, say: Texts) -> str:
     """Combinations by their names, not escaped, those of a backbone together; one vector has one name."""
     vectors = Counter(one.key[0] for one in comparison.distinct)
-    poolings = grouped((one.key[0], vector_name(one.key, comparison)) for one in found)
+    poolings = grouped(
+        (one.key[0], naming.one_vector(same.key[1] for same in comparison.same[one.key])) for one in found
+    )
     shown = list(poolings.items())[:NAMED]
     names = say.listed(
         say(
@@ -51,11 +53,6 @@ def _pooling_names(poolings: Sequence[str], total: int, say: Texts) -> str:
         return say("compare.several", count=len(poolings), total=total)
     *before, last = poolings
     return say("compare.both", before=say.listed(before), last=last) if before else last
-
-
-def vector_name(key: Key, comparison: Comparison) -> str:
-    """The poolings that give the vector of a combination, not escaped: "native = cls"."""
-    return naming.one_vector([one.key[1] for one in comparison.same.get(key, ())] or [key[1]])
 
 
 def labels_text(labels: compared.Labels, say: Texts, longest: int = NAME) -> str:

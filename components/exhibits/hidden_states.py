@@ -179,10 +179,8 @@ def traced(comparison: Comparison) -> Traced:
     return None if comparison.trace is None else exhibit.or_why(comparison.trace)
 
 
-def trace(given: Patched | Sentence, _: State, say: Texts) -> Shown:
+def trace(given: Patched, _: State, say: Texts) -> Shown:
     """The share of the change of the logits that each state of the second version brings to the first."""
-    if isinstance(given, Sentence):
-        return exhibit.unanswered("trace.heading", given, say)
     first, second = given.first, given.second.query
     view = View(first, first.layers, names=named(given))
     colour, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
@@ -259,4 +257,6 @@ def named(given: Patched) -> tuple[str, ...]:
 
 LENS = Exhibit("lens", lens, plotted=True, width=3)
 DEPTH = Exhibit("depth", depth, width=2)
-TRACE: Exhibit[Any] = Exhibit("trace", trace, plotted=True, applies=lambda given: given is not None)
+TRACE: Exhibit[Any] = Exhibit(
+    "trace", trace, plotted=True, applies=lambda given: given is not None, none="trace.heading"
+)

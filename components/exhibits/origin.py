@@ -11,9 +11,9 @@ from markupsafe import Markup
 from components.analyses.trace import Origin
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html, titled_frame, unanswered
+from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, strong_html, titled_frame
 from components.exhibits.view import View, labels_of, number, percent, render, shorten, visible, word
-from components.texts import Sentence, Texts
+from components.texts import Texts
 from components.types import Floats
 
 MOST = 0.5  # of the change: who carries no more, or is not the only one, does not carry most of it
@@ -106,10 +106,8 @@ def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
     )
 
 
-def origin(given: Origin | Sentence, _: State, say: Texts) -> Shown:
+def origin(given: Origin, _: State, say: Texts) -> Shown:
     """The word that matters most, where its difference is, and a map of that; or that no word matters."""
-    if isinstance(given, Sentence):
-        return unanswered("origin.heading_many", given, say)
     analysis, labels = given.analysis, labels_of(given.analysis)
     read = naming.indices(analysis.reads.positions)
     heading = say("origin.heading_many")
@@ -118,28 +116,24 @@ def origin(given: Origin | Sentence, _: State, say: Texts) -> Shown:
     told, drawn = _words_said(given, say), not analysis.random and len(given.shares) > 0
     if drawn:
         told = Markup(say.together((told, story(_claims(given), _names(given, labels, say), say))))
-    paragraph = Markup('<p class="story">{}</p>').format(told)
-    shown = Shown(heading=heading, words=told.striptags(), above=paragraph)
-    return _drawn(shown, given, say) if drawn else shown
-
-
-def _drawn(shown: Shown, given: Origin, say: Texts) -> Shown:
-    view = View(given.analysis, given.analysis.layers)
+    shown = Shown(heading, told.striptags(), above=Markup('<p class="story">{}</p>').format(told))
+    if not drawn:
+        return shown
+    view = View(analysis, analysis.layers)
     falls = np.full(len(view.labels), np.nan)
     for tokens, fall in zip(given.words, given.falls, strict=True):
         falls[list(tokens)] = fall
-    titles = ("table.index", "table.token", "origin.fall")
-    own = dict[str, Any](zip(titles, (range(len(view.labels)), view.labels, falls), strict=True))
+    own: dict[str, Column] = {"table.index": range(len(labels)), "table.token": labels, "origin.fall": falls}
     layers = {say("away.layer", layer=at): row for at, row in enumerate(given.shares)}
     chosen = strong_html(_surface(given, given.word or 0))
     hints = [say.html("origin.hint", word=chosen, eraser=visible(given.eraser))]
-    if given.analysis.lower:
-        hints.append(say.html("trace.pooled", layer=given.analysis.pool_layer))
+    if analysis.lower:
+        hints.append(say.html("trace.pooled", layer=analysis.pool_layer))
     return replace(
         shown,
         data=titled_frame(own, say, layers),
         figure=share_map(view, given.shares, say),
-        about=naming.asked_line(given.analysis, say),
+        about=naming.asked_line(analysis, say),
         legend=hint_html(Markup(say.together(hints))),
         scale=say("trace.colour"),
     )

@@ -149,7 +149,7 @@ def section(
 
     Its links to other states of the page lead to that of ``link``, or nowhere without it.
     """
-    shown, name = exhibit.show(subject, state, say), name or exhibit.element or exhibit.name
+    shown, name = exhibit.shown(subject, state, say), name or exhibit.element or exhibit.name
     if exhibit.title and exhibit.frame != "bare":
         shown = replace(shown, heading=shown.heading or say(exhibit.title))
     page = escape(link.partition("?")[0])

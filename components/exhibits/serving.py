@@ -13,7 +13,7 @@ from components.analyses.maxsim import MaxSim
 from components.analyses.padding import Padding
 from components.exhibits import exhibit, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, saved_table, titled_frame, unanswered
+from components.exhibits.exhibit import Column, Exhibit, Shown, saved_table, titled_frame
 from components.exhibits.view import asked_line, labels_of, number, render, shorten, visible, word
 from components.texts import Sentence, Texts
 
@@ -23,10 +23,8 @@ BEST = 10  # ways to make a score that are shown
 TEXTS = 5  # columns before those of the poolings, of which the second is a number
 
 
-def padding(given: Padding | Sentence, _: State, say: Texts) -> Shown:
-    """The verdict, and a row for each way to pad; or why it was not measured."""
-    if isinstance(given, Sentence):
-        return unanswered("batch.none", given, say)
+def padding(given: Padding, _: State, say: Texts) -> Shown:
+    """The verdict, and a row for each way to pad."""
     first, about = visible(given.says[0].said(say)), asked_line(given.analysis, say)
     if not given.cases:
         return Shown(heading=first, words=first, about=about)
@@ -71,10 +69,8 @@ def _cell(value: object) -> str:
     return "" if value != value else f"{value:.2g}"
 
 
-def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
-    """The verdict, a row for each candidate and one for each server; or why there is none."""
-    if isinstance(given, Sentence):
-        return unanswered("detective.none", given, say)
+def detective(given: Detected, _: State, say: Texts) -> Shown:
+    """The verdict, a row for each candidate and one for each server."""
     data = _candidates(given, say)
     *others, cosine, length = data.columns
     numbers = {cosine: data[cosine].map("{:.5f}".format), length: data[length].map("{:.4g}".format)}
@@ -109,10 +105,8 @@ def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
     return titled_frame(columns, say)
 
 
-def score(given: DetectedScore | Sentence, _: State, say: Texts) -> Shown:
-    """The verdict, what is to be set, and a row for each of the best ways; or why there is none."""
-    if isinstance(given, Sentence):
-        return unanswered("score.nothing", given, say)
+def score(given: DetectedScore, _: State, say: Texts) -> Shown:
+    """The verdict, what is to be set, and a row for each of the best ways."""
     best = given.candidates[:BEST]
     columns: dict[str, Column] = {
         "score.way": [visible(one.way.said().said(say)) for one in best],
@@ -125,10 +119,8 @@ def score(given: DetectedScore | Sentence, _: State, say: Texts) -> Shown:
     return _told((*given.says, *given.warnings), data, table, say)
 
 
-def maxsim(found: MaxSim | Sentence | None, _: State, say: Texts) -> Shown:
-    """Tokens of a pair that find a match, and the best cosine of each; or the reason for none."""
-    if not isinstance(found, MaxSim):
-        return unanswered("maxsim.title", found, say) if found else Shown()
+def maxsim(found: MaxSim, _: State, say: Texts) -> Shown:
+    """Tokens of a pair that find a match, and the best cosine of each."""
     names = naming.token_labels(found.tokens, (found.query.text,))
     others = naming.token_labels(found.tokens_pair, (found.query.text_pair,))
     best, highest = [others[place] for place in found.best], found.highest
@@ -153,11 +145,11 @@ def maxsim(found: MaxSim | Sentence | None, _: State, say: Texts) -> Shown:
     return _told(lines, data, table, say)
 
 
-PADDED = Exhibit("padding", padding, style="numbers")
+PADDED = Exhibit("padding", padding, style="numbers", none="batch.none")
 # On the page alone: no link holds a vector or a score.
-VECTOR = Exhibit("detective", detective, frame="bare", where=frozenset({"page"}))
-SCORE = Exhibit("score", score, frame="bare", where=frozenset({"page"}))
+VECTOR = Exhibit("detective", detective, frame="bare", none="detective.none", where=frozenset({"page"}))
+SCORE = Exhibit("score", score, frame="bare", none="score.nothing", where=frozenset({"page"}))
 # Of a pair, and in no talk, which may be given any text in its place.
-MAXSIM: Exhibit[MaxSim | Sentence | None] = Exhibit(
+MAXSIM = Exhibit(
     "maxsim", maxsim, style="numbers", title="maxsim.title", applies=bool, where=frozenset({"page", "report"})
 )
