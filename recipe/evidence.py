@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import bootstrap, norm, rankdata
+from scipy.stats import bootstrap, norm, pearsonr, rankdata
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegressionCV
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.metrics.pairwise import paired_cosine_distances
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from statsmodels.stats.contingency_tables import mcnemar
@@ -181,27 +182,22 @@ def rhos_against(scores: Numbers, base: Numbers, others: Sequence[Numbers], seed
     The percentile intervals are of the same resampled pairs, and so is the standard error of the gain, from
     which its two-sided p comes: a share of the resamples could not be smaller than one of them.
     """
-    pairs = len(scores)
-    counts = np.random.default_rng(seed).multinomial(pairs, np.full(pairs, 1 / pairs), RESAMPLES)
-    drawn = [np.repeat(np.arange(pairs), often) for often in counts]
-    samples = np.vstack([np.arange(pairs), *drawn])  # first as they are, each once
 
-    def ranked(values: Numbers) -> Numbers:
-        """Ranks (B, N) in every sample, centred: rho is the cosine of two."""
-        ranks = rankdata(values[samples], axis=1)
-        centred: Numbers = ranks - ranks.mean(axis=1, keepdims=True)
-        return centred
+    def rho_and_gain(scores: Numbers, base: Numbers, other: Numbers, axis: int = -1) -> Numbers:
+        """Both (2, ...) along the ``axis``."""
+        given, *sides = (rankdata(side, axis=axis) for side in (scores, base, other))
+        old, new = (pearsonr(given, side, axis=axis).statistic for side in sides)
+        return np.stack([new, new - old])
 
-    given = ranked(scores)
-    old, *new = (_cosines(given, ranked(values)) for values in (base, *others))
     rows: list[Row] = []
-    for found in new:
-        row, gains = Row(), found - old
-        for names, values in (("value low high", found), ("gain gain_low gain_high", gains)):
-            interval = values[0], *np.percentile(values[1:], [2.5, 97.5])
-            row |= dict(zip(names.split(), map(float, interval), strict=True))
-        error = gains[1:].std(ddof=1)
-        rows.append({**row, "p": float(2 * norm.sf(abs(gains[0]) / error)) if error else 1.0})
+    for sides in ((scores, base, other) for other in others):
+        drawn = {"n_resamples": RESAMPLES, "method": "percentile", "rng": seed}
+        found = bootstrap(sides, rho_and_gain, paired=True, vectorized=True, **drawn)
+        ends = np.stack([rho_and_gain(*sides), *found.confidence_interval], axis=1)  # (2, 3)
+        names = ("value", "low", "high", "gain", "gain_low", "gain_high")
+        row: Row = dict(zip(names, ends.flatten().tolist(), strict=True))
+        error = found.standard_error[1]
+        rows.append({**row, "p": float(2 * norm.sf(abs(ends[1, 0]) / error)) if error else 1.0})
     return rows
 
 
@@ -263,20 +259,40 @@ def pair_results(task: str, right: Mapping[str, Mapping[str, Bools]]) -> list[Ro
     ]
 
 
+def paired(
+    backbone: Backbone, pairs: Examples, poolings: Sequence[str]
+) -> tuple[dict[str, Floats], dict[str, Numbers]]:
+    """The vectors (S, D') of all S sentences by pooling, and the cosines (N,) of the two of each pair.
+
+    Every sentence is encoded alone. Cosines are in double precision.
+    """
+    sentences = list(dict.fromkeys(sentence for pair in pairs for sentence in pair.texts))
+    place = {sentence: index for index, sentence in enumerate(sentences)}
+    left, right = ([place[pair.texts[side]] for pair in pairs] for side in (0, 1))
+    batches = embed(backbone, [(one,) for one in sentences])
+    pooled = {pooling: vectors(batches, pooling) for pooling in poolings}
+    double = {pooling: found.astype(np.float64) for pooling, found in pooled.items()}
+    return pooled, {key: 1 - paired_cosine_distances(one[left], one[right]) for key, one in double.items()}
+
+
+def pair_soft_labels(teacher: Backbone, pairs: Mapping[str, Examples], calibration: str) -> dict[str, Floats]:
+    """The probability that each pair of each source matches: (N,).
+
+    Logistic regression on the cosine of the two sentence vectors, the teacher's mean-pooled final hidden
+    states, fitted to the labels of the source ``calibration`` (Platt scaling).
+    """
+    cosines = {source: paired(teacher, rows, ("mean",))[1]["mean"][:, None] for source, rows in pairs.items()}
+    regression = LogisticRegression().fit(cosines[calibration], _labels(pairs[calibration]))
+    return {name: regression.predict_proba(found)[:, 1].astype(np.float32) for name, found in cosines.items()}
+
+
 def cosine_results(backbone: Backbone, scored: Examples, seed: int) -> list[Row]:
     """Spearman's rho of scores and raw cosines, of each pooling that needs no training.
 
-    Every sentence is encoded alone. ``flatten`` counts among these: nothing of its vector is learned.
+    ``flatten`` counts among these: nothing of its vector is learned.
     """
-    sentences = list(dict.fromkeys(sentence for pair in scored for sentence in pair.texts))
-    place = {sentence: index for index, sentence in enumerate(sentences)}
-    left, right = ([place[pair.texts[side]] for pair in scored] for side in (0, 1))
-    scores, batches = (
-        np.array([pair.label for pair in scored]),
-        embed(backbone, [(one,) for one in sentences]),
-    )
-    pooled = {key: vectors(batches, key) for key in available(backbone) if key != "attention"}
-    cosines = {pooling: _cosines(found[left], found[right]) for pooling, found in pooled.items()}
+    scores = np.array([pair.label for pair in scored])
+    pooled, cosines = paired(backbone, scored, [key for key in available(backbone) if key != "attention"])
     rhos = rhos_against(scores, cosines[BASELINE], [*cosines.values()], seed)
     first, by_pooling = first_alike(pooled), dict(zip(cosines, rhos, strict=True))
     told: Row = {"kind": "cosine", "backbone": backbone.spec.key, "measured": len(scored)}
@@ -284,13 +300,6 @@ def cosine_results(backbone: Backbone, scored: Examples, seed: int) -> list[Row]
         {**told, "pooling": pooling, "vector": first[pooling], **by_pooling[first[pooling]]}
         for pooling in pooled
     ]
-
-
-def _cosines(one: Numbers, other: Numbers) -> Numbers:
-    """Row by row, in double precision: (N, D'), (N, D') -> (N,)."""
-    a, b = one.astype(np.float64), other.astype(np.float64)
-    cosines: Numbers = (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-    return cosines
 
 
 def agreement_results(backbone: Backbone, task: str, examples: Examples, seed: int) -> list[Row]:

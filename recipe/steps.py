@@ -27,7 +27,7 @@ from components.results import of, table, write_results
 from components.types import BackboneSpec
 from recipe import training
 from recipe.corpus import Corpus, detokenize, load_corpus, read, subsample, without_held_out
-from recipe.evidence import agreement_results, cosine_results, fit_probes, probe_results
+from recipe.evidence import agreement_results, cosine_results, fit_probes, pair_soft_labels, probe_results
 from recipe.recipes import PRETRAINED, Recipes, split_key
 from recipe.training import Report
 
@@ -111,7 +111,8 @@ def make_soft_labels(workspace: Workspace, corpus: Corpus, folder: Path, report:
     """The teacher's soft labels for every source that the recipe names, in one file."""
     teacher, learned = workspace.recipes.teacher, workspace.learned(corpus)
     pairs = {source: learned.training[source] for source in teacher.pairs}
-    found = training.pair_soft_labels(teacher, pairs)
+    encoder = load_backbone(bundled("teacher", training.checkpoint(teacher.package)))
+    found = pair_soft_labels(encoder, pairs, teacher.calibration)
     report(f"soft labels for {sum(map(len, found.values())):,} pairs")
     model = training.load(workspace.model("teacher"))
     for source in teacher.texts:

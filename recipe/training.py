@@ -14,10 +14,8 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import torch
 import transformers
-from sklearn.linear_model import LogisticRegression
 from tokenizers import pre_tokenizers, processors, trainers
 from torch import Tensor, nn
 from torch.nn.functional import cosine_embedding_loss, cross_entropy, kl_div, log_softmax, pad, softmax
@@ -25,12 +23,12 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim.swa_utils import AveragedModel
 from transformers import BatchEncoding
 
+from components.analyses.fit import batches_of
 from components.model.files import packaged
 from components.types import Floats
 from recipe.corpus import AUGMENTATIONS, Corpus, Example, Examples
 from recipe.recipes import Family, Recipes, Stage, Teacher, TokenizerRecipe, Training, Vocabulary
 
-MASKED = 0.15  # share of the tokens that are predicted
 TEMPERATURE = 2.0  # of the distillation
 EVERY = 100  # steps between two lines of progress
 POOL = 32  # batches that are sorted by length together: little padding, still well mixed
@@ -55,11 +53,9 @@ def mask_words(ids: Tensor, tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
     Of the chosen ones 80 % become the mask token, 10 % a random token, 10 % stay (Devlin et al. 2019).
     """
     special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
-    asked = (torch.rand(ids.shape) < MASKED) & ~special
-    chance = torch.rand(ids.shape)
-    hidden = ids.masked_fill(asked & (chance < 0.8), cast(int, tokenizer.mask_token_id))
-    anything = torch.randint(len(tokenizer), ids.shape)
-    return torch.where(asked & (chance >= 0.9), anything, hidden), asked
+    collator = transformers.DataCollatorForLanguageModeling(tokenizer)
+    hidden, wanted = collator.torch_mask_tokens(ids.clone(), special)
+    return hidden, wanted >= 0  # -100 where nothing is asked for
 
 
 def masked_words(tokenizer: Tokenizer, model: Model, inputs: BatchEncoding, _labels: Tensor) -> Tensor:
@@ -197,35 +193,23 @@ def stage_examples(stage: Stage, corpus: Corpus, soft_labels: Mapping[str, Float
     return found
 
 
-def _encode(tokenizer: Tokenizer, rows: Sequence[tuple[str, ...]]) -> list[dict[str, list[int]]]:
-    """Token ids, unpadded, cut at the tokenizer's longest input; a pair loses tokens of its longer text."""
-    encoded = tokenizer(*map(list, zip(*rows, strict=True)), truncation=True)
-    return [dict(zip(encoded, row, strict=True)) for row in zip(*encoded.values(), strict=True)]
-
-
-def batches_by_length(
-    tokenizer: Tokenizer, rows: Sequence[tuple[str, ...]], size: int = 64
-) -> Iterator[tuple[list[int], BatchEncoding]]:
-    """The texts or pairs from the shortest to the longest: their indices (B,) and inputs (B, T)."""
-    encoded = _encode(tokenizer, rows)
-    order = sorted(range(len(rows)), key=lambda i: len(encoded[i]["input_ids"]))
-    for start in range(0, len(order), size):
-        group = order[start : start + size]
-        yield group, tokenizer.pad([encoded[i] for i in group], return_tensors="pt")
-
-
 def training_batches(
     tokenizer: Tokenizer, examples: Examples, size: int, rng: random.Random
 ) -> Iterator[tuple[BatchEncoding, Tensor]]:
-    """The examples once, in random order: inputs (B, T) padded to the longest, and labels (B,) float32."""
-    encoded = _encode(tokenizer, [example.texts for example in examples])
+    """The examples once, in random order: inputs (B, T) padded to the longest, and labels (B,) float32.
+
+    They are cut at the tokenizer's longest input; a pair loses tokens of its longer text.
+    """
+    sides = zip(*(example.texts for example in examples), strict=True)
+    encoded = tokenizer(*map(list, sides), truncation=True)
     order, wide = rng.sample(range(len(examples)), len(examples)), POOL * size
     pools = (order[start : start + wide] for start in range(0, len(order), wide))
-    ranked = (sorted(pool, key=lambda i: len(encoded[i]["input_ids"])) for pool in pools)
+    ranked = (sorted(pool, key=lambda i: len(encoded["input_ids"][i])) for pool in pools)
     groups = [pool[start : start + size] for pool in ranked for start in range(0, len(pool), size)]
     for group in rng.sample(groups, len(groups)):
         labels = torch.tensor([examples[i].label for i in group], dtype=torch.float32)
-        yield tokenizer.pad([encoded[i] for i in group], return_tensors="pt"), labels
+        rows = {name: [column[i] for i in group] for name, column in encoded.items()}
+        yield tokenizer.pad(rows, return_tensors="pt"), labels
 
 
 def drop_tokens(inputs: BatchEncoding, special: Sequence[int], share: float) -> BatchEncoding:
@@ -292,7 +276,9 @@ def logits_of(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
     """The model's answers (N, K) to the examples."""
     model.train(False)
     found = torch.empty(len(examples), cast(int, model.config.num_labels))
-    for chosen, inputs in batches_by_length(tokenizer, [example.texts for example in examples]):
+    for chosen in batches_of([example.texts for example in examples]):
+        sides = zip(*(examples[row].texts for row in chosen), strict=True)
+        inputs = tokenizer(*map(list, sides), truncation=True, padding=True, return_tensors="pt")
         found[chosen] = model(**inputs).logits
     return found
 
@@ -401,30 +387,6 @@ def checkpoint(package: str) -> Path:
 def teacher_tokenizer(teacher: Teacher) -> Tokenizer:
     """The teacher's tokenizer, cut at its longest input."""
     return load_tokenizer(checkpoint(teacher.package), model_max_length=teacher.max_length)
-
-
-@torch.inference_mode()
-def pair_soft_labels(teacher: Teacher, pairs: Mapping[str, Examples]) -> dict[str, Floats]:
-    """The probability that each pair of each source matches: (N,).
-
-    Logistic regression on the cosine of the two sentence vectors, the teacher's mean-pooled final hidden
-    states, fitted to the labels of the calibration source (Platt scaling).
-    """
-    texts = list(dict.fromkeys(text for rows in pairs.values() for pair in rows for text in pair.texts))
-    model = load(checkpoint(teacher.package), transformers.AutoModel)
-    vectors = torch.zeros(len(texts), model.config.hidden_size)  # (N, D), of length 1
-    for chosen, inputs in batches_by_length(teacher_tokenizer(teacher), [(text,) for text in texts]):
-        mask = inputs["attention_mask"][:, :, None]  # (B, T, 1)
-        hidden = model(**inputs).last_hidden_state
-        vectors[chosen] = nn.functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1)
-    at = {text: index for index, text in enumerate(texts)}
-    cosines = {}
-    for source, rows in pairs.items():
-        one, two = (vectors[[at[pair.texts[side]] for pair in rows]] for side in (0, 1))
-        cosines[source] = (one * two).sum(-1, keepdim=True).numpy()  # (N, 1)
-    known = [pair.label for pair in pairs[teacher.calibration]]
-    regression = LogisticRegression().fit(cosines[teacher.calibration], known)
-    return {name: regression.predict_proba(found)[:, 1].astype(np.float32) for name, found in cosines.items()}
 
 
 @torch.inference_mode()
