@@ -3,9 +3,10 @@
 import asyncio
 import logging
 import threading
-from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import Future, wait
 from typing import Any
 from urllib.parse import quote
+from weakref import WeakSet
 
 import httpx2
 
@@ -15,7 +16,7 @@ from components.inference.payload import pack
 from components.settings import Settings
 
 CONNECT = 5.0  # seconds until somebody answers at the address
-LATE, DIED, NOBODY = "errors.late", "errors.died", "errors.no_replica"
+LATE, DIED, NOBODY, STOPPING = "errors.late", "errors.died", "errors.no_replica", "errors.stopping"
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ class Client:
         timeout = httpx2.Timeout(settings.seconds, connect=CONNECT)
         self._http = httpx2.AsyncClient(base_url=settings.cluster or "", timeout=timeout)
         self._there = self._closed = False
-        self._under_way: set[Future[bytes]] = set()
+        self._under_way: WeakSet[Future[bytes]] = WeakSet()
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="cluster", daemon=True).start()
 
@@ -43,38 +44,31 @@ class Client:
     def close(self, seconds: float = 0) -> None:
         """Let the answers under way come: so many ``seconds`` later at most."""
         self._closed = True
-        for left in wait(tuple(self._under_way), seconds).not_done:
-            left.cancel()
-        asyncio.run_coroutine_threadsafe(self._http.aclose(), self._loop).result()
+        wait(tuple(self._under_way), seconds)
+        asyncio.run_coroutine_threadsafe(self._http.aclose(), self._loop).result()  # ends those that are left
 
     def run(self, job: Job) -> Any:
         """The answer; PoolscopeError is the job's, or says why the cluster has none."""
 
         def asked(token: Future[None]) -> bytes:
-            if not self._closed:
-                answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
-                self._under_way.add(answer)
-                answer.add_done_callback(self._under_way.discard)
-                if self._closed:  # since it was looked at
-                    answer.cancel()
-                token.add_done_callback(lambda _: answer.cancel())
-                try:
-                    return answer.result()
-                except CancelledError:
-                    if token.cancelled():
-                        raise
-            raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
+            answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
+            self._under_way.add(answer)
+            token.add_done_callback(lambda _: answer.cancel())
+            return answer.result()
 
         return self._answers.of(job, asked)
 
     async def _posted(self, job: Job, again: bool = True) -> bytes:
         """The answer, packed. Where a replica dies with the question, another one is asked once."""
+        if self._closed:
+            raise PoolscopeError("backbone", job.spec.key, STOPPING)
         headers = {"serve_multiplexed_model_id": quote(job.spec.key)}
         try:
             response = await self._http.post("/", content=pack(job), headers=headers)
             return answer_of(response.raise_for_status().content)
         except httpx2.HTTPError as error:
-            if (key := _key(error)) != DIED or not again:
+            key = STOPPING if self._closed else _key(error)
+            if key != DIED or not again:
                 raise PoolscopeError("backbone", job.spec.key, key, seconds=self._seconds) from error
             logger.warning("the cluster had no answer, the question is asked once more: %r", error)
         return await self._posted(job, again=False)

@@ -6,55 +6,49 @@ Serve begins replicas as the queue grows, replaces those that die, and asks one 
 import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from ray import serve
 from starlette.requests import Request
 from starlette.responses import Response
 
 from components.inference.jobs import reply
-from components.settings import Settings, cores
+from components.inference.measurer import Measurer, quiet
+from components.settings import ASSETS, Settings, cores
 
 LEAVE = 1.0  # seconds that an answer for which nobody waits has to end by itself
-KNOWN = 100  # checkpoints by which Serve knows a replica, at most; how many are loaded is a matter of memory
 
 
 def app(_arguments: dict[str, str]) -> serve.Application:
     """The application that ``serve run`` deploys, with the settings of its environment."""
-    settings, root = Settings(), str(Path(__file__).resolve().parents[__name__.count(".")])
-    deployment = serve.deployment(
-        ray_actor_options={"num_cpus": 1, "runtime_env": {"env_vars": {"PYTHONPATH": root}}},
+    settings, paths = Settings(), {"PYTHONPATH": str(ASSETS.parent)}
+    return serve.deployment(
+        ray_actor_options={"runtime_env": {"env_vars": paths}},  # a core each
         autoscaling_config={"min_replicas": settings.replicas_least, "max_replicas": settings.replicas_most},
         graceful_shutdown_timeout_s=settings.seconds,
         logging_config={"enable_access_log": False},
-    )
-    return deployment(Replica).bind(settings.memory, min(cores(), settings.replicas_most))
+    )(Replica).bind(settings.memory, min(cores(), settings.replicas_most))
 
 
 class Replica:
     """A process with torch, which runs questions in the order in which they come; see `Measurer`."""
 
     def __init__(self, memory: int | None, sharers: int) -> None:
-        from components.inference.measurer import Measurer, quiet
-
         quiet()
         self._measurer, self._thread = Measurer(memory, sharers), ThreadPoolExecutor(1)
 
     async def __call__(self, request: Request) -> Response:
         """Give the `reply` to a question; a thread cannot be stopped, but the process of one left alone."""
+        await self.has(serve.get_multiplexed_model_id())
         work = self._thread.submit(reply, self._measurer.run, await request.body())
         try:
-            answer = await asyncio.wrap_future(work)
+            return Response(await asyncio.wrap_future(work))
         except asyncio.CancelledError:
             _, goes_on = await asyncio.wait([asyncio.wrap_future(work)], timeout=LEAVE)
             if goes_on:
                 os._exit(1)
             raise
-        if checkpoint := serve.get_multiplexed_model_id():
-            await self.has(checkpoint)
-        return Response(answer)
 
-    @serve.multiplexed(max_num_models_per_replica=KNOWN)  # type: ignore[untyped-decorator]  # Serve's
+    @serve.multiplexed(max_num_models_per_replica=100)  # type: ignore[untyped-decorator]  # Serve's
     async def has(self, checkpoint: str) -> str:
-        """Tell Serve that this replica is to be asked about a checkpoint again; it may be loaded anew."""
+        """Tell Serve to ask this replica about a checkpoint again, whether that stays loaded or not."""
         return checkpoint
