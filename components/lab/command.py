@@ -16,13 +16,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
 from jinja2 import StrictUndefined, Template
 from pydantic import TypeAdapter
-from safetensors.numpy import save
+from safetensors.numpy import save_file
 
 from components.analyses.fit import fit_table, to_rows
 from components.analyses.measuring.export import classifier
@@ -82,15 +81,13 @@ def main(given: Sequence[str]) -> int:
         spec = next(spec for spec in done.specs if spec.key == done.fit.ranking[0].backbone)
         folder = asked.out / "classifier"
         folder.mkdir(exist_ok=True)
-        written = classifier_files(done, spec)
+        write_classifier(done, spec, folder)
         take_encoder(spec, done.fit.ranking[0].pooling, folder / "encoder")
-        for name, content in written.items():
-            (folder / name).write_bytes(content)
         archive = shutil.make_archive(str(folder), "zip", asked.out, folder.name)
     except PoolscopeError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
-    print(written["README.md"].decode(), page, archive, sep="\n", flush=True)
+    print((folder / "README.md").read_text("utf-8"), page, archive, sep="\n", flush=True)
     return 0
 
 
@@ -182,40 +179,36 @@ def take_encoder(spec: BackboneSpec, pooling: str, target: Path) -> None:
         shutil.copytree(source, target, ignore=shutil.ignore_patterns(*LEFT))
 
 
-def classifier_files(done: Done, spec: BackboneSpec) -> dict[str, bytes]:
-    """Every file but the encoder's by its name. ``spec``: the backbone of the best combination.
+def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
+    """Write every file but the encoder's. ``spec``: the backbone of the best combination.
 
     PoolscopeError where the backbone cannot be loaded.
     """
     fit, notes, best = done.fit, done.notes, done.fit.ranking[0]
     columns = [name for name in (done.columns.text, done.columns.text_pair) if name]
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / HEAD
-        backbone = load(replace(spec, probes=str(file)))
-        last = len(backbone.ordinary.layers) - 1
-        lower = None if best.layer == last else best.layer
-        stem = "/".join(place_of(TASK, best.pooling, lower))
-        matrix = TypeAdapter(OwnHead).validate_json(fit.head).matrix  # (K, D' + 1), biases last
-        parts = {"weight": matrix[:, :-1], "bias": matrix[:, -1]}
-        file.write_bytes(save({f"{stem}/{name}": np.ascontiguousarray(part) for name, part in parts.items()}))
-        text, pair = fit.table.texts[0], fit.table.pairs[0] if fit.table.pairs else ""
-        task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
-        query = Query(spec.key, text, pair, best.pooling, "probe", task=TASK, pool_layer=best.layer)
-        code = classifier(examine(backbone, query, task), columns)
-        head = file.read_bytes()
+    backbone = load(replace(spec, probes=str(folder / HEAD)))
+    last = len(backbone.ordinary.layers) - 1
+    stem = "/".join(place_of(TASK, best.pooling, None if best.layer == last else best.layer))
+    matrix = TypeAdapter(OwnHead).validate_json(fit.head).matrix  # (K, D' + 1), biases last
+    parts = {"weight": matrix[:, :-1], "bias": matrix[:, -1]}
+    save_file({f"{stem}/{name}": np.ascontiguousarray(part) for name, part in parts.items()}, folder / HEAD)
+    text, pair = fit.table.texts[0], fit.table.pairs[0] if fit.table.pairs else ""
+    task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
+    query = Query(spec.key, text, pair, best.pooling, "probe", task=TASK, pool_layer=best.layer)
     numbers, table = fit_json(fit, notes), fit.table
     words = {"backbone": "words alone, tf-idf", **numbers["words"]}
     pairs = [("text_pair", table.pairs)] if table.pairs else []
     said = [fit.classes[label] for label in fit.predicted]  # by folds that have not seen the row
     predictions = [("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)]
     texts = {
-        "classify.py": code,
+        "classify.py": classifier(examine(backbone, query, task), columns),
         "README.md": card(fit, last, notes, spec, columns),
         "results.csv": to_csv(pd.DataFrame([*numbers["rows"], words])[RESULTS.split()]),
         "predictions.csv": to_csv(data_frame(predictions)),
         "fit.json": json.dumps(numbers, indent=1, ensure_ascii=False) + "\n",
     }
-    return {HEAD: head, **{name: text.encode("utf-8", errors="replace") for name, text in texts.items()}}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="\n")
 
 
 def card(fit: Fit, last: int, notes: tuple[Sentence, ...], spec: BackboneSpec, columns: Sequence[str]) -> str:
