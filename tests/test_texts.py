@@ -20,7 +20,6 @@ from components.fitting import TABLE
 from components.inference.engine import Engine
 from components.markup import render
 from components.menus import load_examples
-from components.model.hub import HubUnreachableError
 from components.settings import Settings
 from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts
 from components.types import Query
@@ -128,7 +127,7 @@ def test_an_error_is_said_in_every_language() -> None:
     "error",
     [
         PoolscopeError("text", Sentence("errors.tokens", count=3), "errors.fails", reason="x"),
-        HubUnreachableError("backbone", object(), "errors.hub_slow"),
+        PoolscopeError("backbone", object(), "errors.hub_slow"),
     ],
 )
 def test_an_error_says_the_same_in_another_process(error: PoolscopeError) -> None:

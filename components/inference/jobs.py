@@ -108,7 +108,8 @@ def in_turns(run: Callable[[Job], Any], most: float = math.inf) -> Steps:
         now, size = version(call.spec), 0
         for more in call.each:
             answer = run(Job(call.name, call.spec, now, options={"given": (*call.given, *more)}))
-            size += answer.size if isinstance(answer, Pooled) else 0
+            if isinstance(answer, Pooled):
+                size += sum(found.nbytes for found in answer.vectors.values())
             if size > most:
                 raise PoolscopeError("layers", "all", "errors.lab_memory", most=in_bytes(int(most)))
             yield answer

@@ -1,17 +1,30 @@
 """Measurer: runs jobs on the checkpoints that it has loaded. Importing it loads torch and transformers."""
 
+import os
 from typing import Any
+
+import torch
 
 from components.analyses.registry import load
 from components.errors import PoolscopeError
 from components.inference.jobs import Job
-from components.model.device import begun
 from components.model.files import told
 from components.model.internals import quiet as quiet, repeatable
 from components.model.loading import Checkpoints, give_back
 from components.settings import total
 
 load()  # before processes are copied from this one
+
+
+def begun(device: str) -> int | None:
+    """Have torch compute in full float32, the same every time; gives its free bytes where it has its own."""
+    if device != "cuda":
+        return None
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # with which cuBLAS does
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.enable_mem_efficient_sdp(False)  # which may round factors
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    return torch.cuda.mem_get_info()[0]
 
 
 class Measurer:

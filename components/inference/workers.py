@@ -421,9 +421,10 @@ def large_of(settings: Settings, hire: Callable[..., Worker] | None) -> Callable
 
 
 def _present() -> str:
-    from components.model.device import present
+    """The best device that torch has here. Who asks can have no copies with CUDA."""
+    import torch
 
-    return present()
+    return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 def desk_of(settings: Settings, hire: Callable[..., Worker] | None = None) -> Desk:

@@ -82,7 +82,6 @@ def main(given: Sequence[str]) -> int:
         folder = asked.out / "classifier"
         folder.mkdir(exist_ok=True)
         write_classifier(done, spec, folder)
-        take_encoder(spec, done.fit.ranking[0].pooling, folder / "encoder")
         archive = shutil.make_archive(str(folder), "zip", asked.out, folder.name)
     except PoolscopeError as error:
         print(error, file=sys.stderr, flush=True)
@@ -171,16 +170,8 @@ def reported(done: Done, name: str, say: Texts) -> str:
     return "".join(report([LAB], found, {}, lambda _: known, Made(datetime.now(UTC)), say))
 
 
-def take_encoder(spec: BackboneSpec, pooling: str, target: Path) -> None:
-    """Copy the checkpoint of ``spec`` to ``target``; one of the hub is named by its id, and not copied."""
-    shutil.rmtree(target, ignore_errors=True)  # that of a run before
-    if spec.source != "hub" and (place := files.folder(spec)) is not None:
-        source = place if pooling == DECLARED else files.body(place)
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns(*LEFT))
-
-
 def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
-    """Write every file but the encoder's. ``spec``: the backbone of the best combination.
+    """Write every file. ``spec``: the backbone of the best combination; one of the hub is not copied.
 
     PoolscopeError where the backbone cannot be loaded.
     """
@@ -209,6 +200,10 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    shutil.rmtree(folder / "encoder", ignore_errors=True)  # that of a run before
+    if spec.source != "hub" and (place := files.folder(spec)) is not None:
+        source = place if best.pooling == DECLARED else files.body(place)
+        shutil.copytree(source, folder / "encoder", ignore=shutil.ignore_patterns(*LEFT))
 
 
 def card(fit: Fit, last: int, notes: tuple[Sentence, ...], spec: BackboneSpec, columns: Sequence[str]) -> str:

@@ -90,7 +90,7 @@ def read_adapter(folder: Path) -> Adapter | None:
         raise RefusalError("refusals.base", base=name)
     file = files.bounded(folder / ADAPTED, HEAVIEST, ADAPTED)
     with files.foreign("refusals.damaged", file=ADAPTED):
-        stored = load_file(file)
+        stored = load_file(file, backend="pread")  # a mapped file may be shortened later
     tensors = {key.removeprefix(PREFIX): tensor.float() for key, tensor in stored.items()}
     return Adapter(settings, name, base, tensors)
 

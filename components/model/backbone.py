@@ -11,10 +11,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
-from components.model import files
-from components.model.cut import Entry, Inputs, Pass, Pooler, find_entries, replay, run, with_slopes, words
+from components.model import cut as cuts, files
+from components.model.cut import Entry, Inputs, Pass, Pooler, carried, find_entries, replay, words
 from components.model.declared import Declared, Stacked, inner, read_declared
-from components.model.device import carried
 from components.model.encoding import encode_batch, prompted
 from components.model.files import RefusalError, failing, reason_of
 from components.model.internals import repeatable, text_config
@@ -186,7 +185,7 @@ class Backbone:
     def run(self, inputs: Inputs, slopes: bool = False) -> Pass:
         """A forward pass from which the head and the pooler can be run again, and torch go back if asked."""
         pooler = () if self.pooler is None else (self.pooler.cut, self.model.base_model)
-        return (with_slopes if slopes else run)(self.model, self.cut, inputs, *pooler)
+        return (cuts.with_slopes if slopes else cuts.run)(self.model, self.cut, inputs, *pooler)
 
 
 def own_head(backbone: Backbone, kept: Pass) -> Head:

@@ -28,7 +28,6 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import BaseModelOutput
 
-from components.model.device import carried
 from components.model.internals import repeatable
 
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
@@ -39,7 +38,13 @@ Change = Callable[[Tensor], Tensor]  # hidden states (B, T, D) -> others in thei
 NOISES = (1.0, 100.0, 10_000.0)  # standard deviations of random hidden states; some heads hear only loud ones
 TRIED = 8  # modules for each layer, the outermost first
 EXAMPLE = "a b c"
+CPU = torch.device("cpu")  # a model alone may be elsewhere: what measures knows the CPU, and doubles
 STEP = 7  # between the ids of two tokens of inputs that differ
+
+
+def carried(tensor: Tensor, device: torch.device = CPU) -> Tensor:
+    """The same numbers on a device; no step to who traces torch where they are there already."""
+    return tensor if tensor.device == device else tensor.to(device)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 from transformers import PreTrainedConfig, PreTrainedModel
@@ -144,18 +144,14 @@ def _filled(module: nn.Module, place: Path) -> nn.Module:
     RefusalError: a tensor is lacking, of another shape or not finite.
     """
     name = shown(place, WEIGHTS)
-    shapes = {key: tuple(tensor.shape) for key, tensor in module.state_dict().items()}
     file = bounded(place / WEIGHTS, HEAVIEST, name)
     with foreign("refusals.damaged", file=name):
-        handle = safe_open(file, framework="pt", device="cpu", backend="pread")
-    with handle as stored:
-        held = {key: tuple(stored.get_slice(key).get_shape()) for key in stored.keys()}  # noqa: SIM118 - not a mapping
-        for key, shape in shapes.items():
-            if held.get(key) != shape:
-                raise RefusalError("refusals.declared_shape", file=name, name=key, shape=shape)
-        tensors = {key: stored.get_tensor(key).float() for key in shapes}
-    for key, tensor in tensors.items():
-        if not tensor.isfinite().all():
+        stored = load_file(file, backend="pread")
+    tensors = {key: stored[key].float() for key in module.state_dict().keys() & stored}
+    for key, own in module.state_dict().items():
+        if key not in tensors or tensors[key].shape != own.shape:
+            raise RefusalError("refusals.declared_shape", file=name, name=key, shape=tuple(own.shape))
+        if not tensors[key].isfinite().all():
             raise RefusalError("refusals.infinite", name=f"{name}: {key}")
     module.load_state_dict(tensors, assign=True)
     return module.eval().requires_grad_(False)

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from components.errors import PoolscopeError
-from components.model.cut import Inputs, noted
-from components.model.device import carried
+from components.model.cut import Inputs, carried, noted
 from components.model.examine import Examined
 from components.model.internals import repeatable
 

@@ -46,10 +46,6 @@ LONGEST_ADDRESS = 500  # characters
 Classifies = Callable[[str], bool]  # whether transformers classifies texts with a type of model
 
 
-class HubUnreachableError(PoolscopeError):
-    """The hub gives no answer now: which says nothing of the model."""
-
-
 @dataclass(frozen=True)
 class Listing:
     """Model that can be had at one commit.
@@ -124,8 +120,7 @@ def hub_errors(model: str) -> Iterator[None]:
         elif key == UNREADABLE and isinstance(error, OSError):
             key, values = "errors.unkept", {"reason": error.strerror}
             key = key if error.strerror else "errors.hub_wrong"  # another length than was listed
-        kind = HubUnreachableError if key in KNOWN["passing"] else PoolscopeError
-        raise kind("backbone", model, key, **values) from raised
+        raise PoolscopeError("backbone", model, key, **values) from raised
 
 
 def listed(model: str, revision: str | None, largest: int, known: Classifies) -> Listing:
@@ -347,8 +342,8 @@ class Hub:
         listing = None
         try:
             listing = listed(model, None, self._largest, self._classifies)
-        except HubUnreachableError:
-            kept = files.newest_snapshot(model)
+        except PoolscopeError as error:
+            kept = files.newest_snapshot(model) if error.key in KNOWN["passing"] else None
             if kept is None:
                 raise
             check_config(model, kept, self._classifies)

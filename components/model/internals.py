@@ -22,8 +22,6 @@ from transformers.core_model_loading import (
 from transformers.initialization import meta_device_safe_creation_ops, no_init_weights
 from transformers.utils.logging import disable_progress_bar
 
-from components.model.device import seed
-
 ACTING = ("_forward_pre_hooks", "_forward_hooks")  # those that may change what a forward pass gives
 MAKING = "torch.nn.utils."  # where hooks are from that make weights before each pass: pruning, weight norm
 CAPTURING = "_output_capturing_hooks_installed"  # what a model remembers of hooks that hand out its layers
@@ -69,7 +67,9 @@ def repeatable(model: nn.Module) -> Iterator[None]:
     before = [(table, table.copy()) for table in tables(model)]
     try:
         with seeded():
-            seed(next(model.parameters(), torch.empty(0)).device)
+            device = next(model.parameters(), torch.empty(0)).device
+            if device.type in ("cuda", "mps"):  # where nobody else draws
+                torch.get_device_module(device).manual_seed(0)
             yield
     finally:
         for table, entries in before:
@@ -177,27 +177,20 @@ def _plain(tensor: Tensor) -> Tensor:
     return nn.Parameter(plain, requires_grad=False) if isinstance(tensor, nn.Parameter) else plain
 
 
-class InternalsMovedError(RuntimeError):
-    """An internal that a guard stands on is not there any more: what it guards against may not go on."""
-
-    def __init__(self, what: str) -> None:
-        moved = f"transformers {transformers.__version__} has moved {what}"
-        super().__init__(f"{moved}, which keeps kernels of the hub out")
-
-
 def forget_kernels(config: PreTrainedConfig) -> None:
     """Take the names of kernels out of a config and its parts, so that transformers chooses its own code.
 
     There is no public way: an argument ``attn_implementation`` is read besides the config, not instead of it.
-    Raises InternalsMovedError where a config does not keep these names as properties that reach its parts:
-    then nobody knows which kernels would be loaded.
+    Raises RuntimeError where a config does not keep these names as properties that reach its parts: then
+    nobody knows which kernels would be loaded.
     """
     for name in KERNELS:
-        if not isinstance(getattr(type(config), name, None), property):
-            raise InternalsMovedError(f"{type(config).__name__}.{name}")
-        setattr(config, name, None)
-        if any(value is not None for value in _everywhere(config, name)):
-            raise InternalsMovedError(f"the setter of {type(config).__name__}.{name}")
+        known = isinstance(getattr(type(config), name, None), property)
+        if known:
+            setattr(config, name, None)
+        if not known or any(value is not None for value in _everywhere(config, name)):
+            moved = f"transformers {transformers.__version__} has moved {type(config).__name__}.{name}"
+            raise RuntimeError(f"{moved}, which keeps kernels of the hub out")
 
 
 @contextmanager

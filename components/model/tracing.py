@@ -18,7 +18,7 @@ import transformers
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from components.model.device import carried
+from components.model.cut import carried
 from components.model.internals import flatten, tensors
 from components.model.reads import Head
 

@@ -67,11 +67,6 @@ class Pooled:
     limit: int
     failed: tuple[str | Sentence, ...] = ()
 
-    @property
-    def size(self) -> int:
-        """The bytes of its vectors."""
-        return sum(found.nbytes for found in self.vectors.values())
-
 
 @dataclass(frozen=True, eq=False)
 class Split:

@@ -25,8 +25,7 @@ from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
-from components.model.cut import Pass, replay
-from components.model.device import carried
+from components.model.cut import Pass, carried, replay
 from components.model.examine import DECLARED, POOLER, Examined, behind_pooling, linear, probabilities, swaps
 from components.model.pooling import POOLINGS
 from components.model.reads import Head

@@ -24,8 +24,7 @@ from components.analyses.measuring.detect import HALVES, lessened
 from components.analyses.measuring.printed import Doubles, Printed, roundings
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
-from components.model.cut import Inputs, Pass, replay
-from components.model.device import carried
+from components.model.cut import Inputs, Pass, carried, replay
 from components.model.encoding import encode
 from components.model.examine import run
 from components.model.internals import repeatable

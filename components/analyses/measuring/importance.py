@@ -13,8 +13,7 @@ from components.analyses.importance import STEPS, Importance, Integral
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
-from components.model.cut import Pass, called, noted, states_in
-from components.model.device import carried
+from components.model.cut import Pass, called, carried, noted, states_in
 from components.model.embeddings import embedded, embeddings, exchanged, unembedded
 from components.model.examine import Examined, probabilities, run, said
 from components.model.internals import repeatable, text_config
