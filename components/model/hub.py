@@ -80,25 +80,16 @@ def checked_id(given: object) -> str:
 
     A pasted address of a model's page is refused with the id to type instead.
     """
-    if not isinstance(given, str):
-        raise PoolscopeError("backbone", given, "errors.id")
-    if _is_id(given):
-        return given
-    inside = ""
-    if len(given) <= LONGEST_ADDRESS and given.startswith(("https://", "http://")):
-        with suppress(ValueError):  # such as an unfinished IPv6 address
-            inside = "/".join([part for part in urlsplit(given).path.split("/") if part][:2])
-    if _is_id(inside):
-        raise PoolscopeError("backbone", given, "errors.id_instead", id=inside)
-    raise PoolscopeError("backbone", given, "errors.id")
-
-
-def _is_id(given: str) -> bool:
-    try:
-        validate_repo_id(given)
-    except errors.HFValidationError:
-        return False
-    return True
+    text, inside = given if isinstance(given, str) else "", None
+    with suppress(errors.HFValidationError):
+        validate_repo_id(text)
+        return text
+    if len(text) <= LONGEST_ADDRESS and text.startswith(("https://", "http://")):
+        with suppress(ValueError):  # such as an unfinished IPv6 address, or a path that is no id
+            path = "/".join([part for part in urlsplit(text).path.split("/") if part][:2])
+            validate_repo_id(path)
+            inside = path
+    raise PoolscopeError("backbone", given, "errors.id_instead" if inside else "errors.id", id=inside)
 
 
 @contextmanager
