@@ -122,7 +122,8 @@ class QueueMiddleware:
         try:
             self._admission.enter(asked.ticket)
         except FullError:
-            return await busy(asked.say)(scope, receive, send)
+            full = JSONResponse({"detail": asked.say("refusal.queue_full")}, 503, BUSY)
+            return await full(scope, receive, send)
         if not asked.queued:
             async with self._admission.place(asked.ticket):
                 await self._app(scope, receive, send)
@@ -256,11 +257,6 @@ class QueueMiddleware:
         key = asked.ticket.visitor, asked.ticket.line
         if self._last.get(key) is asked:
             del self._last[key]
-
-
-def busy(say: Texts) -> JSONResponse:
-    """Say that as many wait as may."""
-    return JSONResponse({"detail": say("refusal.queue_full")}, 503, BUSY)
 
 
 async def disconnected(receive: Receive) -> None:

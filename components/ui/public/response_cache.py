@@ -10,20 +10,22 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Mapping
+from urllib.parse import quote
 
 import brotli
+import httpx2
 from cachetools import LRUCache
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.staticfiles import NotModifiedResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 MAX_BYTES = 64_000_000  # of bodies that are kept; all that one visitor loads is a tenth of it
 MIN_COMPRESSED = 400  # bytes; less is not worth it
 COMPRESSED = re.compile(r"text/.*|(application|image)/(javascript|json|svg\+xml).*")  # media types
 HASHED = re.compile(r".*[-.][\w-]{8}\.(js|css|woff2?)")  # a name that changes with what the file holds
 KEEP_FOREVER, ASK_AGAIN = "public, max-age=31536000, immutable", "no-cache"
-HOST = "poolscope.invalid"
-ADDRESS = f"http://{HOST}".encode()  # as gradio is asked
+ADDRESS = b"http://poolscope.invalid"  # as gradio is asked
 OWN = b'"+here+"'  # the same in the browser, within a string of a script: a page has it a hundred times
 HERE = b'<script>const here=new URL(".",location).href.slice(0,-1)</script>'  # stands before all that name it
 ENCODERS: Mapping[str, Callable[[bytes], bytes]] = {  # the first that a browser takes
@@ -67,31 +69,21 @@ class ResponseCache:
         response = self._stored.get(key)
         if response is None:  # who leaves does not stop it for others
             if key not in self._making:
-                self._making[key] = asyncio.create_task(self._make(scope, key))
+                self._making[key] = asyncio.create_task(self._make(key))
             response = await asyncio.shield(self._making[key])
         tags = {tag.strip().removeprefix("W/") for tag in headers.get("if-none-match", "").split(",")}
         if response.headers.get("etag") in tags:
-            kept = {name: value for name, value in response.headers.items() if name != "content-length"}
-            response = Response(None, 304, kept)
+            response = NotModifiedResponse(response.headers)
         return await response(scope, receive, send)
 
-    async def _make(self, scope: Scope, key: Key) -> Response:
+    async def _make(self, key: Key) -> Response:
         """Ask the app as somebody of whom nothing is known but the page at that path; keep what succeeds."""
-        sent: list[Message] = []
-
-        async def receive() -> Message:
-            return await asyncio.Future()  # there is no body, and who asks stays
-
-        async def send(message: Message) -> None:
-            sent.append(message)
-
-        headers = [(b"host", HOST.encode()), (b"referer", ADDRESS + key[0].encode())]
-        asked = {"method": "GET", "scheme": "http", "query_string": b"", "headers": headers}
-        try:
-            await self._app({**scope, **asked}, receive, send)
-            start = next(message for message in sent if message["type"] == "http.response.start")
-            body = self._finish(key[0], b"".join(message.get("body", b"") for message in sent))
-            response = await asyncio.to_thread(_compressed, key, start, body)
+        page = f"{ADDRESS.decode()}{quote(key[0])}"
+        try:  # past httpx2's client, which would say of itself what it takes
+            asked = httpx2.Request("GET", page, headers={"referer": page})
+            made = await httpx2.ASGITransport(self._app).handle_async_request(asked)
+            body = self._finish(key[0], await made.aread())
+            response = await asyncio.to_thread(_compressed, key, made, body)
             if response.status_code == 200 and len(response.body) <= self._stored.maxsize:
                 self._stored[key] = response
             return response
@@ -99,12 +91,12 @@ class ResponseCache:
             del self._making[key]
 
 
-def _compressed(key: Key, start: Message, body: bytes) -> Response:
+def _compressed(key: Key, made: httpx2.Response, body: bytes) -> Response:
     """Make the response that is kept: compressed where that helps, with its tag and its lifetime."""
     path, encoding, _ = key
-    kind = Headers(raw=start["headers"]).get("content-type", "application/octet-stream")
+    kind = made.headers.get("content-type", "application/octet-stream")
     headers = {"content-type": kind}
-    if start["status"] == 200:
+    if made.status_code == 200:
         headers["cache-control"] = KEEP_FOREVER if HASHED.fullmatch(path) else ASK_AGAIN
         headers["etag"] = f'"{hashlib.sha256(body + encoding.encode()).hexdigest()[:32]}"'
     if COMPRESSED.fullmatch(kind):
@@ -112,4 +104,4 @@ def _compressed(key: Key, start: Message, body: bytes) -> Response:
         if encoding and len(body) >= MIN_COMPRESSED:
             headers["content-encoding"] = encoding
             body = ENCODERS[encoding](body)
-    return Response(body, start["status"], headers)
+    return Response(body, made.status_code, headers)
