@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Self
+from typing import Any, Self
 
 from markupsafe import Markup
 
@@ -19,6 +19,8 @@ GROUPS = ("own", "position", "average", "layers", "learned")  # of poolings, as 
 BUNDLED, HERE, HUB = "bundled", "here", "hub"
 TITLES = {BUNDLED: "models.bundled", HERE: "models.here", HUB: "models.hub"}
 Menu = list[tuple[str, str]]  # (what is shown, what is sent)
+# Texts to try, and ``compared``, on which the Compare tab opens.
+EXAMPLES: Mapping[str, Any] = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))
 
 
 def place(spec: BackboneSpec) -> str:
@@ -229,14 +231,7 @@ class Example:
 
 def load_examples() -> tuple[Example, ...]:
     """The examples in the order of the file; the first one is analysed on arrival."""
-    entries = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["example"]
-    return tuple(Example(**entry) for entry in entries)
-
-
-def load_compared() -> str:
-    """The text that the Compare tab opens on."""
-    text: str = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["compared"]
-    return text
+    return tuple(Example(**entry) for entry in EXAMPLES["example"])
 
 
 def suited(example: Example, chosen: str, backbones: Sequence[BackboneSpec]) -> str:

@@ -6,7 +6,7 @@ import re
 import pytest
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from components.analyses.detect import DECLARED, Way, load_serving, settings
+from components.analyses.detect import DECLARED, SERVING, Way, settings
 from components.model.declaration import KNOWN, METHODS
 from components.model.pooling import POOLINGS
 
@@ -18,17 +18,16 @@ def options(*ways: Way, layers: int = 4) -> dict[str, tuple[tuple[str, ...], lis
 
 
 def test_every_pooling_of_a_server_is_one_of_ours() -> None:
-    serving = load_serving()
-    assert tuple(engine["title"] for engine in serving["engines"].values()) == SERVERS
-    for engine in serving["engines"].values():
+    assert tuple(engine["title"] for engine in SERVING["engines"].values()) == SERVERS
+    for engine in SERVING["engines"].values():
         assert set(engine["pooling"]) <= {*POOLINGS, *KNOWN["splade"]}
         assert engine["source"].startswith("https://")
-    assert serving["lengths"] == sorted(set(serving["lengths"]))
-    assert set(serving["prefixed"]) <= set(serving["lengths"])
+    assert SERVING["lengths"] == sorted(set(SERVING["lengths"]))
+    assert set(SERVING["prefixed"]) <= set(SERVING["lengths"])
 
 
 def test_sentence_transformers_has_the_modes_that_are_named() -> None:
-    poolings = load_serving()["engines"]["sentence-transformers"]["pooling"]
+    poolings = SERVING["engines"]["sentence-transformers"]["pooling"]
     named = {re.findall(r'pooling_mode="(\w+)"|$', option)[0] for option in poolings.values()}
     assert named == {*Pooling.POOLING_MODES, ""}
     assert poolings.keys() == {*METHODS.values(), DECLARED, *KNOWN["splade"]}

@@ -11,7 +11,7 @@ from components.exhibits.hidden_states import stays, trace_claims
 from components.exhibits.importance import methods_of
 from components.exhibits.view import CENTRED, View
 from components.inference.engine import Engine
-from components.menus import load_compared, load_examples
+from components.menus import EXAMPLES, load_examples
 from components.results import Row, read_results
 from components.settings import ASSETS
 from components.texts import languages, load_texts
@@ -21,7 +21,7 @@ from tests.talks import Told, slides_of
 
 RESULTS = read_results(ASSETS / "results.csv")
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
-TEXT, COMPARED = load_examples()[0].text, load_compared()  # what is asked on arrival
+TEXT, COMPARED = load_examples()[0].text, EXAMPLES["compared"]  # what is asked on arrival
 
 
 def claiming(words: str, talk: str = "pairs") -> Told:

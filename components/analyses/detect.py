@@ -7,7 +7,6 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from itertools import islice
 from typing import Any, Literal
 
@@ -35,6 +34,8 @@ ROUNDING = 1e-7  # of a cosine
 COARSE = 4e-3  # of a vector's length: rounding to bfloat16 moves it less, a changed word hardly more
 HALF = 1.5  # times as far as computing in half precision moves a vector here, it may where servers run
 NAMED = 4  # ways that a sentence names; more are only counted
+# What servers of embeddings do, and the options that each has: the file explains it.
+SERVING: Mapping[str, Any] = tomllib.loads((ASSETS / "serving.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -105,19 +106,13 @@ class Setting:
     source: str
 
 
-@cache  # a file of the app
-def load_serving() -> Mapping[str, Any]:
-    """Read what servers of embeddings do, and the options that each has: assets/serving.toml explains it."""
-    return tomllib.loads((ASSETS / "serving.toml").read_text(encoding="utf-8"))
-
-
 def settings(ways: Sequence[Way], layers: int) -> tuple[Setting, ...]:
     """Tell what to set in each server, for that of ``ways`` of which it lacks least; ``layers``: the last."""
     if not ways:
         return ()
     return tuple(
         min((_setting(engine, way, layers) for way in ways), key=lambda one: len(one.lacks))
-        for engine in load_serving()["engines"].values()
+        for engine in SERVING["engines"].values()
     )
 
 

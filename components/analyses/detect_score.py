@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
-from components.analyses.detect import load_serving, quoted
+from components.analyses.detect import SERVING, quoted
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
 from components.analyses.vectors import BESIDE, parsed
 from components.errors import PoolscopeError
@@ -89,7 +89,7 @@ class ScoreWay:
     def settings(self) -> tuple[Sentence, ...]:
         """Tell what servers and libraries have to be set to, of each thing that was done, and the output."""
         done = [*self.keys, *([] if self.activation == "cosine" else [self.activation])]
-        known = {one: name for name, those in load_serving()["set"].items() for one in those}
+        known = {one: name for name, those in SERVING["set"].items() for one in those}
         names = dict.fromkeys(known.get(one, one.partition("_")[0]) for one in done)
         return tuple(Sentence(f"score.set_{name}") for name in names)
 

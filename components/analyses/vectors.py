@@ -9,7 +9,6 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,6 +48,8 @@ BESIDE = frozenset(
     ("text", "text_pair", "texts", "shape", "indices", "tokens", "input_ids", "columns", "index")
 )  # no vectors
 SPARSE = frozenset(("sparse", "sparse_values", "sparse_vector"))
+# What programs write about numbers, and what to read in its place.
+PRINTED = tomllib.loads((ASSETS / "numbers.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -129,17 +130,11 @@ def parsed(given: object, field: str = FIELD) -> object:
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
     plain = text
-    for pattern, instead in _written():
+    for pattern, instead in PRINTED.values():
         plain = re.sub(pattern, instead, plain)
     if LEFT_OUT.search(text) or ("," in text and text.count("[") > text.count("]")):
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
     return _enclosed(plain, GROUP) or _enclosed(plain, INNER) or _of_rows(plain) or _of_text_bytes(plain)
-
-
-@cache  # a file of the app, the same for every vector
-def _written() -> tuple[tuple[str, str], ...]:
-    """Read what assets/numbers.toml says that programs write about numbers."""
-    return tuple(tomllib.loads((ASSETS / "numbers.toml").read_text(encoding="utf-8")).values())
 
 
 def _enclosed(text: str, form: re.Pattern[str]) -> list[float]:

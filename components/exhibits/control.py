@@ -151,13 +151,8 @@ def written(value: Value) -> list[str]:
 
 def to_link(state: State, controls: Iterable[Control[Any]]) -> str:
     """The query of a link that sets ``state``, in the controls' order; what is on arrival is left out."""
-    pairs = [
-        (control.key, text)
-        for control in controls
-        if control.of(state) != control.default
-        for text in written(control.of(state))
-    ]
-    return urlencode(pairs)
+    changed = (control for control in controls if control.of(state) != control.default)
+    return urlencode({control.key: written(control.of(state)) for control in changed}, doseq=True)
 
 
 def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, Value], list[PoolscopeError]]:

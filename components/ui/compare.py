@@ -27,7 +27,7 @@ from components.exhibits.verdict import mistake
 from components.exhibits.view import light, visible
 from components.fitting import HEADS, MINE, read_head
 from components.markup import render
-from components.menus import Choices, load_compared
+from components.menus import EXAMPLES, Choices
 from components.texts import ASSETS, Sentence, Texts
 from components.types import BackboneSpec, Progress, Query
 from components.ui import places as on_page
@@ -82,7 +82,7 @@ class Compare(Tab):
         self._connect(around)
 
     def _build_asking(self, rows: Sequence[BackboneSpec]) -> None:
-        say, first = self.say, load_compared()
+        say, first = self.say, EXAMPLES["compared"]
         poolings = offered_poolings(self.analyst)
         with gr.Row(elem_id="compare-texts"):
             size: dict[str, int] = {"scale": 3, "min_width": 240}

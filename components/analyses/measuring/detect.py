@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from components.analyses import detect as nouns
-from components.analyses.detect import Candidate, Detected, Kept, Way, load_serving
+from components.analyses.detect import SERVING, Candidate, Detected, Kept, Way
 from components.analyses.measuring.analyze import vectors_of
 from components.analyses.measuring.printed import BITS, Doubles, Printed, read_printed
 from components.errors import PoolscopeError
@@ -81,9 +81,9 @@ class Tried:
     @cached_property
     def more(self) -> Self:
         """The same of other texts: behind prefixes that are declared or widely used, and edited a little."""
-        others = dict.fromkeys((*(text for _name, text in self.prompts), *load_serving()["prefixes"]))
+        others = dict.fromkeys((*(text for _name, text in self.prompts), *SERVING["prefixes"]))
         others.pop(self.prefix, None)
-        lengths = _lengths(self.declared, load_serving()["prefixed"])
+        lengths = _lengths(self.declared, SERVING["prefixed"])
         every = (one for each in others for one in every_try(self.backbone, self.query, each, lengths))
         usual = (one for one in every if one[0].special_tokens is not False)  # the rest takes as long again
         tries = (*usual, *other_texts(self.backbone, self.query, self.runs[0][0][0]))
@@ -106,7 +106,7 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
         declared = backbone.declared
     except RefusalError as refusal:
         declared, unread = None, (Sentence("detect.undeclared", reason=refusal.sentence),)
-    lengths, prefixes = _lengths(declared, load_serving()["lengths"]), dict.fromkeys(("", prefix))
+    lengths, prefixes = _lengths(declared, SERVING["lengths"]), dict.fromkeys(("", prefix))
     first, *rest = (one for each in prefixes for one in every_try(backbone, query, each, lengths))
     made = _made(backbone, first, declared)
     runs, refusals = _all_made(backbone, rest, declared)
@@ -190,7 +190,7 @@ def _other_ends(backbone: Backbone, way: Way, whole: Encoded) -> Iterator[Try]:
 def _chunks(backbone: Backbone, query: Query, way: Way, lengths: Iterable[int]) -> Iterator[Try]:
     """All tokens of a text that is longer than the chunks that servers cut it into."""
     whole = _encode(backbone, query, "", sys.maxsize, way.special_tokens is not False)
-    least, most = min(load_serving()["prefixed"]), min(backbone.limit, len(whole.tokens.text) - 1)
+    least, most = min(SERVING["prefixed"]), min(backbone.limit, len(whole.tokens.text) - 1)
     usual = {length for length in (*lengths, backbone.limit) if least <= length <= most}
     for length in sorted(usual) if not whole.tokens.special.all() else ():
         for kind in nouns.CHUNKED if way.special_tokens else nouns.CHUNKED[:1]:

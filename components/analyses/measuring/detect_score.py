@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 from torch import Tensor, nn
 
-from components.analyses.detect import load_serving
+from components.analyses.detect import SERVING
 from components.analyses.detect_score import CHANCE, FIELD, HEATED, ONE, Candidate, DetectedScore, ScoreWay
 from components.analyses.measuring.detect import HALVES, lessened
 from components.analyses.measuring.printed import Doubles, Printed, roundings
@@ -72,16 +72,16 @@ def encodings(backbone: Backbone, query: Query) -> dict[ScoreWay, Inputs]:
 
 def _edits(backbone: Backbone, plain: ScoreWay, last: int) -> Iterator[dict[str, Any]]:
     """Yield single changes of an encoding, that ends with the token ``last``."""
-    serving, tokenizer, pair = load_serving(), backbone.tokenizer, plain.joined == "pair"
+    tokenizer, pair = backbone.tokenizer, plain.joined == "pair"
     if pair:
-        yield from serving["pairs"]
+        yield from SERVING["pairs"]
         yield from ({"joined": "one", "between": sep} for sep in [tokenizer.sep_token] if sep)
     yield {"segments": "zero"}
     if plain.special_tokens:
         yield {"special_tokens": False}
     if tokenizer.eos_token_id not in (None, last):
         yield {"ended": True}
-    lengths, kept = {*serving["prefixed"], backbone.limit}, ("start", "end", "first", "second")
+    lengths, kept = {*SERVING["prefixed"], backbone.limit}, ("start", "end", "first", "second")
     for truncated, part in product(lengths, kept if pair else kept[:2]):
         if (truncated, part) != (plain.truncated, plain.kept):
             yield {"truncated": truncated, "kept": part}
