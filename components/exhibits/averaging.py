@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from math import sqrt
 from statistics import NormalDist, median
 
@@ -132,7 +131,7 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:
     """A small plot for each task, with a row for each of the ``names``, by their keys."""
-    tasks, ticks = list(dict.fromkeys(row.task for row in rows)), list(map(escape, names.values()))
+    tasks, ticks = list(dict.fromkeys(row.task for row in rows)), list(map(draw.escape, names.values()))
     traces, bands, titles, axes = list[draw.Trace](), list[draw.Part](), list[draw.Part](), {}
     whisker = {"color": draw.OTHER, "thickness": 1.5, "width": 0}
     for index, task in enumerate(tasks):
@@ -150,7 +149,7 @@ def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:
         marker = {"color": colours, "symbol": symbols, "size": 8}
         traces.append(draw.dots(of_task, places, said, marker, whisker, xaxis=x, yaxis=y))
         corner = {"xref": f"{x} domain", "yref": f"{y} domain", "x": 0, "y": 1, "showarrow": False}
-        name = f"<b>{escape(visible(say.name(task)))}</b>"
+        name = f"<b>{draw.escape(visible(say.name(task)))}</b>"
         titles.append({**corner, "xanchor": "left", "yanchor": "bottom", "text": name})
         middle = index == (len(tasks) - 1) // 2
         title = {"title": draw.axis_title(say("evidence.averaging_axis"))} if middle else {}
@@ -169,4 +168,6 @@ def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:
     return draw.Figure(traces, frame, left + LEAST * len(tasks))
 
 
-AVERAGING = Exhibit("averaging", averaging, plotted=True, applies=lambda known: bool(Averages(known).rows))
+AVERAGING = Exhibit(
+    "averaging", averaging, plotted=True, applies=lambda known: bool(Averages(known).rows), with_summary=True
+)

@@ -1,7 +1,6 @@
 """Curves by layer, one for each backbone: how often a token is more like [CLS] than another sentence's."""
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, title
 from components.exhibits.view import TEXT, View, percent, shorten, visible
 from components.texts import Texts
 
-LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
 HEIGHT = 440  # pixels
 NAME = 24  # characters of a name
 DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
@@ -67,7 +65,7 @@ def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
     """Lines over the relative depth, with their names below; a dotted one where chance is."""
     frame = draw.layout(
         height=HEIGHT,
-        margin={"l": 66, "r": 14, "t": 14, "b": 50},
+        margin={"l": 66, "r": 22, "t": 14, "b": 50},
         hovermode="closest",
         showlegend=True,
         legend={"orientation": "h", "y": -0.2, "itemclick": False, "itemdoubleclick": False},
@@ -81,7 +79,7 @@ def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
         _trace(line, draw.MARKS[place % len(draw.MARKS)], DASHES[place // len(draw.MARKS) % len(DASHES)], say)
         for place, line in enumerate(lines)
     ]
-    return draw.Figure(traces, frame, LEAST_WIDTH)
+    return draw.Figure(traces, frame)
 
 
 def _data(lines: Sequence[Curve], say: Texts) -> pd.DataFrame:
@@ -100,7 +98,7 @@ def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> dr
     return draw.Trace(
         type="scatter",
         mode="lines+markers",
-        name=escape(shorten(name, NAME)),
+        name=draw.escape(shorten(name, NAME)),
         x=np.linspace(0, 100, len(view.areas)).round(2).tolist(),
         y=[round(100 * float(area), 2) for area in view.areas],
         line={"color": colour, "width": 2.5, "dash": dash},

@@ -5,9 +5,10 @@ fifths of the time of drawing it. The tests have them check what is drawn here. 
 and text colours come from the page's style sheet, so that one figure serves the light and the dark theme.
 """
 
+import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ BACKBONES = ("#0090e4", "#ea6c6c", "#ae9000", "#ba7e96", "#788afc")
 GRID = "rgba(128, 128, 128, 0.25)"
 ZERO_LINE = {"zeroline": True, "zerolinecolor": "rgba(128, 128, 128, 0.8)"}  # of an axis
 CLEAR = "rgba(0, 0, 0, 0)"
+escape = partial(html.escape, quote=False)  # plotly.js decodes no &quot;, and its texts need none
 
 # Purple to green through a neutral grey, after ColorBrewer's PRGn: safe for every common colour blindness.
 DIVERGING = [[0.0, "#622386"], [0.25, "#be8ce1"], [0.5, "#eceef0"], [0.75, "#68b986"], [1.0, "#00572e"]]
@@ -232,7 +234,7 @@ TOP, LEFT = 4, 72
 NAMES = 22  # pixels that the names of two texts take above the cells
 EDGE = 0.002  # room for the frame at both ends, as a fraction of the width
 SLOPE = 0.75  # height over length of a label that stands at 45 degrees, rounded up
-COLUMN = 24  # pixels below which the tick labels would run into each other
+COLUMN = 22  # pixels below which the tick labels would run into each other
 
 
 def heat_map(

@@ -147,9 +147,9 @@ class Exhibit(Generic[S]):
     ``title``: key of its heading where ``show`` gives none: the label of a ``folded`` one, a heading of the
     report; of a ``bare`` one, which has no heading, what a list calls it. ``applies``: to which answers;
     others show nothing. ``controls``: what it depends on; those that are not the panel's stand in its own
-    card. ``with_summary``: the panel's summary belongs to it. ``where`` it is shown. ``codes``: keys of the
-    titles of its programs. ``width``: its part of a row. ``none``: key of the heading under which a subject
-    that is a Sentence says why there is nothing to show, if that is not the title.
+    card. ``with_summary``: the panel's summary, if any, belongs to it. ``where`` it is shown. ``codes``:
+    keys of the titles of its programs. ``width``: its part of a row. ``none``: key of the heading under which
+    a subject that is a Sentence says why there is nothing to show, if that is not the title.
     """
 
     name: str

@@ -54,7 +54,7 @@ def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
         **_reading(anatomy, say),
         **_order(anatomy, say),
         **_origins(anatomy, say),
-        **_lens(anatomy),
+        **_lens(anatomy, say),
     }
 
 
@@ -93,10 +93,10 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
     }
 
 
-def _lens(anatomy: Anatomy) -> dict[str, str]:
+def _lens(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     if not isinstance(anatomy.lens, Lens):
         return {"knows": "none"}
-    aim = aim_at(anatomy.analysis, anatomy.lens)
+    aim = aim_at(anatomy.analysis, anatomy.lens, say)
     return {
         "label": aim.label,  # the likeliest label
         "since": str(aim.since),  # the layer from which on the head says so of its own vector
@@ -234,7 +234,7 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
         "erased": shorten(word(erased), 24),  # the token whose erasure makes the output fall most
         "erased_after": erased_after,  # what the output is without that
         "eraser": visible(given.eraser),  # what takes the place of a token that is erased
-        "explained": matters.explained(given),  # the label whose output that is
+        "explained": matters.explained(given, say),  # the label whose output that is
         "before": matters.explained_value(given),  # the output as it is
         "rho": matters.rho_text(similarity.rho),  # Spearman's rho between similarity and erasure
         "sized": matters.sized(similarity, erasure),  # the same with the size of what erasure changes

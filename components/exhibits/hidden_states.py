@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -62,7 +61,7 @@ class Aim:
         return number(value) if self.raw else percent(value)
 
 
-def aim_at(analysis: Analysis, lens: Lens, chosen: str = "") -> Aim:
+def aim_at(analysis: Analysis, lens: Lens, say: Texts, chosen: str = "") -> Aim:
     """Take the label that is ``chosen``; where the head has not that one, the likeliest in earnest."""
     labels, several, order = analysis.labels, analysis.problem_type == "multi_label", ranked(analysis)
     index = next((index for index in order if labels[index] == chosen), order[0])
@@ -75,7 +74,7 @@ def aim_at(analysis: Analysis, lens: Lens, chosen: str = "") -> Aim:
     return Aim(
         analysis,
         index,
-        visible(labels[index]),
+        visible(say.label(labels[index])),
         raw,
         tokens=lens.probabilities[:, :, index],
         pooled=lens.pooled_probabilities[:, index],
@@ -89,7 +88,7 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     """The probability of one label, if the head's vector were the hidden state of each token."""
     if not isinstance(anatomy.lens, Lens):
         return exhibit.unanswered("lens.none", anatomy.lens, say)
-    analysis, aim = anatomy.analysis, aim_at(anatomy.analysis, anatomy.lens, LABEL.of(state))
+    analysis, aim = anatomy.analysis, aim_at(anatomy.analysis, anatomy.lens, say, LABEL.of(state))
     view, norm, last = View(analysis, analysis.layers), anatomy.lens.norm, aim.tokens[-1]
     hints = [say("lens.hint"), say("lens.alone")]
     hints += [say("lens.norm", norm=visible(norm))] if norm else []
@@ -110,7 +109,7 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     figure = draw.heat_map(
         view,
         np.where(far < 0, far / (aim.neutral - low), far / max(high - aim.neutral, 1e-6)),
-        say("lens.hover", token="%{x}", layer="%{y}", label=escape(aim.label), value="%{text}"),
+        say("lens.hover", token="%{x}", layer="%{y}", label=draw.escape(aim.label), value="%{text}"),
         say,
         draw.read_frame(analysis),  # round what the head says in earnest, where it reads one token
         text=[list(map(aim.text, row)) for row in aim.tokens],
@@ -132,7 +131,7 @@ def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     """The probability of one label, where the pooling is applied to each layer."""
     if not isinstance(anatomy.lens, Lens):
         return exhibit.unanswered("depth.none", anatomy.lens, say)
-    aim = aim_at(anatomy.analysis, anatomy.lens, LABEL.of(state))
+    aim = aim_at(anatomy.analysis, anatomy.lens, say, LABEL.of(state))
     told = (say("depth.value", layer=layer, value=aim.text(one)) for layer, one in enumerate(aim.pooled))
     return Shown(
         heading=_finding(aim, say),

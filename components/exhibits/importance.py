@@ -4,7 +4,6 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from math import isnan
 from typing import Any
 
@@ -82,9 +81,9 @@ def integrates(analysis: Analysis, state: State) -> bool:
     return asked == "on" or (asked == "quick" and naming.light(analysis))
 
 
-def explained(given: Importance) -> str:
+def explained(given: Importance, say: Texts) -> str:
     """The name of the output that is explained, not escaped."""
-    return visible(given.analysis.labels[given.label])
+    return visible(say.label(given.analysis.labels[given.label]))
 
 
 def explained_value(given: Importance, erased: int | None = None) -> str:
@@ -188,10 +187,11 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
         axis = draw.axis(**ends, showticklabels=False, **draw.ZERO_LINE)
         axes[f"xaxis{draw.axis_number(place)}"] = axis
         erasure = place == total - 1
-        last = escape(say("matters.yardstick") if erasure else say("matters.rho", rho=rho_text(method.rho)))
-        names = textwrap.wrap(method.title, WIDEST, break_long_words=False)
+        last = say("matters.yardstick") if erasure else say("matters.rho", rho=rho_text(method.rho))
+        longest = WIDEST * len(method.title) // naming.width(method.title)
+        names = textwrap.wrap(method.title, longest, break_long_words=False)
         beyond = not random and abs(method.rho or 0.0) > chance
-        lines = [*(f"<b>{escape(line)}</b>" for line in names), f"<b>{last}</b>" if beyond else last]
+        lines = [*(f"<b>{draw.escape(line)}</b>" for line in names), f"<b>{last}</b>" if beyond else last]
         title = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
         titles.append({**title, "align": "left", "text": "<br>".join(lines), "showarrow": False})
     frame = draw.token_rows(view, say, TOP, 14, **axes)
@@ -206,7 +206,7 @@ def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Tr
     return draw.bars(
         [None if isnan(value) else float(f"{value:.3g}") for value in method.values],
         colours,
-        say("matters.hover", token="%{y}", name=escape(method.title), value="%{x:.3g}"),
+        say("matters.hover", token="%{y}", name=draw.escape(method.title), value="%{x:.3g}"),
         xaxis=f"x{draw.axis_number(place)}",
         y0=0,
         dy=1,
@@ -224,7 +224,7 @@ def _heading(given: Importance, methods: list[Method], view: View, say: Texts) -
     if len(methods[-1].ranked) < 2:
         return say("matters.heading_short")
     tops = [method.top for method in methods if method.top is not None]
-    found = {"count": len(tops), "total": len(methods), "label": explained(given)}
+    found = {"count": len(tops), "total": len(methods), "label": explained(given, say)}
     if len(set(tops)) > 1:
         return say("matters.heading", different=len(set(tops)), **found)
     if not tops:
@@ -265,7 +265,7 @@ def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
         similarity=similarity,
         erasure=erasure,
         alike=np.count_nonzero(highest - given.erasure[erasure.ranked] <= SAME),
-        label=explained(given),
+        label=explained(given, say),
         reference=shorten(reference_name(view, say), 24),
         going=goes(given, similarity, erasure),
         rho=rho_text(similarity.rho),

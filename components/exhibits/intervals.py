@@ -7,7 +7,6 @@ against one of its columns.
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from itertools import chain, islice
 from types import MappingProxyType
 
@@ -29,6 +28,7 @@ WIDEST = 16  # characters of a line of a label
 LINE = 18  # pixels of a line of a label
 VALUES = 58  # pixels of the column of values at the right
 BESIDE = {"xref": "paper", "x": 1, "xanchor": "left", "showarrow": False}  # of a value there
+FEW = {"tickangle": 0, "nticks": 3}  # of an axis, whose ticks then stand apart on a phone, too
 PERCENT = {"tickformat": "~%"}  # of an axis
 GUIDE = "rgba(128, 128, 128, 0.9)"  # of a line through a value that others are held against
 
@@ -49,8 +49,8 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
 def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Accuracy of the same classifier on every pooling, and lines at what needs no network."""
     found = {key: evidence.of("probe", key) for key in evidence.backbones}
-    title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
-    plot = _figure(evidence, found, tables.accuracy_text, draw.value_axis(title, tickangle=0, **PERCENT), say)
+    title = say("evidence.accuracy_axis", task=draw.escape(visible(say.name(evidence.task))))
+    plot = _figure(evidence, found, tables.accuracy_text, draw.value_axis(title, **FEW, **PERCENT), say)
     lines = [draw.guide(row.value, LINES[row.method][0], GUIDE) for row in evidence.baselines]
     figure = draw.Figure(plot.data, {**plot.layout, "shapes": [*plot.layout["shapes"], *lines]})
     return _shown(evidence, "accuracy", figure, say)
@@ -59,7 +59,7 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
 def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Agreement of the raw cosine with people, for the same poolings in the same order."""
     found = {key: evidence.rhos(key) for key in evidence.backbones}
-    axis = draw.value_axis(say("evidence.rho_axis"), tickangle=0)
+    axis = draw.value_axis(say("evidence.rho_axis"), **FEW)
     return _shown(evidence, "rho", _figure(evidence, found, number, axis, say), say)
 
 
@@ -92,7 +92,7 @@ def _figure(
         ]
         said = [_said(evidence, row, shown, say) for row in placed]
         marker = {"color": colour, "symbol": symbol, "size": 8 if total == 1 else 7}
-        places, name = [row.place for row in placed], escape(evidence.title(key))
+        places, name = [row.place for row in placed], draw.escape(evidence.title(key))
         traces.append(draw.dots(placed, places, said, marker, whisker, name=name))
         for row in placed if total == 1 else ():
             values.append({**BESIDE, "y": row.place, "text": shown(row.value)})
@@ -101,7 +101,7 @@ def _figure(
         textwrap.wrap(one_vector(map(shorten, map(visible, names))), WIDEST, break_on_hyphens=False)
         for names in rows
     ]
-    ticks = ["<br>".join(map(escape, lines)) for lines in labels]
+    ticks = ["<br>".join(map(draw.escape, lines)) for lines in labels]
     bold = [f"<b>{tick}</b>" if BASE in names else tick for names, tick in zip(rows, ticks, strict=True)]
     left, room = draw.tick_width(chain(*labels)), LINE * max(map(len, labels), default=1)
     frame = draw.layout(

@@ -4,7 +4,6 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -143,7 +142,7 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     backbones = list(found.fit.plan.backbones)
     colours = [draw.BACKBONES[backbones.index(one.backbone) % len(draw.BACKBONES)] for one in shown]
     symbols = ["circle-open" if one.p_corrected < LEVEL else "circle" for one in shown]  # open: it is worse
-    said = [escape(f"{found.name(one, say)}: {score_text(one.accuracy, say)}") for one in shown]
+    said = [draw.escape(f"{found.name(one, say)}: {score_text(one.accuracy, say)}") for one in shown]
     points = draw.dots(
         scores,
         places,
@@ -158,7 +157,7 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
         height=len(shown) * max(26, room) + BELOW,
         margin={"l": left, "r": BESIDE, "t": 6, "b": BELOW - 6},
         xaxis=draw.value_axis(say("lab.accuracy_axis"), range=[0, 1], **SCALE),
-        yaxis=draw.row_axis(["<br>".join(map(escape, lines)) for lines in labels]),
+        yaxis=draw.row_axis(["<br>".join(map(draw.escape, lines)) for lines in labels]),
         shapes=[draw.guide(value, LINES[key][0], draw.OTHER) for key, value in lines.items()],
     )
     return draw.Figure([points, draw.written([1] * len(shown), places, values, "middle right")], frame)
@@ -178,7 +177,7 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
     line = draw.dots(
         scores,
         rows,
-        map(escape, said),
+        map(draw.escape, said),
         {"size": 8},
         {"thickness": 1.5, "width": 4},
         "y",

@@ -1,7 +1,6 @@
 """The square of who sees whom: the rows of those that are read in their colour, and what follows."""
 
 from dataclasses import dataclass
-from html import escape
 from math import ceil
 from typing import Any
 
@@ -18,7 +17,7 @@ from components.texts import Sentence, Texts
 from components.types import Analysis
 
 BOTH_WAYS = Control("both_ways", Switch(), False, "sees.both_ways")
-HIGH, LEAST = 420, 3  # pixels: of the square, and of a row where there are many
+HIGH, LEAST, TITLE = 420, 3, 120  # pixels: of the square, of one of many rows, and of the axis's title
 NAMED = 24  # rows that have their names beside them, and half as many columns; of more, only some have
 POINTED = 64  # tokens of a square of which each cell says on pointing what it is
 COLOURS = [[0.0, draw.FAINT], [0.5, draw.SPECIAL], [1.0, draw.READ]]  # unseen, seen, seen by what is read
@@ -85,7 +84,7 @@ def _follows(view: View, found: Sees, say: Texts) -> tuple[str, ...]:
 
 def _figure(view: View, found: Sees, say: Texts) -> draw.Figure:
     """T rows by T columns, the first row on top: what each token sees."""
-    square, total, labels = found.sees, len(found.sees), [escape(shorten(label)) for label in view.labels]
+    square, total, labels = found.sees, len(found.sees), [*map(draw.escape, map(shorten, view.labels))]
     told = [
         [say("sees.sees" if one else "sees.not", token=token, other=labels[at]) for at, one in enumerate(row)]
         for token, row in zip(labels, square, strict=True)
@@ -105,13 +104,14 @@ def _figure(view: View, found: Sees, say: Texts) -> draw.Figure:
         ticks = {"tickvals": places, "ticktext": [texts[place] for place in places]}
         return draw.axis(title=draw.axis_title(say(title)), **ticks, **more)
 
-    wide, high = draw.tick_width(view.labels), max(LEAST, min(draw.TOKEN_ROW, HIGH // total))
+    wide = draw.tick_width(view.labels)
+    high = max(LEAST, min(max(draw.TOKEN_ROW, TITLE // total), HIGH // total))
     below = round(wide * draw.SLOPE) + 20
     return draw.Figure(
         [cells],
         draw.layout(
             height=total * high + below + 8,
-            margin={"l": wide + 40, "r": 8, "t": 8, "b": below},
+            margin={"l": wide + 48, "r": 8, "t": 8, "b": below},
             xaxis=names(labels, NAMED // 2, "sees.seen", tickangle=-45),
             yaxis=names(draw.tick_texts(view), NAMED, "sees.state", range=[total - 0.5, -0.5]),
         ),

@@ -1,6 +1,5 @@
 """Each token's similarity to the reference: bars at one layer, a heat map of all, and the table of both."""
 
-from html import escape
 from math import ceil, floor
 
 import numpy as np
@@ -150,10 +149,10 @@ def _figure(view: View, say: Texts) -> draw.Figure:
     )
     start, ticks = _scale(view)
     room = ROOM * (1 - start)
-    reference = escape(shorten(naming.reference_name(view, say), 30))
+    reference = draw.escape(shorten(naming.reference_name(view, say), 30))
     title = say(f"similarity.axis_{view.centring}", reference=reference, layer=naming.layer_name(view, say))
     title += say("similarity.start", start=number(start)) if start else ""
-    ends = [start - (room if start < 0 else 0), 1 + room]
+    ends = [min(start, float(view.by_layer.min()) - room) if start < 0 else start, 1 + room]
     scale = draw.value_axis(title, range=ends, tickvals=ticks, side="top", **draw.ZERO_LINE)
     squares, titles = alone.column(view, ends[1], say)
     right = alone.WIDTH if squares else SHARE if shares else 0
@@ -201,7 +200,7 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
         name = say(draw.SEGMENT_KEYS[tokens.segment[index]] if view.is_pair else "segment.only")
         place = say("similarity.place", start=start, end=end, segment=name)
     share = share_text(view.analysis.reads, index, say)
-    return [escape(view.labels[index]), place, share, escape(visible(tokens.text[index]))]
+    return [draw.escape(view.labels[index]), place, share, draw.escape(visible(tokens.text[index]))]
 
 
 def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:

@@ -111,9 +111,9 @@ class AskedView:
 def offered_labels(analysis: Analysis, state: State, say: Texts) -> Any:
     """Offer the labels of an answer, as ``state`` chooses; hidden where there is no choice."""
     first, *_ = analysis.predicted or analysis.labels
-    said, chosen = say("view.label_said", label=visible(first)), LABEL.of(state)
+    said, chosen = say("view.label_said", label=visible(say.label(first))), LABEL.of(state)
     return gr.update(
-        choices=[(said, ""), *((visible(one), one) for one in analysis.labels)],
+        choices=[(said, ""), *((visible(say.label(one)), one) for one in analysis.labels)],
         value=chosen if chosen in analysis.labels else "",
         visible=len(analysis.labels) > 1,
     )

@@ -237,7 +237,7 @@ class Links:
             raise PoolscopeError("embed", exhibit, "errors.none_of_it")
         summary, panel = next((one.summary, one) for one in show.tab.panels if one.summary is not None)
         drawn = "" if show.exhibit is summary else show.html(answer, state, exhibit, "card", say)
-        brought = show.exhibit.with_summary and show.panel is panel
+        brought = show.exhibit.with_summary
         verdict = "" if brought else Markup(summary.shown(panel.subject(answer), state, say).html)
         link = f"?{to_link(state, self.controls)}&lang={say.language.tag}"
         body = render("embed", say, verdict=verdict, drawn=drawn, link=link)

@@ -1,6 +1,7 @@
 """A link made on a state that is shown opens to the same screen, on every tab of the real page."""
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import parse_qs, urlsplit
@@ -12,7 +13,7 @@ from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, SCRIPTS, TICK, Visitor
 
 SAME = SCRIPTS["same"].replace("LOOK", SCRIPTS["look"])
-TEXT = "not <b>bad</b> & 100 % “good” + 好 😀"
+TEXT = 'not <b>bad</b> & 100 % “good” + 好 😀 "so"'
 
 
 def at_rest(visitor: Visitor) -> dict[str, object]:
@@ -33,6 +34,7 @@ def looks_at_a_token(visitor: Visitor, page: Page) -> None:
     visitor.choose("pooling", "mean · average of all tokens")
     visitor.type(TEXT)
     expect(visitor.ticks("similarity", "y").filter(has_text="100")).to_have_count(1)
+    expect(visitor.ticks("similarity", "y").filter(has_text=re.compile('["“”]'))).to_have_count(4)
     visitor.choose("reference", "the pooled vector")
     expect(page.locator("#similarity-heading")).to_contain_text("the pooled vector")
     page.locator("#layer input[type=range]").press("ArrowLeft")

@@ -10,7 +10,7 @@ from scipy.stats import binomtest, norm
 from components.exhibits.averaging import AVERAGING, SIGNS, Averages
 from components.exhibits.evidence import select
 from components.results import beside, read_results
-from tests.exhibits.showing import SAY, drawn, records
+from tests.exhibits.showing import SAY, drawn, plain, records
 from tests.measured import by_holm, having, measured
 from tests.serving import ROOT
 
@@ -92,7 +92,9 @@ def test_the_table_of_a_narrow_screen_has_every_difference_and_its_sign(oracle: 
     for place, (_, rows) in enumerate(oracle.groupby("task", sort=False)):
         for row in rows.itertuples():
             signs = "■" * row.tuned + ("●" if row.p < 0.05 else "○")
-            assert told[row.backbone][place].replace("−", "-") == f"{signs}{row.gained:+.1f}"
+            cell = told[row.backbone][place]
+            assert plain(cell).replace("−", "-") == f"{signs}{row.gained:+.1f}"
+            assert SIGNS["better" if row.p < 0.05 else "alike"][0] in cell  # as in the legend
 
 
 def test_an_average_that_is_cls_itself_is_no_case() -> None:

@@ -157,7 +157,7 @@ def test_a_citation_names_all_that_was_asked_of_all_checkpoints(links: Links) ->
 
 
 FRAMED = "text=so+good&pair=or+bad&backbone=pair&compare_text=not+good&version_text=good"
-ALONE = ("reads", "similarity", "head", "sees", "matters", "grid", "trace", "rho")
+ALONE = ("reads", "similarity", "head", "sees", "matters", "grid", "trace", "rho", "averaging")
 
 
 def test_an_exhibit_stands_alone_in_a_frame_and_leads_to_where_it_stands_on_the_page(links: Links) -> None:
@@ -172,6 +172,7 @@ def test_an_exhibit_stands_alone_in_a_frame_and_leads_to_where_it_stands_on_the_
         assert ('<script src="./x.js">' in html) == show.exhibit.plotted
         assert "button" not in found.tags
         assert html.count('agreement">') == (show.place["tab"] == "compare")  # once
+        assert (SAY("evidence.intervals") in html) == (name == "rho")  # what is said of other plots
         assert html.count("<a ") == html.count('<a target="_blank" ')
         assert links.extent("", name)[0] == show.panel.key
 

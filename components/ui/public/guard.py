@@ -173,7 +173,8 @@ class GuardMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with why it is refused."""
         is_page, app = scope["path"] in PAGES, self._app
-        say = requests.page_texts(scope) if is_page else requests.request_texts(Headers(scope=scope))
+        is_read = is_page or "text/html" in Headers(scope=scope).get("accept", "")  # a browser's address
+        say = requests.page_texts(scope) if is_read else requests.request_texts(Headers(scope=scope))
         exhibit = embedded(scope) if PAGES.get(scope["path"]) == "/" else ""
         is_open = bool(exhibit) or scope["path"] in self._open
         receive, send = guarded(receive, send, is_page, HEADERS["other_sites"] if is_open else {})
@@ -190,7 +191,7 @@ class GuardMiddleware:
             elif exhibit and not is_elsewhere:
                 self._pose(asker, scope, exhibit)
         except HTTPException as refusal:
-            refused = refusal_page if is_page else refusal_json
+            refused = refusal_page if is_read else refusal_json
             app = refused(refusal.detail, refusal.status_code, say, refusal.headers)
             headers = Headers(scope=scope)
             if "transfer-encoding" in headers or int(headers.get("content-length", "0")) > OTHER_BODY_BYTES:

@@ -17,7 +17,11 @@ def turned(*pairs: tuple[Analysis, Analysis]) -> Told:
 
 
 def vote(say: Texts, label: str) -> str:
-    return say("compare.say", count=1, label=label)
+    return say("compare.say", count=1, label=say.label(label))
+
+
+def labels(say: Texts) -> dict[str, str]:
+    return {end: say.label(label) for end, label in LABELS.items()}
 
 
 def name(say: Texts, pooling: str) -> str:
@@ -48,11 +52,11 @@ ROWS = {
     ),
     "edit.none": Row(turned(STAYS, STAYS), {"total": 2}, turned(STAYS, TURNS)),
     "edit.none_one": Row(turned(STAYS), {}, "edit.only"),
-    "edit.all": Row(turned(TURNS, TURNS), {"total": 2, **LABELS}, turned(TURNS, BACK)),
-    "edit.only": Row(turned(TURNS), LABELS, turned(STAYS)),
+    "edit.all": Row(turned(TURNS, TURNS), lambda say: {"total": 2, **labels(say)}, turned(TURNS, BACK)),
+    "edit.only": Row(turned(TURNS), labels, turned(STAYS)),
     "edit.one": Row(
         turned(TURNS, STAYS),
-        lambda say: {"total": 2, "turns": say("edit.turn", count=1, names=name(say, "p0"), **LABELS)},
+        lambda say: {"total": 2, "turns": say("edit.turn", count=1, names=name(say, "p0"), **labels(say))},
         "edit.all",
     ),
     "edit.largest": Row(

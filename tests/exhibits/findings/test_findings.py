@@ -27,7 +27,8 @@ def test_every_sentence_that_states_a_finding_has_a_row() -> None:
 def test_it_is_said_where_it_is_true_and_not_where_it_is_false(key: str, tag: str) -> None:
     say, row = load_texts(tag), ROWS[key]
     sentence = anything(say.entries[key])
-    values = row.values(say) if callable(row.values) else row.values
+    values = dict(row.values(say) if callable(row.values) else row.values)
+    values |= {"label": say.label(str(values["label"]))} if "label" in values else {}
     assert say(key, **values) in row.said(say)
     assert sentence.search(row.said(say))
     unsaid = ROWS[row.unsaid].said if isinstance(row.unsaid, str) else row.unsaid

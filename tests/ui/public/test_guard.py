@@ -12,6 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from components.settings import Settings
+from components.texts import load_texts
 from components.ui.public import guard as module
 from components.ui.public.queue import ASKER
 from components.ui.public.requests import DOCUMENTS, Endpoint, Endpoints
@@ -48,6 +49,16 @@ async def test_a_body_is_bounded_by_what_it_is_for_and_one_for_nothing_is_not_re
     assert start["status"] == (404 if longest < 0 else 413)
     assert f"{longest:,}" in body["body"].decode() or longest < 0
     assert (b"connection", b"close") in start["headers"]  # what follows is not read either
+
+
+@pytest.mark.parametrize(("accepted", "kind"), [("text/html,*/*", "text/html"), ("*/*", "application/json")])
+async def test_a_browser_s_address_where_nothing_is_gets_a_page_that_says_so(
+    accepted: str, kind: str
+) -> None:
+    headers = {"Accept": accepted, "Accept-Language": "zh"}
+    (told,) = await answers(guard(), {"url": "/nothing", "headers": headers})
+    assert (told.status_code, told.headers["content-type"].partition(";")[0]) == (404, kind)
+    assert load_texts("zh")("refusal.not_found") in told.text
 
 
 @pytest.mark.parametrize("field", ["path", "query_string", "name", "value", "many"])
