@@ -41,11 +41,6 @@ class Asked(Text):
 
 
 @dataclass(frozen=True)
-class Brought(Text):
-    """A name of those that each answer brings with it; "" for that which the answer itself would choose."""
-
-
-@dataclass(frozen=True)
 class OneOf:
     """A key of several. They are asked for anew each time: backbones come and go."""
 

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from components import markup
-from components.exhibits.control import Brought, Choice, Control, State, Whole
+from components.exhibits.control import Choice, Control, State, Text, Whole
 from components.texts import Texts
 from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 
@@ -114,7 +114,7 @@ POOL_LAYER = Control("pool_layer", Whole(-1, MOST_LAYERS), -1, "question.pool_la
 CENTRINGS: tuple[Centring, ...] = ("plain", "centred", "standardised")
 HOW = Choice(CENTRINGS, ("view.plain", "view.centred", "view.standardised"))
 CENTRED = Control[Centring]("centred", HOW, "plain", "view.centring", "view.centring_info")
-LABEL = Control("label", Brought(), "", "view.label")  # "": the one that the model says
+LABEL = Control("label", Text(), "", "view.label")  # of those of an answer; "": the one that the model says
 
 
 @dataclass(frozen=True, eq=False)
