@@ -291,7 +291,6 @@ def read_frame(analysis: Analysis) -> Part | None:
 # A colour, a shape and its sign for each backbone, so that neither eyes nor printers need the other.
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down")
 MARKS = tuple(zip(BACKBONES, SHAPES, "●■◆▲▼", strict=True))
-SAID = {"hovertemplate": "%{hovertext}<extra></extra>"}  # the box of a pointed dot
 
 
 def dots(
@@ -320,8 +319,15 @@ def dots(
         "marker": dict(marker),
         "cliponaxis": False,
         "hovertext": list(said),
+        "hovertemplate": "%{hovertext}<extra></extra>",
     }
-    return Trace(**{**drawn, **SAID, **more})
+    return Trace(**{**drawn, **more})
+
+
+LINES = {  # how the accuracy of what needs no network is drawn, and its sign in a legend
+    **{"majority": ("dashdot", "╌·╌"), "words": ("dash", "╌╌╌"), "overlap": ("dash", "╌╌╌")},
+    "shuffled": ("dot", "····"),
+}
 
 
 def guide(value: float, dash: str, colour: str, along: str = "x") -> Part:

@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from types import MappingProxyType
 
 import pandas as pd
 
@@ -17,13 +16,9 @@ from components.exhibits.control import State
 from components.exhibits.evidence import BASE, LEVEL, Evidence, corrected, gains, named
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, grouped, hint_html
 from components.exhibits.view import number, one_vector, render, shorten, visible
-from components.results import TEST, Baseline, Row, beside
+from components.results import TEST, Row, beside
 from components.texts import Texts
 
-# How the accuracy of a baseline is drawn, and its sign in the legend.
-LINES: Mapping[Baseline, tuple[str, str]] = MappingProxyType(
-    {"majority": ("dashdot", "╌·╌"), "words": ("dash", "╌╌╌"), "overlap": ("dash", "╌╌╌")}
-)
 WIDEST = 16  # characters of a line of a label
 LINE = 18  # pixels of a line of a label
 VALUES = 58  # pixels of the column of values at the right
@@ -41,7 +36,7 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Colour and shape of each backbone, and what lines and gaps mean."""
     poolings, keys = set(chain.from_iterable(evidence.rows)), evidence.backbones
     unmeasured = any({row.pooling for row in evidence.rhos(key)} < poolings for key in keys)
-    known = {"evidence": evidence, "marks": draw.MARKS, "lines": LINES, "unmeasured": unmeasured}
+    known = {"evidence": evidence, "marks": draw.MARKS, "lines": draw.LINES, "unmeasured": unmeasured}
     html = render("evidence_legend", say, **known, base=BASE, accuracy=tables.accuracy_text)
     return Shown(html=html)
 
@@ -51,7 +46,7 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     found = {key: evidence.of("probe", key) for key in evidence.backbones}
     title = say("evidence.accuracy_axis", task=draw.escape(visible(say.name(evidence.task))))
     plot = _figure(evidence, found, tables.accuracy_text, draw.value_axis(title, **FEW, **PERCENT), say)
-    lines = [draw.guide(row.value, LINES[row.method][0], GUIDE) for row in evidence.baselines]
+    lines = [draw.guide(row.value, draw.LINES[row.method][0], GUIDE) for row in evidence.baselines]
     figure = draw.Figure(plot.data, {**plot.layout, "shapes": [*plot.layout["shapes"], *lines]})
     return _shown(evidence, "accuracy", figure, say)
 

@@ -30,7 +30,6 @@ DRAWN = 24  # vectors in the figure, the best ones; all stand in the table
 WIDEST, LINE = 15, 18  # characters of a line beside the axis, and the pixels that it takes
 BESIDE = 58  # pixels of the column of values at the right
 BELOW = 52  # pixels of the axis
-LINES = {"words": ("dash", "╌╌╌"), "majority": ("dashdot", "╌·╌"), "shuffled": ("dot", "····")}
 SCALE = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "50 %", "100 %"]}  # of accuracy
 # Of the misses.
 SHOWN = 100  # rows of the table on the page; the file has all
@@ -90,7 +89,7 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
         data=_ranked(found, say),
         figure=_ranking_figure(found, say),
         above=render("ranking", say, **known),
-        legend=render("ranking_legend", say, values=values, lines=LINES, folds=fit.plan.folds),
+        legend=render("ranking_legend", say, values=values, lines=draw.LINES, folds=fit.plan.folds),
         about=say("lab.about", rows=len(fit.table.texts), classes=len(fit.classes)),
     )
 
@@ -158,7 +157,7 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
         margin={"l": left, "r": BESIDE, "t": 6, "b": BELOW - 6},
         xaxis=draw.value_axis(say("lab.accuracy_axis"), range=[0, 1], **SCALE),
         yaxis=draw.row_axis(["<br>".join(map(draw.escape, lines)) for lines in labels]),
-        shapes=[draw.guide(value, LINES[key][0], draw.OTHER) for key, value in lines.items()],
+        shapes=[draw.guide(value, draw.LINES[key][0], draw.OTHER) for key, value in lines.items()],
     )
     return draw.Figure([points, draw.written([1] * len(shown), places, values, "middle right")], frame)
 
