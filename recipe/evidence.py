@@ -66,9 +66,8 @@ def vectors(batches: Sequence[Batch], pooling: str, query: Floats | None = None)
     learned = None if query is None else torch.from_numpy(query)
     with torch.no_grad():
         parts = [POOLINGS[pooling](replace(found, query=learned)).numpy() for _rows, found in batches]
-    pooled = np.empty((sum(map(len, parts)), parts[0].shape[1]), dtype=np.float32)
-    pooled[np.concatenate([rows for rows, _found in batches])] = np.concatenate(parts)
-    return pooled
+    order = np.argsort(np.concatenate([rows for rows, _found in batches]))
+    return np.concatenate(parts)[order]
 
 
 def logistic_regression(wide: bool, seed: int) -> LogisticRegressionCV:

@@ -24,10 +24,6 @@ DEEPEST = 64  # levels of what msgpack has no type for: thousands would overflow
 SURROGATES = "surrogatepass"  # a visitor's text may hold half of a character
 
 
-class PayloadError(ValueError):
-    """Bytes that are no payload, or hold what may not stand in one."""
-
-
 def pack(value: object) -> bytes:
     """The bytes of a ``value``: numbers, texts, bytes, lists, tuples, mappings, arrays, and dataclasses.
 
@@ -38,16 +34,16 @@ def pack(value: object) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """The value that `pack` was given; a mapping is a dict by then. PayloadError where there is none."""
+    """The value that `pack` was given; a mapping is a dict by then. ValueError where these are no payload."""
     try:
         return _plain(data, DEEPEST)
     except FAULTS as error:
-        raise PayloadError(f"{type(error).__name__}: {error}") from error
+        raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
 def _plain(data: bytes, levels: int) -> Any:
     if not levels:
-        raise PayloadError("too deep")
+        raise ValueError("too deep")
     made = partial(_made, levels - 1)
     return msgpack.unpackb(data, ext_hook=made, strict_map_key=False, unicode_errors=SURROGATES)
 
@@ -98,7 +94,7 @@ def _made(levels: int, code: int, data: bytes) -> Any:
         return remade(PoolscopeError, *parts)
     if code == LONG:
         return int(parts)
-    raise PayloadError(f"no extension has the code {code}")
+    raise ValueError(f"no extension has the code {code}")
 
 
 @cache  # what stands in the files does not change while it runs

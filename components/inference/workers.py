@@ -36,16 +36,12 @@ LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then 
 CROWD = 60.0  # seconds for which somebody who has asked may ask again
 DIFFERENT = 64  # checkpoints that a worker is asked about: libraries keep about a megabyte of each for good
 AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
-READY = b""  # what a worker sends first
 BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what went wrong
 ENDING = 1.0  # seconds from the end of its pipe to that of the process
 MEASURER = f"{__package__}.measurer"
 THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
-UNTOUCHED = "PYTORCH_NVML_BASED_CUDA_CHECK"  # whether there is a GPU is asked of its driver: see `large_of`
 LONGEST = 70  # bytes of the folder for temporary files, in which the fork server has a socket: of that, 107
 BEHIND = 10  # of 19 steps: a process that steps back has a tenth of a core that another one wants
-DATA = 5  # the column of /proc/self/statm
-FIRST_TO_GO = "1000"  # the worst that Linux knows
 
 logger = logging.getLogger(__name__)
 
@@ -147,7 +143,7 @@ def _context() -> BaseContext:
     process loads its own.
     """
     os.environ.setdefault(THREADS, "1")  # before torch is loaded: it has no threads, which no copy would have
-    os.environ.setdefault(UNTOUCHED, "1")
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # asks its driver for a GPU: see `large_of`
     if sys.platform != "linux" or len(os.fsencode(gettempdir())) > LONGEST:
         return get_context("spawn")
     context = get_context("forkserver")
@@ -179,7 +175,7 @@ def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
     if first is not None:
         reply(measurer.run, pack(first))
     try:
-        pipe.send_bytes(READY)
+        pipe.send_bytes(b"")  # it can be asked from now on
         while True:
             pipe.send_bytes(reply(measurer.run, pipe.recv_bytes()))
     except (EOFError, OSError):
@@ -198,12 +194,12 @@ def limit(more: int) -> None:
         return
     import resource
 
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[DATA])
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])  # those of data
     _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = pages * resource.getpagesize() + more
     resource.setrlimit(resource.RLIMIT_DATA, (most if hard < 0 else min(most, hard), hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no copy of the memory on the disk
-    Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO, "ascii")
+    Path("/proc/self/oom_score_adj").write_text("1000", "ascii")  # the worst that Linux knows
 
 
 @dataclass(eq=False)

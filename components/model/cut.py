@@ -37,7 +37,6 @@ Change = Callable[[Tensor], Tensor]  # hidden states (B, T, D) -> others in thei
 
 NOISES = (1.0, 100.0, 10_000.0)  # standard deviations of random hidden states; some heads hear only loud ones
 TRIED = 8  # modules for each layer, the outermost first
-EXAMPLE = "a b c"
 CPU = torch.device("cpu")  # a model alone may be elsewhere: what measures knows the CPU, and doubles
 STEP = 7  # between the ids of two tokens of inputs that differ
 
@@ -404,7 +403,7 @@ def find_entries(
 
 def _two_inputs(tokenizer: PreTrainedTokenizerBase, rows: int) -> tuple[Inputs, Inputs]:
     """A small input, and another that moves the logits, in so many ``rows``."""
-    inputs = dict(tokenizer(EXAMPLE, return_tensors="pt"))
+    inputs = dict(tokenizer("a b c", return_tensors="pt"))
     special = set(tokenizer.all_special_ids)
     own = sorted(set(tokenizer.get_vocab().values()) - special)
     ids = inputs["input_ids"].tolist()[0]

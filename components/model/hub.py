@@ -41,7 +41,6 @@ REMEMBERED = 100  # ids; the least recently used leaves first
 TICK = 0.2  # seconds between two reports of progress
 LICENCE = 60  # characters
 SPARE = 500_000_000  # bytes of the disk that stay free
-WRITTEN = "huggingface_hub.snapshot_download"  # its progress bar of the bytes on the disk
 LONGEST_ADDRESS = 500  # characters
 Classifies = Callable[[str], bool]  # whether transformers classifies texts with a type of model
 
@@ -368,7 +367,7 @@ class _Reported(tqdm):
     """Progress bar that draws nothing, and reports the bytes that were written."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
-        self._written = named.get("name") == WRITTEN
+        self._written = named.get("name") == "huggingface_hub.snapshot_download"  # bytes on the disk
         super().__init__(*args, **named | {"disable": True})  # type: ignore[no-untyped-call]  # as its class
 
     def update(self, n: float | None = 1) -> None:
