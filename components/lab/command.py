@@ -72,7 +72,10 @@ class Done:
 
 def main(given: Sequence[str]) -> int:
     """Run the command; gives 1 where the table or what is asked is refused."""
-    asked = arguments().parse_args(given)
+    parser = argparse.ArgumentParser(prog="poolscope lab", description=__doc__)
+    for name, stated in tomllib.loads(OPTIONS.read_text("utf-8")).items():
+        parser.add_argument(name, **stated | TYPES.get(stated.get("type", ""), {}))
+    asked = parser.parse_args(given)
     quiet()
     try:
         done = fitted(asked)
@@ -88,14 +91,6 @@ def main(given: Sequence[str]) -> int:
         return 1
     print((folder / "README.md").read_text("utf-8"), page, archive, sep="\n", flush=True)
     return 0
-
-
-def arguments() -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="poolscope lab", description=__doc__)
-    for name, stated in tomllib.loads(OPTIONS.read_text("utf-8")).items():
-        parser.add_argument(name, **stated | TYPES.get(stated.get("type", ""), {}))
-    return parser
 
 
 def fitted(asked: argparse.Namespace) -> Done:

@@ -358,11 +358,6 @@ class Hub:
         yield from self._downloads.fetch(listing)
 
 
-def _report(report: int | PoolscopeError) -> None:
-    sys.stdout.buffer.write(pickle.dumps(report))
-    sys.stdout.buffer.flush()
-
-
 class _Reported(tqdm):
     """Progress bar that draws nothing, and reports the bytes that were written."""
 
@@ -373,7 +368,8 @@ class _Reported(tqdm):
     def update(self, n: float | None = 1) -> None:
         """Report ``n`` bytes more."""
         if self._written:
-            _report(int(n or 0))
+            sys.stdout.buffer.write(pickle.dumps(int(n or 0)))
+            sys.stdout.buffer.flush()
 
 
 def main() -> None:
@@ -395,4 +391,4 @@ def main() -> None:
                         file.unlink()
                         raise PoolscopeError("backbone", model, "errors.hub_wrong")
     except PoolscopeError as error:
-        _report(error)
+        sys.stdout.buffer.write(pickle.dumps(error))
