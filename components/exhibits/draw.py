@@ -127,7 +127,7 @@ def tick_width(labels: Iterable[str]) -> int:
 
 def name_width(names: Iterable[str]) -> int:
     """Pixels that the longest of these names takes beside an axis, written out."""
-    return round(CHARACTER * max(map(width, names), default=0)) + 8
+    return round(CHARACTER * max(map(width, names), default=0)) + 12
 
 
 def segment_lines(
