@@ -58,8 +58,7 @@ def _pooling_names(poolings: Sequence[str], total: int, say: Texts) -> str:
 def labels_text(labels: compared.Labels, say: Texts, longest: int = NAME) -> str:
     """Say what a combination predicts, not escaped; several labels are joined."""
     named = say.label if longest > LABEL else say.name  # a cell has room for one of both
-    names = (shorten(visible(named(label)), longest) for label in labels)
-    return " + ".join(names) or say("compare.nothing")
+    return " + ".join(shorten(visible(named(label)), longest) for label in labels) or say("compare.nothing")
 
 
 def moved_text(one: Combination, say: Texts) -> str:
