@@ -19,7 +19,17 @@ from components.markup import render
 from components.menus import BackboneMenu, absent, load_examples, refusal, suited
 from components.types import BackboneSpec, Query
 from components.ui.answer import PANEL, Answer
-from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, OF_MODEL, Given, Updates, on, state_of
+from components.ui.places import (
+    AT_ONCE,
+    LAST_OF_MODEL,
+    NOTHING,
+    OF_MODEL,
+    Collected,
+    Given,
+    Updates,
+    on,
+    state_of,
+)
 from components.ui.question import Question, to_query
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
@@ -45,10 +55,11 @@ class Classify(Tab):
         self.answer = answer = Answer(self.analyst, self.say)
         self.download = download = question.download
         self.linked = self._linked()
-        looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.lasting.values()}
-        asked = {*question.inputs, question.found, question.mine, download.offered, download.coming}
-        self.inputs: set[Any] = {*asked, *looked_at}
-        self.needs = {*self.inputs, download.arrived}
+        kept = {answer.shown, question.found, question.mine, download.offered, download.coming}
+        self.collected = Collected([*question.inputs, *answer.lasting.values()])
+        self.sent: set[Any] = {*kept, answer.reference, answer.answered, answer.layer}  # what answers change
+        self.inputs: set[Any] = {*self.collected.parts, *self.sent}
+        self.needs = kept
         fitted = [*question.menus, question.more, *download.outputs]
         self.answers: list[Any] = [self.banner, *fitted, *answer.all]  # gradio builds each anew
         linked = [answer.views, *answer.looks.values(), answer.importance.controls[INTEGRATED]]
@@ -91,15 +102,15 @@ class Classify(Tab):
         menus = [question.pooling, question.pool_layer, question.head, question.task, answer.reference]
         chosen = [menu.blur for menu in menus]  # once with each choice, where "input" is said twice
         typed = [question.text.submit, question.pair.submit, question.typing.input]
-        on([*typed, *chosen], self.ask, self.inputs, self.answers, model)
-        on([question.backbone.change], self.ask_another, self.inputs, self.answers, model)
-        on([download.arrived.change], self.arrive, self.needs, self.outputs, model)
+        ask = partial(self.collected.on, how=model)
+        ask([*typed, *chosen], self.ask, self.sent, self.answers)
+        ask([question.backbone.change], self.ask_another, self.sent, self.answers)
+        ask([download.arrived.change], self.arrive, {*self.sent, download.arrived}, self.outputs)
         place: Any = {question.place, question.found}
         question.place.input(self.go_to, inputs=place, outputs=[question.place, question.backbone], **AT_ONCE)
-        clicked = {*self.inputs, question.examples}
-        on([question.examples.click], self.try_example, clicked, self.outputs, model)
+        ask([question.examples.click], self.try_example, {*self.sent, question.examples}, self.outputs)
         for name, button in answer.ways.items():
-            on([button.click], partial(self.write, name), self.inputs, self.outputs, model)
+            ask([button.click], partial(self.write, name), self.sent, self.outputs)
         answer.connect()
         if (lookup := question.lookup) is not None:
             asked, hub = [lookup.button.click, lookup.box.submit], {**OF_MODEL, "concurrency_id": "find"}
@@ -124,6 +135,7 @@ class Classify(Tab):
 
         What does not go together there is given up, and said; texts never are.
         """
+        given = {part: part.value for part in (*self.inputs, self.download.arrived)} | {**given}
         if not chosen:
             return self.arrive(given), []
         query, answered, faults = to_query({**state, MINE: given[self.question.mine]}), None, []

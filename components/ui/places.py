@@ -7,7 +7,7 @@ gradio's Plotly, which the browser loads for the first gr.Plot.
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +45,50 @@ def on(events: Any, answer: Any, inputs: Any, outputs: Any, how: Mapping[str, An
     return gr.on(events, answer, inputs=inputs, outputs=outputs, **{**how, **more})
 
 
+class Collected:
+    """Values of ``parts`` that the browser sends as one.
+
+    At each step of every event, gradio's script copies all properties of every input that any event had.
+    """
+
+    def __init__(self, parts: Iterable[Any]) -> None:
+        self.parts, self.sent = list(parts), gr.HTML(html_template="", apply_default_css=False)
+
+    def on(
+        self,
+        events: Any,
+        answer: Any,
+        inputs: Iterable[Any],
+        outputs: Any,
+        how: Mapping[str, Any],
+        **more: Any,
+    ) -> Any:
+        """Have ``answer`` called as `on` does, with these values, too; what is not sent is as on arrival."""
+
+        @wraps(answer)
+        def answered(given: Given) -> Updates:
+            sent, arrived = given[self.sent], {part: part.value for part in self.parts}
+            values = dict(zip(self.parts, sent if isinstance(sent, list) else (), strict=False))
+            told: Updates = answer({**given, **arrived, **values})
+            return told
+
+        coming = on(events, None, self.parts, self.sent, PRIVATE, js="(...values) => [values]")
+        return coming.then(answered, inputs={self.sent, *inputs}, outputs=outputs, **{**how, **more})
+
+
 def changed(now: Updates, before: Updates) -> Updates:
-    """Leave out the properties that ``before`` has, too; a value stays: a visitor may have chosen anew."""
+    """Leave out the properties that ``before`` has, too; a value stays: a visitor may have chosen anew.
+
+    For a new value alone gradio builds no component.
+    """
     left: Updates = {}
     for part, update in now.items():
-        known = {name: one for name, one in before.get(part, {}).items() if name in OFFERED}
-        left[part] = {name: one for name, one in update.items() if name not in known or one != known[name]}
-    return {part: update for part, update in left.items() if len(update) > 1}
+        same = {*OFFERED, "value"} if isinstance(part, gr.Button) else OFFERED
+        known = {name: one for name, one in before.get(part, {}).items() if name in same}
+        kept = {name: one for name, one in update.items() if name not in known or one != known[name]}
+        if len(kept) > 1:
+            left[part] = kept["value"] if kept.keys() == {"__type__", "value"} else kept
+    return left
 
 
 def browser(name: str) -> str:

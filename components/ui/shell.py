@@ -50,7 +50,6 @@ HUB = "https://huggingface.co"  # whose page has a Space in a frame
 ABOVE, HIGHEST = 210, 900  # pixels: of the verdict above a card and the link below, and of a frame at most
 CARDS = TypeAdapter(list[tuple[str, str, int]])
 Valued = tuple[Control[Any], Any]  # a control, and what it is set to
-CHANGED = "() => window.poolscope?.changed()"
 SET = "(...values) => window.poolscope.set(...values)"
 FOLLOWED = "(...values) => window.poolscope?.followed(...values)"
 SHOWN = "() => document.getElementById('code')?.showModal()"
@@ -151,13 +150,10 @@ class Links:
             share = scripted_html("address", buttons, "share")
             dialog = plain_html(elem_id="code-place")
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
-        tabs = [one.tabs for one in self.linked if one.tabs is not None]
         waiting = [part for tab in self.tabs.values() for part in tab.waits]  # an answer may be a refusal
         needs = {part for tab in self.tabs.values() for part in tab.needs}
         come = on([share.apply], self.follow, needs, self.outputs, OF_MODEL, show_progress_on=waiting)
         come.then(None, inputs=parts, js=FOLLOWED, **PRIVATE)
-        changes = [part.change for part in (*parts, *tabs, self.banner, *waiting)]
-        gr.on(changes, None, js=CHANGED, **PRIVATE)
         share.select(None, inputs=parts, js=SET, **PRIVATE)
         share.expand(self.draw_dialog, outputs=dialog, queue=False, **PRIVATE).then(None, js=SHOWN, **PRIVATE)
 

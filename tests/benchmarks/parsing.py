@@ -36,6 +36,7 @@ from components.ui.shell import Site, build
 from tests.serving import built
 
 BAR = 0.5  # seconds
+SEVERAL = 40  # values in a field that holds those of several parts, at most
 SENT = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 UNITS, HEADS, ENDS, GOOD = (SENT[name] for name in ("units", "heads", "ends", "good"))
 SHAPES = [
@@ -81,7 +82,9 @@ class Field:
         asyncio.run(self._send(value))
 
     async def _send(self, value: str) -> None:
-        values = [value if at == self.place else one for at, one in enumerate(self.good)]
+        part = None if self.place is None else self.function.inputs[self.place]
+        sent = [value] * SEVERAL if isinstance(part, gr.HTML) else value  # which holds the values of several
+        values = [sent if at == self.place else one for at, one in enumerate(self.good)]
         named = dict(zip(self.function.inputs, values, strict=True)) if self.function.inputs_as_dict else None
         given = values if named is None else [named]
         event = [Whatever(value)] * _takes_event(self.function)

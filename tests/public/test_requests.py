@@ -227,6 +227,7 @@ bodies = st.one_of(
     st.builds(lambda form, end: json.dumps(form)[:end], forms, st.integers(0, 50)),
 )
 ODD_VALUES = (None, "9" * 400, ["bert-sentiment"] * 3, "not good " * 3, *CASES["odd_values"])
+ODD_PARTS = [one for one in ODD_VALUES if not isinstance(one, list | dict)]
 ODD_EVENTS = (None, *CASES["odd_events"])
 
 
@@ -263,11 +264,15 @@ def answers_of(app: httpx.Client, session: str) -> str:
 def test_odd_values_of_a_page_s_parts_are_answered_in_a_sentence(real: httpx.Client) -> None:
     """Of one language, in which everything is laid out. The fixture sees that no fault is in the log."""
     chosen, told, config = random.Random(7), Counter[int](), real.get("/config").json()
+    collected = {one["id"] for one in config["components"] if one["type"] == "html"}  # of several parts
     for function in config["dependencies"]:
         if not function["backend_fn"] or function["id"] not in config["page"]["zh"]["dependencies"]:
             continue
         event = {
-            "data": [chosen.choice(ODD_VALUES) for _ in function["inputs"]],
+            "data": [
+                chosen.choices(ODD_PARTS, k=20) if part in collected else chosen.choice(ODD_VALUES)
+                for part in function["inputs"]
+            ],
             "fn_index": function["id"],
             "session_hash": "odd",
             "event_data": chosen.choice(ODD_EVENTS),

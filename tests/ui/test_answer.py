@@ -230,9 +230,10 @@ def test_the_lens_is_pointed_at_the_label_that_is_chosen(headed: Page) -> None:
 def test_the_menu_has_the_label_that_is_chosen_as_long_as_there_is_one(headed: Page) -> None:
     page, menu = headed, headed.tab.answer.importance.controls[LABEL]
     chosen(page, "fear")
-    assert page.set(text="so good")[menu]["value"] == "fear"
+    page.set(text="so good")
+    assert page.values[menu] == "fear"
     updates = page.set(backbone="first")  # which has no such label
-    assert updates[menu]["value"] == ""
+    assert page.values[menu] == ""
     assert [value for _, value in updates[menu]["choices"]] == ["", *LABELS]
     assert not page.set(backbone="score")[menu]["visible"]
 

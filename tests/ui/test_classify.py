@@ -69,7 +69,8 @@ def test_any_layer_becomes_one_that_exists_and_the_last_one_stays_the_last(
     page: Page, given: object, backbone: str, layer: int
 ) -> None:
     page.set()
-    assert page.set(layer=given, backbone=backbone)[page.tab.answer.layer]["value"] == layer
+    page.set(layer=given, backbone=backbone)
+    assert page.values[page.tab.answer.layer] == layer
 
 
 def test_a_token_is_the_reference_only_for_its_own_tokens(page: Page, analyst: Counting) -> None:
@@ -118,7 +119,7 @@ def test_what_may_be_typed_around_the_text_is_a_button(page: Page, analyst: Coun
         assert page.tab.write(name, values)[question.text] == text
         assert analyst.asked[-1].text == text
     plain = page.set(text="good")
-    assert not any(plain[button].get("visible") for button in answer.ways.values())
+    assert not any(plain.get(button, {}).get("visible") for button in answer.ways.values())
     assert page.tab.write("end", page.values) == NOTHING
 
 
@@ -196,9 +197,9 @@ def test_a_reference_that_no_longer_fits_is_given_up(page: Page, monkeypatch: py
 
     monkeypatch.setattr(Counting, "analyze", analyze)
     page.set(reference="pooled")
-    updates = page.set(pooling="mean")
+    page.set(pooling="mean")
     assert page.values[page.tab.answer.shown].analysis.query.pooling == "mean"
-    assert updates[page.tab.answer.reference]["value"] == "cls"
+    assert page.values[page.tab.answer.reference] == "cls"
 
 
 def test_whatever_a_browser_sends_becomes_a_query() -> None:
@@ -257,9 +258,11 @@ def test_an_own_head_under_a_learned_pooling_is_no_error_to_gradio_either() -> N
     tab, page = tab_alone(Classify, FakeAnalyst())
     ask, question = function_of(page, "ask"), vars(tab.question)
     values, server = {part: getattr(part, "value", None) for part in ask.inputs}, SessionState(page)
+    collected = {part: part.value for part in tab.collected.parts}
     verdicts = []
     for choice in ({}, {"head": "probe"}, {"pooling": "attention"}, {"head": "own"}, {}):
-        values |= {question[menu]: key for menu, key in choice.items()}
+        collected |= {question[menu]: key for menu, key in choice.items()}
+        values[tab.collected.sent] = [*collected.values()]
         told = asyncio.run(page.process_api(ask, list(values.values()), state=server))["data"]
         verdicts.append(str(told[ask.outputs.index(tab.answer.verdict)]))
     assert all("attention</strong> vector" in verdict for verdict in verdicts[2:4])

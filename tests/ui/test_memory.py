@@ -39,8 +39,14 @@ def asked(client: httpx.Client, config: Any, function: str) -> str:
     """Give what a page is told that has a function called with what stands in its components."""
     values = {one["id"]: one["props"] for one in config["components"]}
     one = next(one for one in config["dependencies"] if one["api_name"] == function)
-    parts = [values[part] for part in one["inputs"]]
-    data = [TYPED.get(part.get("elem_id"), part.get("value")) for part in parts]
+    of = {str(other["outputs"]): other["inputs"] for other in config["dependencies"] if other["js"]}
+
+    def typed(part: int) -> Any:
+        if (collected := of.get(str([part]))) is not None:
+            return [typed(other) for other in collected]
+        return TYPED.get(values[part].get("elem_id"), values[part].get("value"))
+
+    data = [typed(part) for part in one["inputs"]]
     body = {"fn_index": one["id"], "data": data, "session_hash": "ann", "event_data": None}
     if not one["queue"]:
         return client.post("/gradio_api/run/predict", json=body).text

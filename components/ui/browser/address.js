@@ -8,7 +8,7 @@ for (const [alias, key] of Object.entries(JSON.parse(told.aliases))) {
   arrived.delete(alias);
   history.replaceState(history.state, "", `?${arrived}`);
 }
-const SAID = 4000, TOGETHER = 100; // milliseconds; browsers refuse more than 200 new addresses in half a minute
+const SAID = 4000, TOGETHER = 300; // milliseconds; browsers refuse more than 200 new addresses in half a minute
 let followed = false; // whether the link that led here has been followed
 let arriving = true; // what changes is no step of the visitor, but the link that is followed
 
@@ -42,11 +42,14 @@ const address = () => written(...others((key) => !ours.has(key)), ...state) || l
 const query = () => written(...state, ...others((key) => key === "lang"));
 const link = () => location.origin + location.pathname + query();
 
-// Called by gradio: `changed` whenever a control changes; `set` and `followed` with the values of all, in order.
+// An answer changes many at once, a slider every frame: values are collected once for all, behind the plots.
 let due = 0;
+const changed = () => { due ||= setTimeout(() => window.allDrawn().then(() => { due = 0; trigger("select"); }), TOGETHER); };
+for (const name of ["input", "change", "click", "keyup", "focusout"]) document.addEventListener(name, changed, true);
+new MutationObserver((all) => all.some(({ target }) => !target.closest?.("svg, .plot")) && changed())
+  .observe(document.body, { subtree: true, childList: true });
+// Called by gradio with the values of all controls, in order.
 window.poolscope = {
-  // An answer changes many at once, a slider every frame: values are collected once for all, behind the plots.
-  changed: () => { due ||= setTimeout(() => window.allDrawn().then(() => { due = 0; trigger("select"); }), TOGETHER); },
   set: (...values) => {
     if (!followed) return;
     requestAnimationFrame(() => { // a tab is marked as chosen after it says so

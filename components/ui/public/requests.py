@@ -118,6 +118,7 @@ class Endpoint:
 
 
 PASTED = ("scores", "vector")  # fields of numbers that somebody has, perhaps of several texts
+COLLECTED = "collected"  # a field that holds the values of several, as the page sends them
 FILE = frozenset({"path", "url"})  # what gradio knows one by
 Endpoints = Mapping[str | int, Endpoint]
 
@@ -128,7 +129,10 @@ def endpoints_of(page: gr.Blocks) -> Endpoints:
     for number, function in block_functions(page).items():
         if function.fn is None:  # run by the browser alone
             continue
-        fields = tuple(f"data[{position}]" for position in range(len(function.inputs)))
+        parts = enumerate(function.inputs)
+        fields = tuple(
+            COLLECTED if isinstance(part, gr.HTML) else f"data[{number}]" for number, part in parts
+        )
         public = function.api_visibility == "public"
         name = str(function.api_name if public else function.name)
         line = str(function.concurrency_id) if function.queue else ""
@@ -256,7 +260,9 @@ def _in_order(endpoint: Endpoint, values: dict[str, Any], queued: bool) -> Body:
         raise PoolscopeError("data", count, "errors.fields", count=len(fields), fields=fields)
     for field, value in zip(fields, data, strict=True):
         _check_value(field, value)
-    asked, session = [*data, values.get("event_data")], values.get("session_hash", "")
+    asked, session = [values.get("event_data")], values.get("session_hash", "")
+    for field, value in zip(fields, data, strict=True):
+        asked += value if field == COLLECTED and isinstance(value, list) else [value]
     return Body(values, asked, endpoint.name, session, queued, endpoint)
 
 
