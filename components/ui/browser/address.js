@@ -43,8 +43,7 @@ const query = () => written(...state, ...others((key) => key === "lang"));
 const link = () => location.origin + location.pathname + query();
 
 // An answer changes many at once, a slider every frame: values are collected once for all, behind the plots.
-let due = 0;
-const changed = () => { due ||= setTimeout(() => window.allDrawn().then(() => { due = 0; trigger("select"); }), TOGETHER); };
+const changed = () => { changed.due ||= setTimeout(() => window.allDrawn().then(() => { changed.due = 0; trigger("select"); }), TOGETHER); };
 for (const name of ["input", "change", "click", "keyup", "focusout"]) document.addEventListener(name, changed, true);
 new MutationObserver((all) => all.some(({ target }) => !target.closest?.("svg, .plot")) && changed())
   .observe(document.body, { subtree: true, childList: true });
@@ -52,20 +51,18 @@ new MutationObserver((all) => all.some(({ target }) => !target.closest?.("svg, .
 window.poolscope = {
   set: (...values) => {
     if (!followed) return;
-    requestAnimationFrame(() => { // a tab is marked as chosen after it says so
-      const before = state.get("tab");
-      remember(values);
-      const step = !arriving && state.get("tab") !== before; // the browser's Back leads to the tab before
-      history[step ? "pushState" : "replaceState"](history.state, "", address());
-      if (told.hub && parent !== window) parent.postMessage({ queryString: query().slice(1), hash: "" }, told.hub); // whose address people copy
-      arriving = false;
-      document.dispatchEvent(new CustomEvent("poolscope:set", { detail: state }));
-    });
+    const before = state.get("tab");
+    remember(values);
+    const step = !arriving && state.get("tab") !== before; // the browser's Back leads to the tab before
+    history[step ? "pushState" : "replaceState"](history.state, "", address());
+    if (told.hub && parent !== window) parent.postMessage({ queryString: query().slice(1), hash: "" }, told.hub); // whose address people copy
+    arriving = false;
+    document.dispatchEvent(new CustomEvent("poolscope:set", { detail: state }));
   },
   followed: (...values) => {
     followed = arriving = true;
     document.getElementById("arrival")?.remove(); // the page has its own answer
-    window.poolscope.set(...values);
+    requestAnimationFrame(() => window.poolscope.set(...values)); // a tab is marked as chosen after it says so
   },
 };
 
