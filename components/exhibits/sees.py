@@ -48,7 +48,7 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
     seen = [[yes_or_no(one, say) for one in column] for column in square.T]
     return Shown(
         heading=given.found.says.said(say),
-        words=say.together((say("sees.description", **counts), *follows, *told)),
+        words=say("sees.description", **counts),
         data=data_frame(((say("table.token"), view.labels), *zip(view.labels, seen, strict=True))),
         figure=_figure(view, given.found, say),
         above="".join(map(hint_html, (*follows, *told))),
