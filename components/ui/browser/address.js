@@ -8,7 +8,7 @@ for (const [alias, key] of Object.entries(JSON.parse(told.aliases))) {
   arrived.delete(alias);
   history.replaceState(history.state, "", `?${arrived}`);
 }
-const SAID = 4000, TOGETHER = 300; // milliseconds; browsers refuse more than 200 new addresses in half a minute
+const SAID = 4000, TOGETHER = 100; // milliseconds; browsers refuse more than 200 new addresses in half a minute
 let followed = false; // whether the link that led here has been followed
 let arriving = true; // what changes is no step of the visitor, but the link that is followed
 
