@@ -411,9 +411,8 @@ def furthest(
 
 def without_any(text: str) -> str:
     """Give ``text`` without all its negations."""
-    for match in reversed(
-        [*WORD.finditer(text)]
-    ):  # from the end on: what stands before one stays in its place
+    last_first = reversed([*WORD.finditer(text)])  # what stands before one stays in its place
+    for match in last_first:
         if (stays := _stays(match[0])) is not None:
             text = _left(text, match, stays)
     return text
