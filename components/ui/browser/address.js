@@ -43,12 +43,12 @@ const query = () => written(...state, ...others((key) => key === "lang"));
 const link = () => location.origin + location.pathname + query();
 
 // An answer changes many at once, a slider every frame: values are collected once for all, behind the plots.
-const changed = () => { changed.due ||= setTimeout(() => window.allDrawn().then(() => { changed.due = 0; trigger("select"); }), TOGETHER); };
+const collect = () => { changed.due = 0; document.querySelector("#verdict .pending") ? changed() : trigger("select"); }; // the answer may change them
+const changed = () => { changed.due ||= setTimeout(() => window.allDrawn().then(collect), TOGETHER); };
 for (const name of ["input", "change", "click", "keyup", "focusout"]) document.addEventListener(name, changed, true);
 new MutationObserver((all) => all.some(({ target }) => !target.closest?.("svg, .plot")) && changed())
   .observe(document.body, { subtree: true, childList: true });
-// Called by gradio with the values of all controls, in order.
-window.poolscope = {
+window.poolscope = { // called by gradio with the values of all controls, in order
   set: (...values) => {
     if (!followed) return;
     const before = state.get("tab");
