@@ -10,6 +10,7 @@ from starlette.datastructures import Headers
 from components.errors import PoolscopeError
 from components.texts import languages
 from components.ui.public import requests
+from components.ui.public.guard import price
 from tests.ui.public.asgi import CASES
 
 KNOWN = ("en", "zh")
@@ -70,3 +71,21 @@ def test_the_endpoints_of_the_page_are_the_public_ones_with_their_fields(whole: 
     assert "ask" not in public
     private = [one.name for key, one in found.items() if isinstance(key, int)]
     assert private.count("trace_versions") == len(languages())  # by whose name it is priced
+
+
+def test_values_that_the_page_collects_are_paid_for_as_if_they_were_sent_apart(whole: gr.Blocks) -> None:
+    known = requests.endpoints_of(whole)
+    number, ask = next((key, one) for key, one in known.items() if isinstance(key, int) and one.name == "ask")
+    assert ask.fields.count(requests.COLLECTED) == 1
+
+    def cost(text: str) -> float:
+        data = [[text, "", 3] if field == requests.COLLECTED else None for field in ask.fields]
+        body = {"fn_index": number, "data": data, "session_hash": "x"}
+        return price(
+            ask.name,
+            requests.validated_body("/gradio_api/queue/join", json.dumps(body).encode(), known).asked,
+        )
+
+    for text in ("good", "good " * 1000):
+        assert cost(text) == price(ask.name, [text])
+    assert cost("good " * 1000) > cost("good")
