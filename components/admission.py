@@ -42,26 +42,20 @@ class Ticket:
     holds: bool = False  # a place
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line to wait in: how many ``places`` it has from the start, and the ``share`` of one address."""
-
-    places: int
-    share: int
-
-
 class Admission:
-    """Has places in ``lines``, and lets ``waiting`` tickets wait in all. Several threads may use it.
+    """Has ``places`` in lines, and lets ``waiting`` tickets wait in all. Several threads may use it.
 
     Addresses take turns, so do the visitors of each, and each visitor's tickets keep their order: who asks a
     hundred times waits behind who asks once. Of those who wait, and of WAITING_BYTES, one address has half at
-    most, and a visitor with a name EACH. Of the places of a line, one address has its share at most; more
-    where no other has come for ``alone`` seconds.
+    most, and a visitor with a name EACH. Of the places of a line, one address has ``share`` at most, which
+    is half of those that it begins with; more where no other has come for ``alone`` seconds.
     """
 
-    def __init__(self, lines: Mapping[str, Line], waiting: int | None, alone: float | None = None) -> None:
-        self._lines, self._waits, self._alone = lines, waiting, alone
-        self._free = {name: line.places for name, line in lines.items()}
+    def __init__(
+        self, places: Mapping[str, int], waiting: int | None, alone: float | None = None, share: int = 0
+    ) -> None:
+        self._waits, self._alone, self._free = waiting, alone, dict(places)
+        self._shares = {line: share or half(most) for line, most in places.items()}
         self._lock = threading.Condition()  # told when somebody leaves
         self._waiting: list[Ticket] = []
         self._held: Counter[tuple[str, str]] = Counter()  # places, by line and address
@@ -161,7 +155,7 @@ class Admission:
     def _may(self, ticket: Ticket) -> bool:
         if not ticket.ready or self._free[ticket.line] <= 0:
             return False
-        if self._held[ticket.line, ticket.address] < self._lines[ticket.line].share:
+        if self._held[ticket.line, ticket.address] < self._shares[ticket.line]:
             return True
         if self._alone is None:
             return False

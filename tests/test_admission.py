@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given, strategies as st
 
-from components.admission import EACH, WAITING_BYTES, Admission, ClosedError, FullError, Line, Ticket
+from components.admission import EACH, WAITING_BYTES, Admission, ClosedError, FullError, Ticket
 
 
 def entered(admission: Admission, visitors: Iterable[tuple[str, str]], ready: bool = True) -> list[Ticket]:
@@ -20,7 +20,7 @@ def entered(admission: Admission, visitors: Iterable[tuple[str, str]], ready: bo
 
 def served(visitors: list[tuple[str, str]]) -> list[int]:
     """In which order visitors who wait have the only place."""
-    admission = Admission({"": Line(1, 1)}, None)
+    admission = Admission({"": 1}, None)
     first = Ticket("before")
     admission.enter(first)
     tickets = entered(admission, visitors)
@@ -54,20 +54,20 @@ def test_all_are_served_once_and_none_is_overtaken_by_themselves(visitors: list[
 
 
 def test_one_address_has_its_share_of_a_line_and_all_where_it_is_alone() -> None:
-    admission = Admission({"": Line(4, 2), "other": Line(1, 1)}, None)
+    admission = Admission({"": 4, "other": 1}, None)
     tickets = entered(admission, [("1.1.1.1", "")] * 3 + [("2.2.2.2", "")])
     assert [ticket.holds for ticket in tickets] == [True, True, False, True]
     admission.enter(elsewhere := Ticket("1.1.1.1", line="other"))
     assert elsewhere.holds
     admission.leave(tickets[0])
     assert tickets[2].holds
-    alone = Admission({"": Line(2, 1)}, None, alone=60)
+    alone = Admission({"": 2}, None, alone=60)
     assert [ticket.holds for ticket in entered(alone, [("1.1.1.1", "")] * 2)] == [True, True]
     assert [ticket.holds for ticket in entered(alone, [("2.2.2.2", "")])] == [False]
 
 
 def test_as_many_wait_as_may_half_of_one_address_and_few_of_one_visitor() -> None:
-    admission = Admission({"": Line(1, 1)}, 100)
+    admission = Admission({"": 1}, 100)
     assert entered(admission, [("1.1.1.1", "a")])[0].holds
     own = entered(admission, [("1.1.1.1", "a")] * EACH)
     with pytest.raises(FullError):
@@ -84,7 +84,7 @@ def test_as_many_wait_as_may_half_of_one_address_and_few_of_one_visitor() -> Non
 
 
 def test_what_waits_has_a_bound_in_bytes_half_of_it_one_address_s() -> None:
-    admission = Admission({"": Line(1, 1)}, 100)
+    admission = Admission({"": 1}, 100)
     assert entered(admission, [("0.0.0.0", "")])[0].holds
     for address, most in (("1.1.1.1", 4), ("2.2.2.2", 4), ("3.3.3.3", 0)):
         for _ in range(most):
@@ -94,7 +94,7 @@ def test_what_waits_has_a_bound_in_bytes_half_of_it_one_address_s() -> None:
 
 
 def test_who_is_not_ready_is_passed_and_who_waits_for_the_others_is_last() -> None:
-    admission = Admission({"": Line(0, 1)}, None)
+    admission = Admission({"": 0}, None)
     tickets = [Ticket("1", last=True), Ticket("2", ready=False), Ticket("3"), Ticket("4")]
     for ticket in tickets:
         admission.enter(ticket)
@@ -112,7 +112,7 @@ def test_who_is_not_ready_is_passed_and_who_waits_for_the_others_is_last() -> No
 
 @pytest.mark.anyio
 async def test_a_place_that_is_given_back_is_somebody_else_s_but_not_of_the_same_address() -> None:
-    admission = Admission({"": Line(1, 1)}, None)
+    admission = Admission({"": 1}, None)
     first, own, other = entered(admission, [("1", ""), ("1", ""), ("2", "")])
     async with admission.place(first) as give_back:
         give_back()
@@ -125,7 +125,7 @@ async def test_a_place_that_is_given_back_is_somebody_else_s_but_not_of_the_same
 
 @pytest.mark.anyio
 async def test_who_waits_no_longer_takes_no_place() -> None:
-    admission = Admission({"": Line(1, 1)}, None)
+    admission = Admission({"": 1}, None)
     first, second, third = entered(admission, [("1", ""), ("2", ""), ("3", "")])
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01), admission.place(second):
@@ -135,7 +135,7 @@ async def test_who_waits_no_longer_takes_no_place() -> None:
 
 
 def test_when_it_is_closed_those_who_wait_are_told_and_nobody_is_admitted() -> None:
-    admission = Admission({"": Line(1, 1)}, None)
+    admission = Admission({"": 1}, None)
     first, second = entered(admission, [("1", ""), ("2", "")])
     admission.close(0)
     with pytest.raises(ClosedError):
@@ -147,7 +147,7 @@ def test_when_it_is_closed_those_who_wait_are_told_and_nobody_is_admitted() -> N
 
 
 def test_memory_is_bounded() -> None:
-    admission = Admission({"": Line(1, 1)}, None)
+    admission = Admission({"": 1}, None)
     for number in range(21_000):
         admission.enter(ticket := Ticket(f"address {number}"))
         admission.leave(ticket)

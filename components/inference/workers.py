@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
-from components.admission import Admission, ClosedError, Line, Ticket
+from components.admission import Admission, ClosedError, Ticket
 from components.analyst import ADDRESS
 from components.errors import PoolscopeError
 from components.inference.engine import Desk, InProcess
@@ -228,8 +228,8 @@ class Workers:
         self._first: Job | None = None
         self._answers = Answers(limits.answers)
         self._lock = threading.Lock()
-        line = Line(0, max(1, limits.size - 1))  # a place for each worker that is idle
-        self._admission = Admission({"": line}, None, CROWD)
+        share = max(1, limits.size - 1)
+        self._admission = Admission({"": 0}, None, CROWD, share)  # a place for each worker that is idle
         self._idle: list[Worker] = []
         self._seen: dict[Worker, set[str]] = {}  # what each that can be asked has been asked about
         self._closed = threading.Event()

@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from components.admission import Admission, Line, half
+from components.admission import Admission
 from components.errors import PoolscopeError
 from components.exhibits.report import figures_scripts
 from components.reach import Reach, bracketed, host_of, is_near, reach_of
@@ -75,8 +75,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     endpoints = endpoints_of(page)
     named = {str(one.concurrency_id) for one in internals.block_functions(page).values()} | {*PLACES}
     places = {name: PLACES.get(name, OTHERS) for name in named}
-    lines = {name: Line(most, half(most)) for name, most in places.items()}
-    admission = Admission(lines, settings.waiting)
+    admission = Admission(places, settings.waiting)
     app = FastAPI(openapi_url=None)
     queue = QueueMiddleware(app, admission, partial(internals.forget, page))
     plain = _limit(page, admission, queue, settings.seconds, monitor)

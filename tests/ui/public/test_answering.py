@@ -12,7 +12,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from components.admission import Admission, Line, Ticket
+from components.admission import Admission, Ticket
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.texts import load_texts
@@ -155,7 +155,7 @@ async def test_every_error_becomes_a_message(
 
 def plain(function: Callable[..., Any]) -> ASGIApp:
     """The answers of a function beside gradio's queue."""
-    served = PlainHTTP(with_timeout(function, LIMIT), Admission({PLAIN: Line(1, 1)}, 0))
+    served = PlainHTTP(with_timeout(function, LIMIT), Admission({PLAIN: 1}, 0))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         body = await Request(scope, receive).json()
@@ -179,7 +179,7 @@ async def test_who_closes_the_connection_has_nothing_more_done() -> None:
         await begun.wait()
         return {"type": "http.disconnect"}
 
-    app = PlainHTTP(slow, Admission({PLAIN: Line(1, 1)}, 0))
+    app = PlainHTTP(slow, Admission({PLAIN: 1}, 0))
     assert await sent(app, {"state": {ASKER: Asker(ticket=Ticket(line=PLAIN))}}, receive) == []
     await asyncio.wait_for(left.wait(), LIMIT)
 

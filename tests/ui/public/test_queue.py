@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from components.admission import Admission, Line, Ticket
+from components.admission import Admission, Ticket
 from components.ui.gradio_internals import CLOSE
 from components.ui.public import queue as module
 from components.ui.public.queue import ASKER, NOTHING_MORE, Asker, QueueMiddleware
@@ -26,7 +26,7 @@ class Gradio:
         self.events, self.forgotten, self.streams = 0, list[str](), asyncio.Queue[bytes]()
         self.go_on, self.gone = asyncio.Event(), asyncio.Event()
         self.go_on.set()
-        self.admission = Admission({"": Line(1, 1)}, 10)
+        self.admission = Admission({"": 1}, 10)
         self.queue = QueueMiddleware(self, self.admission, self.forget)
 
     def forget(self, session: str, unread: bool) -> None:
