@@ -150,12 +150,10 @@ def _documents(site: Site, admission: Admission, seconds: float, monitor: Monito
     yield Route(path, Response(text, media_type="text/javascript"))
     embeds = {tag: timed("embed", partial(one.embed, script=f".{path}")) for tag, one in site.links.items()}
     kept = partial(HTMLResponse, headers={"Cache-Control": KEPT})
-    shown = answering.PlainHTTP(answering.by_language(embeds), admission, kept, answering.refusal_page)
+    shown = answering.PlainHTTP(answering.by_language(embeds), admission, kept, read=True)
     yield Route(requests.EMBED, shown, methods=["GET"])
     for tag, explain in site.readers.items():
-        answers = answering.PlainHTTP(
-            timed("explain", explain), admission, answering.document, answering.refusal_page
-        )
+        answers = answering.PlainHTTP(timed("explain", explain), admission, answering.document, read=True)
         yield Route(page_path(tag, EXPLAIN), answers, methods=["GET"])
 
 

@@ -193,14 +193,12 @@ async def _in_thread(work: Callable[[], Any], token: Future[None], asker: Asker)
     return await run_sync(partial(context.run, work), abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
 
-def refusal_json(message: str, status: int, say: Texts, headers: Mapping[str, str] | None = None) -> Response:
-    """Say to a program why it is refused."""
-    del say
-    return JSONResponse({"detail": message}, status, headers)
-
-
-def refusal_page(message: str, status: int, say: Texts, headers: Mapping[str, str] | None = None) -> Response:
-    """Say it to a reader, on a page of its own or in a frame."""
+def refusal(
+    message: str, status: int, say: Texts, read: bool, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Say why a request is refused: to a program or, where it is ``read``, on a page or in a frame."""
+    if not read:
+        return JSONResponse({"detail": message}, status, headers)
     body = Markup('<p class="mistake" role="alert">{}</p>').format(message)
     return HTMLResponse(alone(say("page.title"), body, "", "", say), status, headers)
 
@@ -209,7 +207,7 @@ class PlainHTTP:
     """ASGI app beside gradio's queue: answers a POST in one response with what ``function`` says of its body.
 
     A call through the queue is two requests, a session, an event and a stream; programs need none of these.
-    A question has its place until its answer is sent.
+    A question has its place until its answer is sent. ``read``: it is asked by a reader, not by a program.
     """
 
     def __init__(
@@ -217,10 +215,10 @@ class PlainHTTP:
         function: Callable[..., Awaitable[Any]],  # of an `Asker` and values by name
         admission: Admission,
         response: Callable[[Any], Response] = JSONResponse,
-        refused: Callable[..., Response] = refusal_json,
+        read: bool = False,
     ) -> None:
         self.function, self._admission = function, admission
-        self._response, self._refused = response, refused
+        self._response, self._read = response, read
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask, as long as somebody waits for the answer, and send it."""
@@ -241,14 +239,14 @@ class PlainHTTP:
         try:
             self._admission.enter(asker.ticket)
         except FullError:
-            return self._refused(asker.say("refusal.queue_full"), 503, asker.say, BUSY)
+            return refusal(asker.say("refusal.queue_full"), 503, asker.say, self._read, BUSY)
         give_back = await held.enter_async_context(self._admission.place(asker.ticket))
         lend_request(request)
         try:
             values = {name: value for name, value in asker.values.items() if name != "session_hash"}
             return self._response(await self.function(asker, **values))
         except gr.Error as error:
-            return self._refused(error.message, STATUS[outcome_of(error)], asker.say)
+            return refusal(error.message, STATUS[outcome_of(error)], asker.say, self._read)
         finally:
             give_back()
 

@@ -29,7 +29,7 @@ from components.settings import Settings
 from components.texts import Texts, languages
 from components.ui.gradio_internals import PATHS, ROUTES
 from components.ui.public import requests
-from components.ui.public.answering import error_text, refusal_json, refusal_page
+from components.ui.public.answering import error_text, refusal
 from components.ui.public.heads import HEAD_BYTES
 from components.ui.public.queue import ABSENT, ASKER, Asker
 from components.ui.public.requests import Body, Endpoints, embedded, is_same_origin
@@ -190,9 +190,8 @@ class GuardMiddleware:
                 app = Response(status_code=204, headers=HEADERS["preflight"])
             elif exhibit and not is_elsewhere:
                 self._pose(asker, scope, exhibit)
-        except HTTPException as refusal:
-            refused = refusal_page if is_read else refusal_json
-            app = refused(refusal.detail, refusal.status_code, say, refusal.headers)
+        except HTTPException as refused:
+            app = refusal(refused.detail, refused.status_code, say, is_read, refused.headers)
             headers = Headers(scope=scope)
             if "transfer-encoding" in headers or int(headers.get("content-length", "0")) > OTHER_BODY_BYTES:
                 app.headers["Connection"] = "close"  # what comes of the body is not wanted
