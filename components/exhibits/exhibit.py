@@ -5,9 +5,11 @@ The page, the report and the talk walk the same panels of exhibits, and know non
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import isnan
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
@@ -20,8 +22,9 @@ from numpy.typing import NDArray
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, State
 from components.exhibits.draw import Figure
-from components.exhibits.view import CENTRED, LAYER, render, visible
+from components.exhibits.view import CENTRED, CENTRINGS, LAYER, render, visible
 from components.texts import Sentence, Texts
+from components.types import Analysis
 
 Column = Sequence[object] | NDArray[Any]
 Group = TypeVar("Group")
@@ -244,6 +247,26 @@ def exhibit_parts(exhibit: Exhibit[S], subject: S, say: Texts, state: State) -> 
     cut = MEMBER.split(shown.figure.to_json(), PIECES - 1) if shown.figure else []
     above = str(heading_html(shown, exhibit.element or exhibit.name, say, live=False))
     return *((above, *cut, *[""] * (PIECES - len(cut))) if cut else ()), f"{shown.html}{shown.legend}"
+
+
+Drawing = tuple[Callable[[State], Sequence[Any]], Sequence[Control[Any]]]  # of parts, and what they depend on
+
+
+def frames_json(drawings: Iterable[Drawing], analysis: Analysis, state: State, answered: str = "") -> str:
+    """Draw an answer at every layer and with every centring, else in ``state``; frames.js shows one of them.
+
+    Each is drawn once for each value of its controls; a part has ``values``, and ``at``. ``answered``: key of
+    the answer.
+    """
+    looks, parts = product(CENTRINGS, range(analysis.layers + 1)), []
+    states = [{**state, LAYER.key: layer, CENTRED.key: centring} for centring, layer in looks]
+    for draw, controls in drawings:
+        keys = [tuple(control.of(seen) for control in controls) for seen in states]
+        drawn = {key: draw(seen) for key, seen in dict(zip(keys, states, strict=True)).items()}
+        for column in zip(*(drawn[key] for key in keys), strict=True):
+            values = list(dict.fromkeys(column))
+            parts.append({"values": values, "at": [values.index(one) for one in column]})
+    return json.dumps({"answered": answered, "last": analysis.layers, "centrings": CENTRINGS, "parts": parts})
 
 
 def scale_html(name: str, stops: Sequence[Sequence[object]], ends: tuple[str, str]) -> Markup:

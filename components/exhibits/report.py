@@ -1,4 +1,4 @@
-"""Files to take away: every exhibit of an answer, and a checkpoint's passport."""
+"""What is taken away: files of every exhibit of an answer and of a checkpoint's passport, and citations."""
 
 import gzip
 import re
@@ -13,18 +13,18 @@ from importlib.metadata import version
 from math import prod
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from markupsafe import Markup
 
-from components.analyses.passport import Passport
-from components.exhibits import view
+from components import VERSION
+from components.analyses.passport import Passport, fingerprint
+from components.exhibits import exhibit as parts, view
 from components.exhibits.control import State
-from components.exhibits.exhibit import SCRIPTS, Exhibit, Panel, at_once, exhibit_html, exhibit_parts
-from components.exhibits.frames import frames, frames_json
+from components.exhibits.exhibit import Exhibit, Panel
 from components.exhibits.view import CENTRED, HOW, LAYER, View, layer_name, render, shorten, visible
-from components.texts import ASSETS, Named, Texts
-from components.types import Analysis
+from components.texts import ASSETS, Named, Texts, load_texts
+from components.types import Analysis, BackboneSpec
 
 HERE = Path(__file__).parent
 INSTALLED = ("torch", "transformers", "plotly")  # what the numbers and the figures come from
@@ -42,6 +42,11 @@ MOST = 950_000  # letters of packed frames, as many as Plotly has; a report of m
 COLOURS = {"safe": "#157f3b", "moves": "#b3261e", "reads_padding": "#b3261e"}
 LEFT = "poolscope"
 LONGEST = 24  # characters of a token
+# Of a citation.
+AUTHOR = "The Poolscope developers"  # as CITATION.cff says, too
+COMMANDS = {"\\": "backslash", "{": "braceleft", "}": "braceright", "~": "asciitilde", "^": "asciicircum"}
+LATEX = {ord(one): rf"\text{name}{{}}" for one, name in COMMANDS.items()}  # BibTeX would count \{ as a brace
+LATEX |= {ord(one): rf"\{one}" for one in "&%$#_"}
 
 
 @dataclass(frozen=True)
@@ -103,13 +108,13 @@ def _living(
         asked = _asked(facts(seen), replace(made, link=link), say)
         return str(asked), layer_name(View.of(analysis, seen), say)
 
-    parts, seen = frames(words, LOOKS, analysis, state), View.of(analysis, state)
+    seen, drawings = View.of(analysis, state), list[parts.Drawing]([(words, LOOKS)])
     html = render("look", say, view=seen, how=HOW, layer=layer_name(seen, say))
     for exhibit in exhibits:
         html += section(exhibit, analysis, state, made.link, say)
         if exhibit.follows:
-            parts += frames(partial(exhibit_parts, exhibit, analysis, say), exhibit.controls, analysis, state)
-    packed = gzipped(frames_json(parts, analysis))
+            drawings.append((partial(parts.exhibit_parts, exhibit, analysis, say), exhibit.controls))
+    packed = gzipped(parts.frames_json(drawings, analysis, state))
     return Markup("<div>{}</div>").format(html), packed if len(packed) <= MOST else ""
 
 
@@ -153,7 +158,7 @@ def section(
     if exhibit.title and exhibit.frame != "bare":
         shown = replace(shown, heading=shown.heading or say(exhibit.title))
     page = escape(link.partition("?")[0])
-    html = exhibit_html(exhibit, name, shown, say)
+    html = parts.exhibit_html(exhibit, name, shown, say)
     return Markup(PAGE_LINK.sub(lambda found: f' href="{page}?{found[1]}"' if link else "", html))
 
 
@@ -167,7 +172,7 @@ def _begin(title: str, body: Markup, policy: str, say: Texts) -> str:
 def figures_scripts() -> tuple[str, str]:
     """Scripts that draw the figures of a document, one after the other."""
     plotly = gzip.decompress((ASSETS / "plotly.js.gz").read_bytes()).decode("utf-8")
-    return plotly, at_once([*SCRIPTS, HERE / "unpack.js", HERE / "report.js"])
+    return plotly, parts.at_once([*parts.SCRIPTS, HERE / "unpack.js", HERE / "report.js"])
 
 
 @cache
@@ -219,3 +224,31 @@ def badge(passport: Passport, say: Texts) -> str:
     colour = COLOURS.get(passport.padding, "#475569")
     drawn = render("badge", name=LEFT, said=said, colour=colour, width=view.width)
     return f"{drawn}\n"
+
+
+def citation(
+    texts: Sequence[str], specs: Sequence[BackboneSpec], link: str, when: datetime, say: Texts
+) -> tuple[str, str]:
+    """Cite what ``link`` shows of ``texts``, measured of ``specs``: in words of a language, and in BibTeX."""
+    link, day = quote(link, safe="%/:?#[]@!$&'()*+,;=~", errors="replace"), f"{when:%Y-%m-%d}"
+    title = ", ".join(f"“{shorten(visible(text), 80)}”" for text in texts)
+    key = "cite.what_of" if texts else "cite.what"
+    what = say(key, author=AUTHOR, year=when.year, version=VERSION, texts=title)
+    plain = filter(None, (what, _measured(specs, say), say("cite.where", link=link, day=day)))
+    fields = {
+        **{"title": f"{{Poolscope}}{': ' * bool(texts)}{title.translate(LATEX)}", "author": f"{{{AUTHOR}}}"},
+        **{"year": when.year, "version": VERSION, "url": link, "urldate": day},
+        "note": _measured(specs, load_texts()).translate(LATEX),
+    }
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return say.together(plain), f"@misc{{poolscope-{sha256(link.encode()).hexdigest()[:8]},\n{lines}\n}}\n"
+
+
+def _measured(specs: Sequence[BackboneSpec], say: Texts) -> str:
+    names = [
+        say("cite.revision", place=spec.location, revision=spec.revision)
+        if spec.source == "hub"
+        else say("cite.files", place=spec.key, fingerprint=fingerprint(spec))
+        for spec in specs
+    ]
+    return say("cite.of", names=say.listed(names)) if names else ""

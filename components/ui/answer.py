@@ -21,8 +21,7 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits import panels
 from components.exhibits.control import Control, State
-from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, hint_html, or_why
-from components.exhibits.frames import frames, frames_json
+from components.exhibits.exhibit import Exhibit, Panel, Shown, frames_json, heading_html, hint_html, or_why
 from components.exhibits.importance import INTEGRATED, integrates
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import SEES, Sight, turns
@@ -347,8 +346,8 @@ def drawn_frames(places: Sequence[Place], analysis: Analysis, state: State, say:
         shown = place.show(place.exhibit.shown(analysis, seen, say), say)
         return [shown[part] for part in place.parts]
 
-    each = (frames(partial(draw, place), place.exhibit.controls, analysis, state) for place in places)
-    return frames_json([part for parts in each for part in parts], analysis, key_of(analysis))
+    drawings = ((partial(draw, place), place.exhibit.controls) for place in places)
+    return frames_json(drawings, analysis, state, key_of(analysis))
 
 
 class Answer:

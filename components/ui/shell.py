@@ -19,11 +19,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.citation import citation
 from components.exhibits.control import Asked, Control, OneOf, State, from_link, to_link, written
 from components.exhibits.draw import Figure
 from components.exhibits.panels import ANSWER
-from components.exhibits.report import Made, alone, passport_page, report, title_of
+from components.exhibits.report import Made, alone, citation, passport_page, report, title_of
 from components.exhibits.talks import Script, read_talks
 from components.exhibits.verdict import VERDICT, output_bars
 from components.exhibits.view import visible

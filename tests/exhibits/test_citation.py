@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlencode
 
 import yaml
 
-from components.exhibits.citation import citation
+from components.exhibits.report import citation
 from components.exhibits.view import shorten, visible
 from components.texts import load_texts
 from components.types import BackboneSpec
