@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -13,6 +14,7 @@ from components.errors import PoolscopeError
 from components.inference.engine import Desk, Engine
 from components.inference.jobs import Job
 from components.inference.payload import pack
+from components.model.examine import Stopwatch
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.model.query import MOST, Asked
@@ -75,6 +77,15 @@ def test_every_cell_is_what_the_combination_says_alone(engine: Engine, fields: d
     ]
     assert all(is_what_it_says_alone(engine, cell) for cell in every)
     assert sum(cell.analysis is not None for cell in every) >= 10 * len(KEYS)
+
+
+def test_a_stage_is_timed_in_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((1.0, 1.5, 1.75))
+    monkeypatch.setattr("components.model.examine.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    watch = Stopwatch({"tokens": 3.0})
+    watch.lap("forward")
+    watch.lap("head")
+    assert watch.laps == {"tokens": 3, "forward": 500, "head": 250}
 
 
 @pytest.mark.families

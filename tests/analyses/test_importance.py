@@ -51,6 +51,7 @@ def test_attention_is_that_of_transformers(found: dict[str, Importance], key: st
     cls = given.analysis.tokens.cls
     layers = np.stack([layer[0].numpy() for layer in output.attentions])  # (L, H, T, T)
     np.testing.assert_allclose(given.attention, layers[:, :, cls], atol=1e-5)
+    np.testing.assert_allclose(given.to_json()["attention"], layers[:, :, cls].mean(axis=1), atol=1e-5)
     flow = np.eye(layers.shape[-1])
     for layer in layers.mean(axis=1):
         flow = (0.5 * layer + 0.5 * np.eye(len(layer))) @ flow
@@ -91,7 +92,9 @@ def test_gradients_are_those_of_captum(found: dict[str, Importance], key: str) -
         assert_integrated(given, plain, logits, ids, erased, **asked)
 
 
-def test_steps_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_one_by_one_come_to_the_same(
+    engine: Engine, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each part begins one pass; those that are run together here are fewer, too."""
     query = Query("bert-sentiment", "the acting is good but the plot is bad")
     whole = engine.ask("importance", query, label="positive", integrated=True)
@@ -104,6 +107,7 @@ def test_steps_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.M
     assert last.integrated.delta == pytest.approx(whole.integrated.delta, abs=1e-5)
     assert last.agreement == pytest.approx(whole.agreement)
     np.testing.assert_array_equal(quick.erasure, last.erasure)
+    assert integrate(examine(loaded(query.backbone), query), "positive").stop == STEPS  # with time for all
 
 
 def eraser_of(key: str) -> int:

@@ -3,6 +3,7 @@
 import shutil
 from contextlib import ExitStack
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from tests.tiny import change, checkpoint, tokenizer
 
 TEXT, PAIR = "the acting is not good at all", "the film moves me"
 SAMPLE = {"bert-sentiment": "", "distilbert-paraphrase": PAIR, "xlnet-sentiment": "", "gpt2-paraphrase": PAIR}
+SAMPLE |= {"roberta-sentiment": ""}  # counts positions from after the id of its padding, which is not 0
 LONGER = "the acting is not good at all, " * 3
 
 
@@ -70,6 +72,8 @@ def test_a_batch_is_safe_and_causes_are_those_of_the_families(engine: Engine, ke
     np.testing.assert_allclose(batch.logits, logits, atol=1e-5)
     assert batch.reads == tuple(found.analysis.reads.positions.nonzero()[0])
     assert max(found.pooled.values()) < 1e-4
+    takes = "position_ids" in signature(plain.model.base_model.forward).parameters
+    assert [case.name for case in found.cases[3:]] == ["left_positions"] * takes
     # As their papers and their code say: some read the first position, one counts from the padding.
     left, right = (case_of(found, side) for side in ("left", "right"))
     told = (left.verdict, left.cause), (right.verdict, right.cause)

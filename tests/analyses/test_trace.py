@@ -71,9 +71,14 @@ def test_one_hidden_state_at_a_time(
     np.testing.assert_allclose(patched.second.logits, after, atol=1e-5)
 
 
-@pytest.mark.parametrize(("key", "pooling"), [("bert-sentiment", "native"), ("gpt2-sentiment", "mean")])
-def test_behind_a_lower_layer_what_is_pooled_there_is_read(engine: Engine, key: str, pooling: str) -> None:
-    texts, pooled = (GOOD, ""), 2
+@pytest.mark.parametrize(
+    ("key", "pooling", "pooled"),
+    [("bert-sentiment", "native", 2), ("gpt2-sentiment", "mean", 2), ("bert-sentiment", "mean", 0)],
+)
+def test_behind_a_lower_layer_what_is_pooled_there_is_read(
+    engine: Engine, key: str, pooling: str, pooled: int
+) -> None:
+    texts = (GOOD, "")
     query = Query(key, GOOD, pooling=pooling, pool_layer=pooled)
     patched = bad(engine, query)
 

@@ -137,6 +137,8 @@ def test_tokens_and_their_hidden_states(family: Family) -> None:
         assert not analysis.warnings or "hidden states" not in str(analysis.warnings[0])
     else:
         assert analysis.tokens.text[:2] == ("state 0", "state 1")
+        assert analysis.tokens.cls == 0
+        assert analysis.tokens.span.tolist() == [[0, 0]] * len(final)
         assert "none stands for one token" in str(analysis.warnings[0])
     reference = final[analysis.tokens.cls]
     expected = [cosine(state, reference) for state in final]

@@ -13,11 +13,12 @@ from scipy.stats import mannwhitneyu
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
+from components.model import ordinary
 from components.model.backbone import alike, batch_states, measured
 from components.model.examine import forward
 from components.model.internals import repeatable
 from components.model.loading import load
-from components.model.ordinary import Layer
+from components.model.ordinary import Layer, Ordinary
 from components.settings import ASSETS
 from components.types import Centring, Query
 from tests.checkpoints import Loaded
@@ -101,6 +102,13 @@ def test_half_precision_gives_nearly_the_same_and_typical_is_the_median_of_the_s
         own = [cosines(one[layer][0], others) for one, others in zip(hidden, rest, strict=True)]
         ends = [np.quantile(one, (0.05, 0.5, 0.95)) for one in own]
         np.testing.assert_allclose(found, np.median(ends, axis=0), atol=1e-5)
+
+
+def test_many_numbers_are_kept_in_half_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = [np.random.default_rng(0).normal(size=(2, 4, 8))] * 3, np.zeros(2, int), np.zeros((2, 4), int)
+    for most, kind in ((3 * 2 * 4 * 8, np.float32), (3 * 2 * 4 * 8 - 1, np.float16)):
+        monkeypatch.setattr(ordinary, "SINGLE", most)
+        assert {layer.states.dtype for layer in Ordinary.of([batch]).layers} == {np.dtype(kind)}
 
 
 def test_a_tokenizer_that_cannot_pad_gives_the_same(loaded: Loaded) -> None:

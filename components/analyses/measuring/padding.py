@@ -190,7 +190,7 @@ def _first_position(examined: Examined) -> int | None:
     padding = backbone.tokenizer.pad_token_id
     if padding is None or POSITIONS not in inspect.signature(inner(backbone.model).forward).parameters:
         return None
-    for offset in (0, 1, 1 + int(padding)):  # all that transformers has
+    for offset in (0, 1 + int(padding)):  # all that transformers has
         told = {**inputs, POSITIONS: torch.arange(inputs["input_ids"].shape[1])[None] + offset}
         try:
             with repeatable(backbone.model):
