@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import t, ttest_rel
+from scipy.stats import spearmanr, t, ttest_rel
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score
@@ -268,9 +268,9 @@ def test_rows_that_share_a_text_hang_together_directly_or_by_way_of_others() -> 
     np.testing.assert_array_equal(together(linked), together(np.array([0, 0, 0, 1, 1, 2, 0])))
 
 
-def questions(answers: int) -> Table:
-    """40 questions, each with so many answers of its own, which fit it in turns."""
-    rows = [(f"question {row // answers}", f"answer {row}") for row in range(40 * answers)]
+def questions(answers: int, count: int = 40) -> Table:
+    """So many questions, each with so many answers of its own, which fit it in turns."""
+    rows = [(f"question {row // answers}", f"answer {row}") for row in range(count * answers)]
     return table_of(rows)
 
 
@@ -282,12 +282,13 @@ LARGE = table_of([(f"question {max(row, 12)}", f"answer {row}") for row in range
     ("table", "expected", "said"),
     [
         (questions(3), np.arange(120) // 3, ("lab.together", {"count": 120, "groups": 40})),
+        (questions(2, 10), np.arange(20) // 2, ("lab.together", {"count": 20, "groups": 10})),
         (FEW, np.arange(60), ("lab.shared", {"count": 60})),  # no folds can be made of the groups:
         (LARGE, np.arange(60), ("lab.shared", {"count": 13})),  # equal pairs alone are one
         (questions(1), np.arange(40), None),
         (Table(("a", "A ", "b"), (), ("x", "y", "x")), np.array([0, 0, 1]), None),
     ],
-    ids=["shared", "few groups", "a large group", "pairs of their own", "single texts"],
+    ids=["shared", "just enough groups", "few groups", "a large group", "pairs of their own", "single texts"],
 )
 def test_rows_of_equal_texts_are_one_group_and_pairs_that_share_one_where_it_can_be(
     table: Table, expected: Ints, said: tuple[str, dict[str, int]] | None
@@ -333,6 +334,18 @@ def test_rho_is_that_of_ranks_and_lies_in_its_interval() -> None:
     assert score.low < score.value < score.high
     assert 0.55 < score.value < 0.8
     assert headlines.rho_score(one, np.zeros(400)) is None
+
+
+def test_what_was_learned_may_show_in_the_order_of_numbers_alone() -> None:
+    """All rows are said to be of the label in the middle, by probabilities that lean the right way."""
+    labels, draw = np.repeat([0, 1, 2], 30), np.random.default_rng(0)
+    drawn = [*(draw.permutation(labels) for _ in range(4)), np.ones(90)]
+    lean = [np.outer(one - 1, [-0.1, 0, 0.1]) + np.array([0.2, 0.6, 0.2]) for one in (labels, *drawn)]
+    best, *control = (fits.Tested(labels, np.zeros(0), one, 80) for one in lean)
+    found = headlines.learned(best, control, (1.0, 2.0, 3.0), 1)
+    chance = [*(spearmanr(one, labels).statistic for one in drawn[:-1]), 0]  # the last does not vary
+    assert (found.name, found.beyond) == ("rho", True)
+    assert (found.value, found.chance) == pytest.approx((1, np.mean(chance)))
 
 
 @pytest.mark.parametrize("changed", [0, 12])

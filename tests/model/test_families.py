@@ -166,6 +166,7 @@ def test_every_pooling_and_its_swap(family: Family) -> None:
     inputs = family.inputs(TEXT, "")
     final = family.by_hand.final(inputs)[0]  # (T, D)
     count, order = len(final), torch.arange(1, len(final) + 1)[:, None]
+    read = family.by_hand.reads(inputs)
     expected = {
         "cls": final[family.analysis(TEXT).tokens.cls],
         "first": final[0],
@@ -180,6 +181,9 @@ def test_every_pooling_and_its_swap(family: Family) -> None:
         np.testing.assert_allclose(analysis.pooled, vector, rtol=1e-5, atol=1e-5, err_msg=pooling)
         swapped = family.by_hand.after(inputs, lambda hidden, vector=vector: vector.expand_as(hidden))[0]
         np.testing.assert_allclose(analysis.logits, swapped, rtol=1e-4, atol=1e-4, err_msg=pooling)
+        first = read == [0] and not analysis.tokens.special[0]
+        for said in (str(warning) for warning in analysis.warnings if warning.key == "warnings.swap"):
+            assert ("head another vector," in said, "the first token" in said) == (len(read) != 1, first)
 
 
 def test_a_text_has_the_same_vectors_alone_and_among_others(family: Family) -> None:
@@ -232,6 +236,8 @@ def test_hidden_states_of_another_text_in_the_place_of_its_own(family: Family) -
         return
     with repeatable(family.backbone.model):
         patched = trace(first, second)
+    alone = len(patched.logits) == 1  # else some of what lies below a layer need not run again
+    assert alone or any(entry and entry.below for entry in family.backbone.entries)
     expected = np.broadcast_to(second.outputs.logits, patched.whole.shape)
     np.testing.assert_allclose(patched.whole, expected, rtol=1e-5, atol=1e-5)
     by_hand = list(cases.patched_by_hand(family, *texts, layers=len(patched.logits) - 1))

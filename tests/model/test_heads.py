@@ -129,6 +129,10 @@ def test_a_head_gives_what_its_own_library_predicts(asked: Engine, folder: Path,
         assert (found.backbone.declared is None) == (key == "own")  # behind whose head stands no module
         if pair and len(expected) == 1:
             assert f"predicts {theirs.predict([(text, pair)])[0]:.4f}" in warnings["predict"]
+    backbone, pairs = loaded(asked, key), [TEXTS[0], ("good", "bad")]  # the shorter is padded
+    inputs = backbone.tokenizer(pairs, padding=True, return_tensors="pt")
+    together = backbone.model(**inputs).logits.detach().squeeze(1)
+    np.testing.assert_allclose(together, theirs.predict(pairs, activation_fn=PLAIN), atol=1e-6)
 
 
 @pytest.mark.parametrize("key", HEADS)

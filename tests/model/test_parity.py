@@ -100,15 +100,18 @@ def test_the_last_layer_by_its_number_is_the_same_answer(engine: Engine) -> None
         np.testing.assert_array_equal(found.similarity, lower.similarity)  # whatever is pooled
 
 
-@pytest.mark.parametrize(("key", "says"), [("bert-sentiment", []), ("gpt2-sentiment", ["transformer.ln_f"])])
+@pytest.mark.parametrize(
+    ("key", "own", "says"),
+    [("bert-sentiment", "[CLS]", []), ("gpt2-sentiment", "the last token", ["transformer.ln_f"])],
+)
 def test_an_own_head_behind_a_lower_layer_is_a_swap_and_says_so(
-    engine: Engine, key: str, says: list[str]
+    engine: Engine, key: str, own: str, says: list[str]
 ) -> None:
     found = engine.ask("analyze", Query(key, "not good", pool_layer=-2))
     assert (found.swapped, found.lower, found.pool_layer) == (True, True, found.layers - 1)
     assert found.query.pool_layer == found.layers - 1  # so that a link to it holds the very layer
     said, *norms = map(str, found.warnings)
-    assert f"of the last layer, {found.layers}" in said
+    assert f"{own} of the last layer, {found.layers}" in said
     assert f"of layer {found.layers - 1}." in said
     assert [norm in said for norm, said in zip(says, norms, strict=True)] == [True] * len(says)
 
