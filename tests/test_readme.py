@@ -17,8 +17,8 @@ from gradio_client import Client
 
 from components.analyses.registry import analyses
 from components.exhibits import panels
-from components.exhibits.averaging import Averages
-from components.exhibits.evidence import against_base, gains, select, vectors
+from components.exhibits.averaging import averages, averages_facts
+from components.exhibits.evidence import Evidence, against_base, gains, vectors
 from components.exhibits.exhibit import Panel
 from components.exhibits.intervals import profiles
 from components.inference.engine import Engine
@@ -181,7 +181,7 @@ def held(kind: str, training: str, task: str = "sentiment") -> tuple[int, int, i
     counts = np.zeros(3, int)
     for key in of(RESULTS, "size")["backbone"]:
         if key.endswith(training) and (training == GROWN or key != GROWN):
-            chosen = select(OF[key], task, (key,), {})
+            chosen = Evidence(OF[key], task, (key,), {})
             rows = vectors(chosen.rhos(key) if kind == "cosine" else chosen.of(kind))
             better, worse, _, total = split(against_base(rows))
             counts += (better, worse, total)
@@ -189,7 +189,7 @@ def held(kind: str, training: str, task: str = "sentiment") -> tuple[int, int, i
 
 
 def test_which_vectors_differ_from_cls_is_that_of_the_results() -> None:
-    facts = Averages(select(RESULTS, "sentiment", (), {})).facts()
+    facts = averages_facts(averages(Evidence(RESULTS, "sentiment", (), {})))
     told = """Where a backbone was fine-tuned for the task ({tuned_cells} cases), `mean` less `cls` is
     {tuned_low} to {tuned_high} points of accuracy. No difference counts. In the other {others_cells} it is
     higher in {others_higher}, by {others_median} points at the median and {others_high} at most. The
@@ -223,7 +223,7 @@ def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
     topics = 0
     for key, task in dict.fromkeys((row.backbone, row.task) for row in measured(RESULTS, "depth")):
         made_for = key.split("-")[1]
-        found = profiles(select(OF[key], task, (key,), {}), key)
+        found = profiles(Evidence(OF[key], task, (key,), {}), key)
         better = sum(gains(one)[0] for one in found)
         kind = made_for if made_for == "pretrained" else "own" if made_for == task else "other"
         counts[GROWN if key == GROWN else kind] += (better, sum(len(one) - 1 for one in found))

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from components.exhibits.averaging import Averages
-from components.exhibits.evidence import gains, select
+from components.exhibits.averaging import averages, averages_facts
+from components.exhibits.evidence import Evidence, gains
 from components.exhibits.hidden_states import stays, trace_claims
 from components.exhibits.importance import methods_of
 from components.exhibits.view import CENTRED, View
@@ -71,7 +71,7 @@ def test_the_slide_of_five_models_answers_its_question() -> None:
     one = claiming("Fine-tuned for the task", "cls")
     assert len(one.all("evidence_backbones")) == 5
     shown = {True: list[int](), False: list[int]()}
-    for row in Averages(select(RESULTS, "sentiment", one.all("evidence_backbones"), {})).rows:
+    for row in averages(Evidence(RESULTS, "sentiment", one.all("evidence_backbones"), {})):
         shown[row.tuned].append((row.corrected < 0.05) * (1 if row.better > row.worse else -1))
     assert shown[True] == [0] * 5
     assert len(shown[False]) == 15
@@ -153,9 +153,10 @@ def test_a_checkpoint_declares_one_vector_and_its_classifier_reads_another(engin
 def test_the_average_often_beats_cls_but_where_that_was_fine_tuned_for_the_task() -> None:
     claiming("Fine-tuned for the task, [CLS] is not shown to be worse than the average", "cls")
     claiming("the average is no better. Where it was not, it often is", "explain")
-    averages = Averages(select(RESULTS, "sentiment", (), {}))
-    assert averages.facts()["averaging"] == "tuning"
-    assert gains(averages.of(False))[0] > len(averages.of(False)) / 2
+    found = averages(Evidence(RESULTS, "sentiment", (), {}))
+    assert averages_facts(found)["averaging"] == "tuning"
+    others = [row for row in found if not row.tuned]
+    assert gains(others)[0] > len(others) / 2
     tuned = {(row.backbone, row.task) for row in measured(RESULTS, "head")}
     better: dict[bool, list[bool]] = {True: [], False: []}
     for row in measured(RESULTS, "probe", pooling="mean"):  # by McNemar's test against cls

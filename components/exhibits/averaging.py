@@ -1,7 +1,6 @@
 """Is the average of all tokens better than [CLS]? The answer of every backbone and task with a probe."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from math import sqrt
 from statistics import NormalDist, median
 
@@ -26,71 +25,61 @@ SIGNS = {  # colour, symbol and sign of a difference
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Averages:
-    """The average of all tokens of every backbone and task of the ``evidence``, held against [CLS].
+def averages(evidence: Evidence) -> list[Row]:
+    """The average of all tokens of every backbone and task, held against [CLS], in the order of the results.
 
-    A row has the ``accuracy`` of the average's probe; by how many points it is above that of [CLS] on the
-    same examples, as its ``value`` with its 95 % interval; whether the backbone was ``tuned`` for that task;
-    its ``sign``, a key of `SIGNS`; and the ``rivals``: all vectors of that backbone and task but [CLS]. Over
-    these, p is ``corrected`` by Holm's method.
+    Those that are [CLS] itself are left out. Of the chosen backbones, where several are: one alone is
+    compared with nothing. A row has the ``accuracy`` of the average's probe; by how many points it is above
+    that of [CLS] on the same examples, as its ``value`` with its 95 % interval; whether the backbone was
+    ``tuned`` for that task; its ``sign``, a key of `SIGNS`; and the ``rivals``: all vectors of that backbone
+    and task but [CLS]. Over these, p is ``corrected`` by Holm's method.
     """
+    chosen = evidence.backbones if len(evidence.backbones) > 1 else ()
+    heads = {(row.backbone, row.task) for row in evidence.every["head"]}
+    rows = (row for row in evidence.every["probe"] if not chosen or row.backbone in chosen)
+    probes = grouped(((row.backbone, row.task), row) for row in rows)
+    tested = {cell: against_base(vectors(found)) for cell, found in probes.items()}
+    return [
+        beside(row, **_difference(row), tuned=cell in heads, rivals=rivals)
+        for cell, rivals in tested.items()
+        for row in rivals
+        if AVERAGE in row.poolings
+    ]
 
-    evidence: Evidence
 
-    @cached_property
-    def rows(self) -> list[Row]:
-        """All but those whose average is [CLS] itself, in the order of the results.
+def averages_facts(averages: Sequence[Row]) -> dict[str, str]:
+    """Facts for sentences on all of them, and their case, ``averaging``.
 
-        Of the chosen backbones, where several are: one alone is compared with nothing.
-        """
-        chosen = self.evidence.backbones if len(self.evidence.backbones) > 1 else ()
-        heads = {(row.backbone, row.task) for row in self.evidence.every["head"]}
-        rows = (row for row in self.evidence.every["probe"] if not chosen or row.backbone in chosen)
-        probes = grouped(((row.backbone, row.task), row) for row in rows)
-        tested = {cell: against_base(vectors(found)) for cell, found in probes.items()}
-        return [
-            beside(row, **_difference(row), tuned=cell in heads, rivals=rivals)
-            for cell, rivals in tested.items()
-            for row in rivals
-            if AVERAGE in row.poolings
-        ]
+    That is "tuning" where the average is better for some, worse for none, and no different where the backbone
+    was fine-tuned for the task. ``left``: those better, corrected over all ``cells``.
+    """
+    left = gains(row for row in corrected(averages) if not row.tuned)[0]
+    told: dict[str, object] = {"cells": len(averages), "left": left}
+    for name, tuned in (("tuned", True), ("others", False)):
+        rows = [row for row in averages if row.tuned is tuned]
+        values = [row.value for row in rows] or [0.0]
+        better, worse, _ = gains(rows)
+        told |= {f"{name}_cells": len(rows), f"{name}_better": better, f"{name}_worse": worse}
+        told[f"{name}_higher"] = sum(value > 0 for value in values)
+        for key, of in (("low", min), ("high", max), ("median", median)):
+            told[f"{name}_{key}"] = _points(of(values))
+    learned = told["others_better"] and told["tuned_cells"]
+    apart = told["others_worse"] or told["tuned_better"] or told["tuned_worse"]
+    told["averaging"] = "tuning" if learned and not apart else "open"
+    return {key: str(value) for key, value in told.items()}
 
-    def of(self, tuned: bool) -> list[Row]:
-        """Those of backbones that were fine-tuned for the very task, or all others."""
-        return [row for row in self.rows if row.tuned is tuned]
 
-    def facts(self) -> dict[str, str]:
-        """Facts for sentences on both, and their case, ``averaging``.
+def _example(evidence: Evidence, averages: Sequence[Row]) -> tuple[Row, Row] | None:
+    """The average and the learned one of the largest encoder, for the task where the first gains most.
 
-        That is "tuning" where the average is better for some, worse for none, and no different where the
-        backbone was fine-tuned for the task. ``left``: those better, corrected over all ``cells``.
-        """
-        left = gains(row for row in corrected(self.rows) if not row.tuned)[0]
-        told: dict[str, object] = {"cells": len(self.rows), "left": left}
-        for name, rows in (("tuned", self.of(True)), ("others", self.of(False))):
-            values = [row.value for row in rows] or [0.0]
-            better, worse, _ = gains(rows)
-            told |= {f"{name}_cells": len(rows), f"{name}_better": better, f"{name}_worse": worse}
-            told[f"{name}_higher"] = sum(value > 0 for value in values)
-            for key, of in (("low", min), ("high", max), ("median", median)):
-                told[f"{name}_{key}"] = _points(of(values))
-        learned = told["others_better"] and told["tuned_cells"]
-        apart = told["others_worse"] or told["tuned_better"] or told["tuned_worse"]
-        told["averaging"] = "tuning" if learned and not apart else "open"
-        return {key: str(value) for key, value in told.items()}
-
-    def example(self) -> tuple[Row, Row] | None:
-        """The average and the learned one of the largest encoder, for the task where the first gains most.
-
-        None where either is not better than [CLS] there by more than chance.
-        """
-        sizes = {row.backbone: row.parameters for row in self.evidence.every["size"]}
-        largest = max(sizes, key=sizes.__getitem__, default="")
-        rows = [row for row in self.rows if row.backbone == largest]
-        average = max(rows, key=lambda row: row.value, default=None)
-        learned = [one for one in average.rivals if LEARNED in one.poolings] if average else []
-        return (average, *learned) if learned and gains([average, *learned])[0] == 2 else None
+    None where either is not better than [CLS] there by more than chance.
+    """
+    sizes = {row.backbone: row.parameters for row in evidence.every["size"]}
+    largest = max(sizes, key=sizes.__getitem__, default="")
+    rows = [row for row in averages if row.backbone == largest]
+    average = max(rows, key=lambda row: row.value, default=None)
+    learned = [one for one in average.rivals if LEARNED in one.poolings] if average else []
+    return (average, *learned) if learned and gains([average, *learned])[0] == 2 else None
 
 
 def _difference(row: Row) -> dict[str, object]:
@@ -108,12 +97,16 @@ def _points(value: float) -> str:
 
 def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each backbone: the average less [CLS], task by task, and what all of them say."""
-    averages = Averages(evidence)
-    facts, rows, keys = averages.facts(), averages.rows, dict.fromkeys(row.backbone for row in averages.rows)
+    rows = averages(evidence)
+    facts, keys = averages_facts(rows), dict.fromkeys(row.backbone for row in rows)
     tuning = facts["averaging"] == "tuning"
     shown = {row.sign for row in rows} | {"tuned" for row in rows if row.tuned}
     names = {key: evidence.title(key) for key in keys}
-    known: dict[str, object] = {"example": averages.example(), "pooling": LEARNED, "backbone": evidence.title}
+    known: dict[str, object] = {
+        "example": _example(evidence, rows),
+        "pooling": LEARNED,
+        "backbone": evidence.title,
+    }
     known["accuracy"] = tables.accuracy_text
     tasks = {task: visible(say.name(task)) for task in dict.fromkeys(row.task for row in rows)}
     marks: dict[str, object] = {"names": names, "tasks": tasks, "points": _points, "signs": SIGNS}
@@ -169,5 +162,5 @@ def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:
 
 
 AVERAGING = Exhibit(
-    "averaging", averaging, plotted=True, applies=lambda known: bool(Averages(known).rows), with_summary=True
+    "averaging", averaging, plotted=True, applies=lambda known: bool(averages(known)), with_summary=True
 )

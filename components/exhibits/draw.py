@@ -310,7 +310,7 @@ def dots(
         "array": [round(row.high - row.value, 4) for row in rows],
         "arrayminus": [round(row.value - row.low, 4) for row in rows],
     }
-    drawn: dict[str, Any] = {
+    return {
         "type": "scatter",
         "mode": "markers",
         along: [round(row.value, 4) for row in rows],
@@ -320,8 +320,8 @@ def dots(
         "cliponaxis": False,
         "hovertext": list(said),
         "hovertemplate": "%{hovertext}<extra></extra>",
+        **more,
     }
-    return Trace(**{**drawn, **more})
 
 
 LINES = {  # how the accuracy of what needs no network is drawn, and its sign in a legend

@@ -17,23 +17,18 @@ from components.texts import Texts
 LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
 OF_A_TASK = ("probe", "depth", "head", "pair")  # kinds of results of a backbone that are for one task
-OF_SOME = ("depth", "cosine")  # kinds that are shown of the chosen backbones alone
 
-PS = ("p", "corrected")
 Format = Callable[[float], str]
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The ``results`` of one ``task`` for some ``backbones``, by their keys; ``titles`` names every backbone.
+    """The ``results``, of which one ``task`` and some ``backbones`` are chosen; ``titles``: by their keys."""
 
-    Of layers and raw cosines only their results are there, of everything else all are.
-    """
-
-    task: str
-    backbones: tuple[str, ...]
-    titles: Mapping[str, str]
     results: Table
+    task: str
+    backbones: Sequence[str]
+    titles: Mapping[str, str]
 
     @cached_property
     def every(self) -> Mapping[str, list[Row]]:
@@ -61,22 +56,16 @@ class Evidence:
 
     @cached_property
     def rows(self) -> list[tuple[str, ...]]:
-        """The poolings with a probe, those together that are one and the same vector in each backbone."""
-        return shared(vectors(self.of("probe")), (row.pooling for row in self.of("probe")))
+        """The poolings with a probe, those together that are one vector in each backbone, or in none."""
+        found = {(row.backbone, row.pooling): row.vector for row in self.of("probe")}
+        backbones, poolings = (dict.fromkeys(one[side] for one in found) for side in (0, 1))
+        rows = grouped((tuple(found.get((key, one)) for key in backbones), one) for one in poolings)
+        return list(map(tuple, rows.values()))
 
     def rhos(self, backbone: str) -> list[Row]:
         """Spearman's rho of the raw cosine, for poolings that have a probe as well."""
         probed = set(chain.from_iterable(self.rows))
         return [row for row in self.of("cosine", backbone) if row.pooling in probed]
-
-
-def select(results: Table, task: str, backbones: Sequence[str], titles: Mapping[str, str]) -> Evidence:
-    """The results of ``task`` for ``backbones``; one without a title is called by its key."""
-    keys = (*backbones, *results["backbone"].unique())
-    known = {key: titles.get(key, key) for key in keys}
-    others = results["kind"].isin(OF_SOME) & ~results["backbone"].isin(backbones)
-    elsewhere = (results["kind"] == "depth") & (results["task"] != task)
-    return Evidence(task, tuple(backbones), known, results[~(others | elsewhere)])
 
 
 def vectors(rows: Iterable[Row]) -> list[Row]:
@@ -94,26 +83,15 @@ def named(row: Row, poolings: Iterable[str]) -> Row:
     return beside(row, poolings=every, called=one_vector(every))
 
 
-def shared(found: Sequence[Row], order: Iterable[str]) -> list[tuple[str, ...]]:
-    """Poolings in this ``order``, those together that are one vector in each backbone, or in none.
-
-    ``found``: a row for each vector of each backbone, as `vectors` gives it.
-    """
-    called = {(row.backbone, pooling): row.called for row in found for pooling in row.poolings}
-    backbones = dict.fromkeys(row.backbone for row in found)
-    poolings = dict.fromkeys(order)
-    rows = grouped((tuple(called.get((key, one)) for key in backbones), one) for one in poolings)
-    return list(map(tuple, rows.values()))
-
-
 def against_base(found: Iterable[Row]) -> list[Row]:
     """The vectors of a backbone but cls, their p against that ``corrected`` by Holm's method."""
     return corrected([row for row in found if BASE not in row.poolings])
 
 
-def corrected(rows: Sequence[Row]) -> list[Row]:
-    """The rows with their p ``corrected`` by Holm's method over them."""
-    return [beside(row, corrected=p) for row, p in zip(rows, holm([r.p for r in rows]), strict=True)]
+def corrected(rows: Sequence[Row], tested: Callable[[Row], bool] = lambda _: True) -> list[Row]:
+    """The rows with their p ``corrected`` by Holm's method over those ``tested``; that of others is None."""
+    ps = iter(holm([row.p for row in rows if tested(row)]))
+    return [beside(row, corrected=next(ps) if tested(row) else None) for row in rows]
 
 
 def gains(rows: Iterable[Row]) -> tuple[int, int, int]:
@@ -195,8 +173,8 @@ def probe_rows(evidence: Evidence, say: Texts) -> list[Row]:
 
 def _held(found: Sequence[Row]) -> list[Row]:
     """The vectors of a backbone, each with its p against cls; cls itself without any."""
-    tested = iter(against_base(found))
-    return [beside(r, **dict.fromkeys(PS)) if BASE in r.poolings else next(tested) for r in found]
+    tested = corrected(found, lambda row: BASE not in row.poolings)
+    return [row if BASE not in row.poolings else beside(row, p=None) for row in tested]
 
 
 def _shown(rows: Sequence[Row], name: str, caption: str, file: str, hint: str, say: Texts) -> Shown:

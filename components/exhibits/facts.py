@@ -12,7 +12,7 @@ from components.analyses.anatomy import Anatomy, Lens, Step, Weight
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
 from components.exhibits import evidence as tables, importance as matters
-from components.exhibits.averaging import Averages
+from components.exhibits.averaging import averages, averages_facts
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, ends, vectors
 from components.exhibits.exhibit import grouped
 from components.exhibits.head import UNTRAINED, WORDED, parameters_of
@@ -309,7 +309,7 @@ def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str
         "probe_ends": _ends(tried, evidence, say),  # the lowest and the highest with one classifier on that
         "probe_differ": str(len(differ) - own_differ),  # how many pairs differ with that
         "counts": "alone" if not tested else "some" if differ else "none",
-        **Averages(evidence).facts(),
+        **averages_facts(averages(evidence)),
     }
 
 

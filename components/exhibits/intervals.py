@@ -125,19 +125,16 @@ def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:
     None.
     """
     lower = grouped((row.pooling, row) for row in evidence.of("depth", backbone))
-    untested = dict.fromkeys((*TEST, "corrected"))
     whole = (
-        [*below, beside(row, layer=len(below), **untested)]
+        [*below, beside(row, layer=len(below), **dict.fromkeys(TEST))]
         for row in evidence.of("probe", backbone)
         if (below := lower.get(row.pooling))
     )
     alike = grouped((tuple(one.vector for one in profile), profile) for profile in whole)
-    tested = iter(corrected([row for first, *_ in alike.values() for row in first[:-1]]))
+    firsts = [row for first, *_ in alike.values() for row in first]
+    tested = iter(corrected(firsts, lambda row: row.p is not None))
     return [
-        [
-            named(row, [one[0].pooling for one in same])
-            for row in (*islice(tested, len(same[0]) - 1), same[0][-1])
-        ]
+        [named(row, [one[0].pooling for one in same]) for row in islice(tested, len(same[0]))]
         for same in alike.values()
     ]
 
@@ -175,13 +172,8 @@ def explained(evidence: Evidence) -> list[Row]:
     """
     rows = evidence.every["agreement"]
     last = {(row.backbone, row.method): row for row in sorted(rows, key=lambda row: row.layer or 0)}
-    others = corrected([row for (_, method), row in last.items() if method != SIMILARITY])
-    ps = {(row.backbone, row.method): row.corrected for row in others}
-    ends = ((row, row is last[row.backbone, row.method]) for row in rows)
-    return [
-        beside(row, last=end, corrected=ps.get((row.backbone, row.method)) if end else None)
-        for row, end in ends
-    ]
+    found = [beside(row, last=row is last[row.backbone, row.method]) for row in rows]
+    return corrected(found, lambda row: row.last and row.method != SIMILARITY)
 
 
 def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:

@@ -124,26 +124,21 @@ def rho(put: Put) -> Facts:
     }
 
 
-STORED: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(  # run no model
-    {
-        "results": lambda put: facts.result_facts(put.evidence, put.backbone, put.question.poolings, put.say),
-        "rho": rho,
-    }
-)
+STORED = frozenset({"results", "rho"})  # measures that run no model
 MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
     {
         "head": lambda put: facts.head_facts(put.shown.anatomy, put.say),
         "importance": lambda put: facts.importance_facts(put.shown.importance, put.say),
         "padding": lambda put: facts.padding_facts(put.shown.padding, put.say),
-        **{one.__name__: one for one in (timing, sees, carried, pasted, matches)},
-        **STORED,
+        "results": lambda put: facts.result_facts(put.evidence, put.backbone, put.question.poolings, put.say),
+        **{one.__name__: one for one in (timing, sees, carried, pasted, matches, rho)},
     }
 )
 
 
 def is_stored(question: Question) -> bool:
     """Tell whether the results alone answer it: no backbone is run."""
-    return STORED.keys() >= {*question.measures}
+    return STORED.issuperset(question.measures)
 
 
 def measured(put: Put) -> dict[str, str]:

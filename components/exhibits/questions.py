@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from components.analyses.anatomy import Anatomy
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.evidence import Evidence, select
+from components.exhibits.evidence import Evidence
 from components.exhibits.exhibit import strong_html
 from components.exhibits.head import sizes, step_name, taken
 from components.exhibits.measures import Facts, Put, is_stored, measured, together
@@ -83,7 +83,7 @@ class Answers:
     def put(self, question: Question) -> list[Put]:
         """Put a question to each of its backbones that can be asked."""
         titles = {spec.key: spec.said(self.say) for spec in self.analyst.backbones()}
-        evidence = select(self.results, question.task, keys := self._backbones(question), titles)
+        evidence = Evidence(self.results, question.task, keys := self._backbones(question), titles)
         return [Put(question, key, self.analyst, evidence, self.texts) for key in keys]
 
     def _backbones(self, question: Question) -> list[str]:

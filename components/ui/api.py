@@ -38,7 +38,7 @@ def add_api(analyst: Analyst, lab_rows: int) -> None:
     """Declare the public endpoints on the page that is being built; ``lab_rows``: of a table at most."""
     publish = partial(_publish, tomllib.loads(MEANINGS.read_text(encoding="utf-8"))["arguments"])
     for endpoint in endpoints(analyst, lab_rows):
-        publish(_refusing(endpoint), concurrency_id=QUEUES.get(endpoint.__name__))
+        publish(endpoint, concurrency_id=QUEUES.get(endpoint.__name__))
     for kind in analyses().values():
         publish(kind.endpoint(partial(_answer, analyst)), concurrency_id="model")
 
@@ -54,8 +54,7 @@ def _refusing(endpoint: Callable[..., Any]) -> Callable[..., Any]:
 
 def _answer(analyst: Analyst, name: str, query: Query, **options: object) -> dict[str, Any]:
     begun = time.perf_counter()
-    with refused_in_english():
-        answer: dict[str, Any] = analyst.ask(name, query, **options).to_json()
+    answer: dict[str, Any] = analyst.ask(name, query, **options).to_json()
     if "milliseconds" in answer:  # of this time: those of a kept answer would say whose it was
         answer["milliseconds"] = {"answer": round(1000 * (time.perf_counter() - begun), 3)}
     return answer
@@ -100,4 +99,4 @@ def _publish(meanings: dict[str, str], endpoint: Callable[..., Any], **queue: An
     taken = [f"    {name}: {meanings[name]}" for name in signature(endpoint).parameters]
     told = [cleandoc(endpoint.__doc__ or ""), *(["", "Args:", *taken] if taken else [])]
     endpoint.__doc__ = "\n".join(told)
-    api(endpoint, api_name=endpoint.__name__, **queue)
+    api(_refusing(endpoint), api_name=endpoint.__name__, **queue)

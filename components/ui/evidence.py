@@ -9,7 +9,7 @@ from markupsafe import Markup
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State
 from components.exhibits.draw import MARKS
-from components.exhibits.evidence import Evidence, select
+from components.exhibits.evidence import Evidence
 from components.exhibits.panels import AVERAGES, EVIDENCE as PANEL
 from components.exhibits.view import visible
 from components.results import of
@@ -37,7 +37,7 @@ class EvidenceTab(Tab):
         # On arrival: one backbone, one without a trained head of its own if there is any.
         tuned = set(of(self.results, "head")["backbone"])
         key = next((key for key in self.backbones if key not in tuned), self.backbones[0])
-        self.first = select(self.results, self.tasks[0], (key,), self.titles)
+        self.first = Evidence(self.results, self.tasks[0], (key,), self.titles)
         self.averages = build_places(AVERAGES, self.say)  # the same whatever is chosen
         with gr.Accordion(self.say("evidence.every"), open=False, elem_id="every-pooling") as self.fold:
             on_page.plain_html(Markup('<p class="lead">{}</p>').format(self.say("evidence.lead")))
@@ -66,12 +66,12 @@ class EvidenceTab(Tab):
         if not self.measured:
             raise PoolscopeError("tab", "evidence", "evidence.missing")
         task, backbones = (one.control.of(state) for one in self.linked)
-        return select(self.results, task, backbones, self.titles)
+        return Evidence(self.results, task, backbones, self.titles)
 
     def facts(self, answer: Evidence, state: State) -> dict[str, str]:
         """Name the task and the backbones."""
         del state
-        titles = self.say.listed(answer.titles[key] for key in answer.backbones)
+        titles = self.say.listed(answer.titles.get(key, key) for key in answer.backbones)
         return {self.say("evidence.task"): self.say.name(answer.task), self.say("question.backbone"): titles}
 
     def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
@@ -107,7 +107,7 @@ class EvidenceTab(Tab):
         known = sorted((key for key in self.backbones if key in keys), key=keys.index)
         backbones = known[: len(MARKS)] or list(self.first.backbones)
         again = {} if known else {self.chosen: backbones}
-        shown = self.places.show(select(self.results, str(task), backbones, self.titles), {})
+        shown = self.places.show(Evidence(self.results, str(task), backbones, self.titles), {})
         return {self.banner: "", **again, **shown}
 
 

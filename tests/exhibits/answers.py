@@ -15,7 +15,7 @@ from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.exhibits import panels
 from components.exhibits.comparison import Comparison
-from components.exhibits.evidence import Evidence, select
+from components.exhibits.evidence import Evidence
 from components.exhibits.exhibit import Panel
 from components.exhibits.importance import INTEGRATED
 from components.exhibits.lab import Found
@@ -84,8 +84,8 @@ def evidence() -> list[Evidence]:
     places = [first[kind] + (place == 1) for place, kind in enumerate(kinds)]  # two of the probes
     rows = RESULTS.loc[places].assign(backbone=XSS, pooling=[XSS, "=1+1", XSS, ""])
     rows["task"] = [XSS, XSS, "", XSS]
-    hostile = select(rows.reset_index(drop=True), XSS, (XSS,), {})
-    return [*(select(RESULTS, "topic", keys, {}) for keys in chosen), hostile]
+    hostile = Evidence(rows.reset_index(drop=True), XSS, (XSS,), {})
+    return [*(Evidence(RESULTS, "topic", keys, {}) for keys in chosen), hostile]
 
 
 def compared(

@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest, norm
 
-from components.exhibits.averaging import AVERAGING, SIGNS, Averages
-from components.exhibits.evidence import select
+from components.exhibits.averaging import AVERAGING, SIGNS, averages, averages_facts
+from components.exhibits.evidence import Evidence
 from components.results import beside, read_results
 from tests.exhibits.showing import SAY, drawn, plain, records
 from tests.measured import by_holm, having, measured
 from tests.serving import ROOT
 
 FILE = ROOT / "assets" / "results.csv"
-SHIPPED = select(read_results(FILE), "sentiment", ("bert-pretrained",), {})
+SHIPPED = Evidence(read_results(FILE), "sentiment", ("bert-pretrained",), {})
 CSV = pd.read_csv(FILE, keep_default_na=False).query("kind in ('probe', 'head')")
 
 
@@ -39,7 +39,7 @@ def oracle() -> pd.DataFrame:
 
 
 def test_counts_and_points_are_those_of_the_file(oracle: pd.DataFrame) -> None:
-    facts = Averages(SHIPPED).facts()
+    facts = averages_facts(averages(SHIPPED))
     for name, rows in (("tuned", oracle[oracle.tuned]), ("others", oracle[~oracle.tuned])):
         counting = rows[rows.p < 0.05]
         counts = (
@@ -100,7 +100,7 @@ def test_the_table_of_a_narrow_screen_has_every_difference_and_its_sign(oracle: 
 def test_an_average_that_is_cls_itself_is_no_case() -> None:
     rows = measured(SHIPPED.results, "probe")
     alike = [beside(row, vector="cls") if row.pooling in ("cls", "mean") else row for row in rows]
-    same = select(having(SHIPPED.results, probe=alike), "sentiment", (), {})
-    facts = Averages(same).facts()
+    same = Evidence(having(SHIPPED.results, probe=alike), "sentiment", (), {})
+    facts = averages_facts(averages(same))
     assert (facts["cells"], facts["averaging"]) == ("0", "open")
     assert AVERAGING.shown(same, {}, SAY).figure is None

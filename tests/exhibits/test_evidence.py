@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 from scipy.stats import binomtest
 
-from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence, against_base, select, vectors
+from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence, against_base, vectors
 from components.exhibits.exhibit import to_csv
 from components.exhibits.facts import results_facts
 from components.exhibits.intervals import ACCURACY
@@ -24,7 +24,7 @@ BERT, GPT, TUNED = "bert-pretrained", "gpt2-pretrained", "bert-sentiment"
 
 
 def evidence(task: str = "sentiment", *backbones: str, results: Table = RESULTS) -> Evidence:
-    return select(results, task, backbones or (BERT,), {BERT: "BERT", TUNED: "Tuned BERT"})
+    return Evidence(results, task, backbones or (BERT,), {BERT: "BERT", TUNED: "Tuned BERT"})
 
 
 def test_only_what_was_chosen_is_there_and_has_a_title() -> None:
@@ -32,7 +32,7 @@ def test_only_what_was_chosen_is_there_and_has_a_title() -> None:
     assert {row.task for row in chosen.of("probe")} == {"topic"}
     for kind in ("probe", "cosine"):
         assert {row.backbone for row in chosen.of(kind)} == {BERT, "gpt2-sentiment"}
-    assert (chosen.titles[BERT], chosen.titles["gpt2-sentiment"]) == ("BERT", "gpt2-sentiment")
+    assert (chosen.title(BERT), chosen.title("gpt2-sentiment")) == ("BERT", "gpt2-sentiment")
     assert chosen.every["head"] == measured(RESULTS, "head")
     assert chosen.of("probe", BERT) == measured(RESULTS, "probe", backbone=BERT, task="topic")
     names = [name for (name,) in chosen.rows]  # in the order of the results
@@ -85,7 +85,7 @@ def test_two_backbones_are_held_against_each_other_on_the_same_examples(task: st
     assert sorted((row.backbone, row.other) for row in rows) == sorted([*combinations(keys, 2)] * 2)
     ps = [binomtest(row.better, row.better + row.worse).pvalue for row in rows]
     differ = by_holm(ps) < 0.05
-    found = results_facts(select(SHIPPED, task, keys, {}), pooling, SAY)
+    found = results_facts(Evidence(SHIPPED, task, keys, {}), pooling, SAY)
     counts = [
         sum(counts for row, counts in zip(rows, differ, strict=True) if row.pooling == asked)
         for asked in (pooling, "")

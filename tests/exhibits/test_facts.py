@@ -10,7 +10,7 @@ import pytest
 from components.analyses.anatomy import Anatomy, Declared, Step, Weight
 from components.analyses.importance import Importance
 from components.exhibits import facts as telling
-from components.exhibits.evidence import select
+from components.exhibits.evidence import Evidence
 from components.exhibits.facts import cases, head_facts, heads_facts, importance_facts, padding_facts
 from components.exhibits.view import percent
 from components.results import Row, Table, beside, holm
@@ -196,12 +196,12 @@ def test_padding_is_told_as_it_was_audited_and_every_case_is_reached() -> None:
 
 def measured_of(key: str, results: Table = RESULTS) -> dict[str, str]:
     """Facts of one backbone, with two poolings that are named."""
-    return telling.result_facts(select(results, "sentiment", (key,), {}), key, ("cls", "mean"), EN)
+    return telling.result_facts(Evidence(results, "sentiment", (key,), {}), key, ("cls", "mean"), EN)
 
 
 def together(*backbones: str, results: Table = RESULTS) -> dict[str, str]:
     """Facts of several backbones, with the first token for the one classifier."""
-    return telling.results_facts(select(results, "sentiment", backbones, {}), "cls", EN)
+    return telling.results_facts(Evidence(results, "sentiment", backbones, {}), "cls", EN)
 
 
 def told(row: Row) -> str:

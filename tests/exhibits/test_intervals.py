@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence, accuracy_text, select
+from components.exhibits.evidence import OWN_HEADS, PROBES, Evidence, accuracy_text
 from components.exhibits.exhibit import Exhibit, Shown, to_csv
 from components.exhibits.intervals import ACCURACY, DEPTHS, EXPLANATIONS, LEGEND, RHO, profiles
 from components.exhibits.view import number, shorten
@@ -24,7 +24,7 @@ OWN = [f"{family}-sentiment" for family in FAMILIES]
 
 
 def evidence(*backbones: str, task: str = "topic", results: Table = RESULTS) -> Evidence:
-    return select(results, task, backbones or (BARE,), {BARE: "BERT"})
+    return Evidence(results, task, backbones or (BARE,), {BARE: "BERT"})
 
 
 def said(exhibit: Exhibit[Evidence], given: Evidence) -> str:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from components.analyses.sees import Sees
-from components.exhibits.evidence import select
+from components.exhibits.evidence import Evidence
 from components.exhibits.facts import cases
 from components.exhibits.measures import MEASURES, Put
 from components.exhibits.sees import Sight
@@ -30,7 +30,7 @@ ASKED = dict(zip(KEYS, QUESTIONS, strict=True))
 
 def put(key: str, backbone: str = "", analyst: Any = None, results: Any = RESULTS) -> Put:
     question = ASKED[key]
-    evidence = select(results, question.task, question.backbones, {})
+    evidence = Evidence(results, question.task, question.backbones, {})
     return Put(question, backbone or question.backbones[0], analyst or shipped(), evidence, load_texts())
 
 

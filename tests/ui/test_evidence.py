@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from components.exhibits.evidence import select
+from components.exhibits.evidence import Evidence
 from components.ui.evidence import EvidenceTab
 from components.ui.places import NOTHING
 from components.ui.shell import build
@@ -40,7 +40,7 @@ def test_whatever_a_browser_sends_is_drawn_or_left(tab: EvidenceTab) -> None:
         return tab.choose({tab.task: task, tab.chosen: backbones})
 
     def drawn(*backbones: str) -> Any:
-        shown = tab.places.show(select(RESULTS, "topic", backbones, {}), {})
+        shown = tab.places.show(Evidence(RESULTS, "topic", backbones, {}), {})
         return {tab.banner: "", **shown}  # it spoke of another choice
 
     assert chosen("topic", list(BACKBONES)) == drawn(*BACKBONES[:5])

@@ -168,17 +168,13 @@ def _value(part: Component, held: Any, value: Any, asker: Asker) -> Any:
     if isinstance(part, gr.Dropdown | gr.Slider):  # the choices may have changed since it was sent
         return value
     known = range(len(part.samples or ())) if isinstance(part, gr.Dataset) else None
-    if known is not None and not (type(value) is int and value in known):  # any value is an index to gradio
-        raise _not_taken(asker)
     try:
+        if known is not None and not (type(value) is int and value in known):
+            raise gr.Error("no index of a sample")  # any value is one to gradio
         return part.preprocess(value)
     except gr.Error as error:
-        raise _not_taken(asker) from error
-
-
-def _not_taken(asker: Asker) -> gr.Error:
-    logger.info("refused: a value that a component does not take")
-    return gr.Error(asker.say("refusal.value"), print_exception=False)
+        logger.info("refused: a value that a component does not take")
+        raise gr.Error(asker.say("refusal.value"), print_exception=False) from error
 
 
 async def _in_thread(work: Callable[[], Any], token: Future[None], asker: Asker) -> Any:

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from components.exhibits.averaging import AVERAGING
-from components.exhibits.evidence import OWN_HEADS, select
+from components.exhibits.evidence import OWN_HEADS, Evidence
 from components.exhibits.exhibit import Exhibit
 from components.exhibits.intervals import EXPLANATIONS
 from components.results import Row as Measured, beside
@@ -24,7 +24,7 @@ LAST = [
 
 def seen(exhibit: Exhibit[Any], key: str = BARE, **others: list[Measured]) -> Told:
     """The evidence of a backbone on sentiment, where the rows of a kind are others."""
-    given = cache(lambda: select(having(RESULTS, **others), "sentiment", (key,), {}))
+    given = cache(lambda: Evidence(having(RESULTS, **others), "sentiment", (key,), {}))
     return lambda say: told(exhibit, given())(say)
 
 
