@@ -16,7 +16,6 @@ from components.texts import Texts
 
 LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
-OF_A_TASK = ("probe", "depth", "head", "pair")  # kinds of results of a backbone that are for one task
 
 Format = Callable[[float], str]
 
@@ -36,8 +35,8 @@ class Evidence:
         return {kind: each(of(self.results, kind)) for kind in KINDS}
 
     def of_task(self, kind: str) -> list[Row]:
-        """All results of a ``kind`` for the task, in their order."""
-        return [row for row in self.every[kind] if row.task == self.task]
+        """All results of a ``kind`` in their order, for the task if they are for one."""
+        return [row for row in self.every[kind] if getattr(row, "task", self.task) == self.task]
 
     @property
     def baselines(self) -> list[Row]:
@@ -46,8 +45,8 @@ class Evidence:
         return [row for row in self.of_task("baseline") if row.trained in rows]
 
     def of(self, kind: str, *backbones: str) -> list[Row]:
-        """The results of a ``kind`` for these or the chosen backbones; for the task if they are for one."""
-        rows = self.of_task(kind) if kind in OF_A_TASK else self.every[kind]
+        """The results of a ``kind`` for these or the chosen backbones, for the task if they are for one."""
+        rows = self.of_task(kind)
         return [row for key in backbones or self.backbones for row in rows if row.backbone == key]
 
     def title(self, backbone: str) -> str:

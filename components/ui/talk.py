@@ -397,7 +397,7 @@ class RoomMiddleware:
         request, say = Request(scope, receive), requests.page_texts(scope)
         response: Response
         try:
-            self._guard.charge(scope, KEPT)
+            self._guard.charge(scope, KEPT, say)
             if not requests.is_same_origin(request.headers):
                 raise HTTPException(HTTPStatus.FORBIDDEN, say("refusal.foreign_origin"))
             response = await answer(request, say)

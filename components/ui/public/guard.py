@@ -182,7 +182,7 @@ class GuardMiddleware:
         is_elsewhere = is_page and scope["method"] == "GET" and path != scope["path"]  # in another language
         try:
             self._check_head(scope, say, is_open)
-            asker = self.charge(scope, KEPT if PATHS["same_for_all"].fullmatch(scope["path"]) else OTHER)
+            asker = self.charge(scope, KEPT if PATHS["same_for_all"].fullmatch(scope["path"]) else OTHER, say)
             if scope["method"] == "POST":
                 receive = await self._with_checked_body(asker, scope, receive)
                 scope["state"] = {**scope.get("state", {}), ASKER: asker}
@@ -202,10 +202,10 @@ class GuardMiddleware:
                 app = RedirectResponse(f"{there}?{query}" if query else there, 302)
         await app(scope, receive, send)
 
-    def charge(self, scope: Scope, cost: float) -> Asker:
+    def charge(self, scope: Scope, cost: float, say: Texts) -> Asker:
         """Tell who sends a request, and count it for their address; HTTPException where that is too often."""
         address, now = requests.client_network(scope), asyncio.get_running_loop().time()
-        asker = Asker(Headers(scope=scope), address, now)
+        asker = Asker(Headers(scope=scope), say, address, now)
         self._spend_address(cost, asker)
         return asker
 
@@ -276,8 +276,6 @@ class GuardMiddleware:
         self._spend_address(min(cost, self._most) - OTHER, asker)
         asker.ticket = Ticket(asker.address, "", requests.DRAWN, ready=False, size=len(query))
         asker.values = {"query": query, "exhibit": exhibit}
-        itself = {"referer": f"{scope['path']}?{query}"}  # it is asked in the language of its own page
-        asker.headers = Headers({**asker.headers, **itself})
         scope["path"], scope["state"] = requests.EMBED, {**scope.get("state", {}), ASKER: asker}
 
     def _price(self, path: str, valid: Body) -> float:

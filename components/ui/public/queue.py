@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.admission import Admission, FullError, Ticket
-from components.texts import Texts
+from components.texts import Texts, load_texts
 from components.ui.gradio_internals import CLOSE, JOINED, completed, streamed
 from components.ui.public.requests import request_texts
 
@@ -33,12 +33,13 @@ NOTHING_MORE = b"data: {" + CLOSE + b"}\n\n"  # a stream that ends at once
 class Asker:
     """The source of a POST: its headers, its address, and when it ``arrived``, on the event loop's clock.
 
-    ``values``: its body. ``queued``: it goes to gradio, through its queue or past that; None: it does not.
-    ``from_page``: it comes from one in a browser. ``begun``: gradio has handed it on. ``ended``: its answer
-    has been sent, or nobody waits for it.
+    ``say``: texts in its language. ``values``: its body. ``queued``: it goes to gradio, through its queue or
+    past that; None: it does not. ``from_page``: it comes from one in a browser. ``begun``: gradio has handed
+    it on. ``ended``: its answer has been sent, or nobody waits for it.
     """
 
     headers: Headers = field(default_factory=Headers)
+    say: Texts = field(default_factory=load_texts)
     address: str = ""
     arrived: float | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -53,12 +54,7 @@ class Asker:
     def of(cls, request: gr.Request) -> "Asker":
         """Read what the guard has noted of a request; whoever else asks is known by its headers alone."""
         noted: Asker | None = getattr(request.state, ASKER, None)
-        return noted or cls(Headers(dict(request.headers)))
-
-    @property
-    def say(self) -> Texts:
-        """The texts in their language."""
-        return request_texts(self.headers)
+        return noted or cls(headers := Headers(dict(request.headers)), request_texts(headers))
 
 
 class QueueMiddleware:
