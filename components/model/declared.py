@@ -185,8 +185,6 @@ class Stacked(PreTrainedModel):  # type: ignore[no-untyped-call]  # of transform
         return SequenceClassifierOutput(logits=logits, **handed)
 
     def _pooled(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        if mask.shape != hidden.shape[:2]:
-            mask = torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device)
         heard = Reading(lambda states: states, hidden)  # which no declared pooling asks
         states = States((hidden,), mask, ~mask, mask.int().argmax(dim=1), heard, None)
         vectors = self.says(states, torch.zeros(1, dtype=torch.long))
