@@ -247,7 +247,7 @@ def test_other_ways_are_found_too() -> None:
     spec, logits = SPECS[BERT], [logits_by_hand(SPECS[BERT], *pair) for pair in PAIRS[:3]]
     warm = ask(spec, PAIRS[:3], [(each / 2.5).softmax(-1).tolist() for each in logits])
     assert warm.match is not None
-    assert warm.match.way.temperature == 2.5
+    assert (warm.match.way.temperature, warm.more) == (2.5, 0)
     turned = ask(spec, PAIRS[:1], [logits[0].softmax(-1).flip(0).tolist()])
     assert turned.match is not None
     assert turned.match.way.labels == ("paraphrase", "not a paraphrase")
