@@ -11,8 +11,7 @@ norm between the last layer and the head; a lens that looks at lower layers appl
 (nostalgebraist 2020; Belrose et al. 2023).
 
 A module is an entry of a layer if all that comes above starts from the tensor that it is given: with those of
-another input in its place, the model says what it says of that input. What runs before it is then not needed,
-if the model says the same without it.
+another input in its place, the model says what it says of that input.
 """
 
 import inspect
@@ -33,7 +32,6 @@ from components.model.internals import repeatable
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
 Answer = Callable[[PreTrainedModel, Inputs], Tensor]  # what a call of the model gives for B inputs: (B, N)
 Noted = tuple[nn.Module, tuple[Any, ...], Any]  # a call: the module, what it took, and what it gave
-Change = Callable[[Tensor], Tensor]  # hidden states (B, T, D) -> others in their place
 
 NOISES = (1.0, 100.0, 10_000.0)  # standard deviations of random hidden states; some heads hear only loud ones
 TRIED = 8  # modules for each layer, the outermost first
@@ -326,40 +324,29 @@ def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> n
 class Entry:
     """The ``call`` of a module, counted from 0, whose argument ``place`` is the hidden states of a layer.
 
-    ``place``: its position, or its name. ``turned``: whether the model has them as (T, B, D). ``below``:
-    modules that hand out hidden states before, and need not compute them.
+    ``place``: its position, or its name. ``turned``: whether the model has them as (T, B, D).
     """
 
     module: nn.Module
     call: int
     place: int | str
     turned: bool = False
-    below: tuple[nn.Module, ...] = ()
 
 
 @contextmanager
-def started(entry: Entry, handed: Mapping[nn.Module, Any], rows: int, change: Change) -> Iterator[None]:
-    """Within, a forward pass over so many inputs starts at an entry, with what comes through it changed once.
-
-    ``handed``: what each module ``below`` handed out of one input, which all of them are.
-    """
+def entering(entry: Entry, hidden: Tensor) -> Iterator[None]:
+    """Within, ``hidden`` states (B, T, D) stand once in the place of those that come through an entry."""
     calls = count()
 
     def hook(_module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         if next(calls) != entry.call:
             return None
         places: dict[Any, Any] = {**dict(enumerate(args)), **named}
-        given, device = carried(places[entry.place]), places[entry.place].device
-        made = change(given.transpose(0, 1)).transpose(0, 1) if entry.turned else change(given)
-        places[entry.place] = carried(made, device)
+        new = hidden.transpose(0, 1) if entry.turned else hidden
+        places[entry.place] = carried(new, places[entry.place].device)
         return tuple(map(places.get, range(len(args)))), {name: places[name] for name in named}
 
-    with ExitStack() as stack:
-        for module in entry.below:
-            states = states_in(handed[module])  # (1, T, D), or (T, 1, D)
-            repeated = states.expand(rows, -1, -1) if len(states) == 1 else states.expand(-1, rows, -1)
-            stack.enter_context(answering(module, _exchange(handed[module], states, repeated)))
-        stack.enter_context(entry.module.register_forward_pre_hook(hook, with_kwargs=True))
+    with entry.module.register_forward_pre_hook(hook, with_kwargs=True):
         yield
 
 
@@ -371,80 +358,57 @@ def find_entries(
     with repeatable(model):
         second = run(model, cut, others)
     with repeatable(model):
-        first, given, calls = _watched(model, cut, inputs)
+        first, given = _watched(model, cut, inputs)
     if torch.allclose(first.logits, second.logits, rtol=1e-4, atol=1e-6):  # nothing would show
         return (None,) * (len(first.hidden) - 1)
-    many = {name: value.expand(rows, -1) for name, value in first.inputs.items()}
-    handed = {module: output for module, _taken, output in calls}
 
     def works(entry: Entry, layer: int) -> bool:
         """Tell whether the first input, with the second's states of a layer, is answered as the second."""
-        with repeatable(model), started(entry, handed, rows, lambda _own: second.hidden[layer]):
-            patched = run(model, cut, many)
-        return torch.allclose(patched.logits, second.logits, rtol=1e-5, atol=1e-6)
+        with repeatable(model), entering(entry, second.hidden[layer]):
+            answered = run(model, cut, inputs)
+        return torch.allclose(answered.logits, second.logits, rtol=1e-5, atol=1e-6)
 
     def entry(layer: int) -> Entry | None:
-        """The entry of one layer; with all that need not run before it, if nothing changes without that."""
         states = first.hidden[layer]
         received = (
-            (ended, replace(call, turned=turned))
-            for ended, call, value in given
+            replace(call, turned=turned)
+            for call, value in given
             for turned in (False, True)
             if torch.equal(value, states.transpose(0, 1) if turned else states)
         )
-        for ended, found in islice(received, TRIED):
-            if works(found, layer):
-                short = replace(found, below=_below(calls, ended, first.hidden[: layer + 1]))
-                return short if works(short, layer) else found
-        return None
+        return next((found for found in islice(received, TRIED) if works(found, layer)), None)
 
     return tuple(map(entry, range(len(first.hidden) - 1)))
 
 
 def _two_inputs(tokenizer: PreTrainedTokenizerBase, rows: int) -> tuple[Inputs, Inputs]:
-    """A small input, and another that moves the logits, in so many ``rows``."""
-    inputs = dict(tokenizer("a b c", return_tensors="pt"))
+    """A small input, and another that moves the logits, each in so many ``rows``."""
+    plain = tokenizer("a b c", return_tensors="pt")
+    inputs = {name: value.expand(rows, -1) for name, value in plain.items()}
     special = set(tokenizer.all_special_ids)
     own = sorted(set(tokenizer.get_vocab().values()) - special)
-    ids = inputs["input_ids"].tolist()[0]
-    others = [one if one in special or not own else own[(one + STEP) % len(own)] for one in ids]
-    second = {name: value.expand(rows, -1) for name, value in inputs.items()}
-    return inputs, {**second, "input_ids": torch.tensor([others]).expand(rows, -1)}
+    ids = inputs["input_ids"].tolist()
+    others = [
+        [one if one in special or not own else own[(one + STEP) % len(own)] for one in row] for row in ids
+    ]
+    return inputs, {**inputs, "input_ids": torch.tensor(others)}
 
 
 def _watched(
     model: PreTrainedModel, cut: nn.Module, inputs: Inputs
-) -> tuple[Pass, list[tuple[int, Entry, Tensor]], list[Noted]]:
-    """A pass over one input, every tensor of three axes that a module was given, and all calls as `noted`.
-
-    Each tensor comes with how many calls had ended by then, and with the call that it was given to.
-    """
-    given: list[tuple[int, Entry, Tensor]] = []
+) -> tuple[Pass, list[tuple[Entry, Tensor]]]:
+    """A pass, and every tensor of three axes that a module was given, each with the call that took it."""
+    given: list[tuple[Entry, Tensor]] = []
     begun = Counter[nn.Module]()
-    with noted(model.modules()) as calls, ExitStack() as hooks:
 
-        def begin(module: nn.Module, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-            places: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
-            for place, value in places:
-                if isinstance(value, Tensor) and value.dim() == 3:
-                    given.append((len(calls), Entry(module, begun[module], place), carried(value.clone())))
-            begun[module] += 1
+    def begin(module: nn.Module, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        places: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
+        for place, value in places:
+            if isinstance(value, Tensor) and value.dim() == 3:
+                given.append((Entry(module, begun[module], place), carried(value.clone())))
+        begun[module] += 1
 
+    with ExitStack() as hooks:
         for module in model.modules():
             hooks.enter_context(module.register_forward_pre_hook(begin, with_kwargs=True))
-        return run(model, cut, inputs), given, calls
-
-
-def _below(calls: list[Noted], ended: int, layers: tuple[Tensor, ...]) -> tuple[nn.Module, ...]:
-    """The outermost modules, called once, that gave one of the ``layers`` before so many calls had ended."""
-    times = Counter(module for module, _taken, _output in calls)
-    found: list[nn.Module] = []
-    inside: set[nn.Module] = set()
-    for module, _taken, output in reversed(calls[:ended]):  # what is around another one ends later
-        states = states_in(output)
-        if times[module] > 1 or states is None or module in inside:
-            continue
-        if any(torch.equal(carried(states), one) for own in layers for one in (own, own.transpose(0, 1))):
-            found.append(module)
-            inside |= set(module.modules())
-    return tuple(found)
+        return run(model, cut, inputs), given

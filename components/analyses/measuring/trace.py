@@ -7,27 +7,25 @@ origin, words are masked in turn, and the other text lacks one of them.
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.importance import eraser_of, falls, without
 from components.analyses.trace import Origin, Patched, words_of
 from components.errors import PoolscopeError
-from components.model.cut import Entry, Pass, replay, run, started
+from components.model.cut import Entry, Pass, entering, replay
 from components.model.examine import Examined, said
 from components.model.internals import repeatable
 from components.texts import Sentence
 from components.types import Floats, Ints
 
-Start = tuple[Sequence[Entry], Mapping[nn.Module, Any]]  # where passes of one input start: see `_start`
 LONGEST = 128  # tokens: what is run grows with their square
 
 
@@ -85,7 +83,7 @@ def patched(
     Hidden states at ``where`` (R, T) become what is ``taken`` of a layer of ``theirs``, each (1, T', D):
     (R, T, D), or (R, 1, D) where a row has one. PoolscopeError as `trace` raises it.
     """
-    start, until, logits = _start(first), time.monotonic() + seconds, list[Tensor]()
+    entries, until, logits = _entries(first), time.monotonic() + seconds, list[Tensor]()
     most = first.backbone.at_once(where.shape[1])
     for layer, other in enumerate(theirs[begin:], begin):
         if logits and time.monotonic() > until:
@@ -94,7 +92,7 @@ def patched(
             logits.append(first.outputs.logits.expand(len(where), -1))
         else:
             parts = zip(torch.split(where, most), torch.split(taken(other), most), strict=True)
-            logits.append(torch.cat([_said(first, layer, start, *part) for part in parts]))
+            logits.append(torch.cat([_said(first, layer, entries, *part) for part in parts]))
     return torch.stack(logits)
 
 
@@ -104,10 +102,10 @@ def along(logits: Tensor, before: Tensor, after: Tensor) -> Floats:
     return np.asarray(((logits.double() - before) @ way / (way @ way)).float())
 
 
-def _start(examined: Examined) -> Start:
-    """Run one input once more: the entries of its layers, and what the modules below handed out there.
+def _entries(examined: Examined) -> list[Entry]:
+    """The entries of all layers below the last.
 
-    PoolscopeError where one of the layers below the last does not go on to the next as a whole.
+    PoolscopeError where one of them does not go on to the next as a whole.
     """
     backbone = examined.backbone
     if not backbone.per_token:
@@ -116,9 +114,7 @@ def _start(examined: Examined) -> Start:
     entries = [entry for entry in found if entry is not None]
     if len(entries) < len(found):
         raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced", layer=found.index(None))
-    below = {module for entry in entries for module in entry.below}
-    with repeatable(backbone.model):
-        return entries, run(backbone.model, backbone.cut, examined.kept.inputs, *below).handed
+    return entries
 
 
 def paired(first: Examined, second: Examined) -> Ints:
@@ -143,24 +139,23 @@ def _stand_for(examined: Examined) -> list[tuple[int, str]]:
     ]
 
 
-def _said(examined: Examined, layer: int, start: Start, where: Tensor, states: Tensor) -> Tensor:
+def _said(examined: Examined, layer: int, entries: Sequence[Entry], where: Tensor, states: Tensor) -> Tensor:
     """Give the logits (R, K) of R inputs; one that the other text's states leave as it is needs no pass."""
     moved = ((states != examined.kept.hidden[layer]) & where[:, :, None]).any(dim=2).any(dim=1)
     logits = examined.outputs.logits.repeat(len(where), 1)
     if moved.any():
-        logits[moved] = said(examined, *_patched(examined, layer, start, where[moved], states[moved]))
+        logits[moved] = said(examined, *_patched(examined, layer, entries, where[moved], states[moved]))
     return logits
 
 
 def _patched(
-    examined: Examined, layer: int, start: Start, where: Tensor, states: Tensor
+    examined: Examined, layer: int, entries: Sequence[Entry], where: Tensor, states: Tensor
 ) -> tuple[Pass, tuple[Tensor, ...]]:
-    """The pass of R inputs from the changed layer up, and the hidden states of all layers, as changed.
+    """The pass of R inputs with a changed layer, and the hidden states of all layers, as changed.
 
     The last layer of the pass itself is what its head was handed.
     """
-    backbone, kept, (entries, handed) = examined.backbone, examined.kept, start
-    rows = len(where)
+    backbone, kept, rows = examined.backbone, examined.kept, len(where)
     inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
     hidden = [each.expand(rows, -1, -1) for each in kept.hidden]
     changed = torch.where(where[:, :, None], states, hidden[layer])
@@ -168,7 +163,7 @@ def _patched(
         wide = replace(kept, inputs=inputs)
         logits = replay(backbone.model, backbone.cut, wide, changed)
         return replace(wide, logits=logits), (*hidden[:-1], changed)
-    with repeatable(backbone.model), started(entries[layer], handed, rows, lambda _own: changed):
+    with repeatable(backbone.model), entering(entries[layer], changed):
         above = backbone.run(inputs).upmost(len(hidden))
     return above, (*hidden[:layer], changed, *above.hidden[layer + 1 :])
 
