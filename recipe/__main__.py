@@ -95,7 +95,7 @@ def card(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Makes what was asked for and, of the whole recipe, ships it and prints what came out."""
-    names = tuple(steps(load_recipes()))
+    recipes = load_recipes()
     parser = argparse.ArgumentParser(prog="python -m recipe", description=__doc__)
     for option, default, said in (
         ("--data", "../shared/data", "folder of the labelled texts"),
@@ -104,12 +104,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     ):
         parser.add_argument(option, type=Path, default=Path(default), help=said)
     said = "make these and what they need; ship nothing"
-    parser.add_argument("--only", nargs="+", choices=names, metavar="STEP", help=said)
+    parser.add_argument("--only", nargs="+", choices=tuple(steps(recipes)), metavar="STEP", help=said)
     parser.add_argument("--jobs", type=int, default=1, help="how many steps to make at a time")
-    parser.add_argument("--smoke", action="store_true", help="go through every stage with a few rows")
     options = parser.parse_args(argv)
     quiet()
-    recipes = load_recipes(options.smoke)
     workspace = Workspace(recipes, options.data, options.work)
     if options.only:
         run_steps(workspace, options.only, options.jobs)

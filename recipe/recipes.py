@@ -1,7 +1,7 @@
 """The recipes: recipes.toml as frozen models, of which a misspelt key is an error."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -181,24 +181,6 @@ def split_key(key: str) -> tuple[str, str]:
     return family, task
 
 
-def load_recipes(smoke: bool = False) -> Recipes:
-    """The recipes of recipes.toml; pydantic.ValidationError names a key that is missing or unknown.
-
-    ``smoke``: with what its section of this name says, through every stage in a minute.
-    """
-    recipes = tomllib.loads(RECIPES.read_text(encoding="utf-8"))
-    changes = recipes.pop("smoke")
-    for path, value in changes.items() if smoke else ():
-        _change(recipes, path.split("."), value)
-    return Recipes.model_validate(recipes)
-
-
-def _change(table: Any, path: Sequence[str], value: object) -> None:
-    """Set what stands at a path; * is each key of a table, and each place of a list."""
-    first, *below = path
-    every = range(len(table)) if isinstance(table, list) else table
-    for key in every if first == "*" else [first]:
-        if below:
-            _change(table[key], below, value)
-        else:
-            table[key] = value
+def load_recipes() -> Recipes:
+    """The recipes of recipes.toml; pydantic.ValidationError names a key that is missing or unknown."""
+    return Recipes.model_validate(tomllib.loads(RECIPES.read_text(encoding="utf-8")))

@@ -1,15 +1,18 @@
 """Fixtures of the recipe on labelled text of the tests' own making, in the formats of its files."""
 
 import random
+import tomllib
+from collections.abc import Sequence
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from components.results import Table
 from recipe.corpus import Corpus, load_corpus
-from recipe.recipes import Recipes, load_recipes
+from recipe.recipes import RECIPES, Recipes, load_recipes
 from recipe.training import Model, Tokenizer, train_tokenizer, untrained
 from tests.measured import measured
 
@@ -115,7 +118,23 @@ def write_data(folder: Path, count: int = 80) -> None:
 
 @pytest.fixture(scope="session")
 def recipes() -> Recipes:
-    return load_recipes(smoke=True)
+    """The recipes with what smoke.toml says, through every stage in a minute."""
+    changed = tomllib.loads(RECIPES.read_text(encoding="utf-8"))
+    changes = Path(__file__).with_name("smoke.toml").read_text(encoding="utf-8")
+    for path, value in tomllib.loads(changes).items():
+        _change(changed, path.split("."), value)
+    return Recipes.model_validate(changed)
+
+
+def _change(table: Any, path: Sequence[str], value: object) -> None:
+    """Set what stands at a path; * is each key of a table, and each place of a list."""
+    first, *below = path
+    every = range(len(table)) if isinstance(table, list) else table
+    for key in every if first == "*" else [first]:
+        if below:
+            _change(table[key], below, value)
+        else:
+            table[key] = value
 
 
 @pytest.fixture(scope="session")

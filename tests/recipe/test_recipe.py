@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -26,9 +27,10 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(data: Path, work: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(recipes: Recipes, data: Path, work: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("assets")
-    main(["--data", str(data), "--work", str(work), "--out", str(folder), "--smoke", "--jobs", "2"])
+    with patch("recipe.__main__.load_recipes", lambda: recipes):
+        main(["--data", str(data), "--work", str(work), "--out", str(folder), "--jobs", "2"])
     return folder
 
 
@@ -87,10 +89,11 @@ def test_everything_is_shipped_and_results_cover_it(made: Path, recipes: Recipes
 
 
 def test_a_killed_run_goes_on(
-    made: Path, work: Path, data: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    made: Path, recipes: Recipes, work: Path, data: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     before = {folder.name: folder.stat().st_mtime_ns for folder in work.iterdir()}
-    main(["--data", str(data), "--work", str(work), "--out", str(tmp_path), "--smoke"])
+    with patch("recipe.__main__.load_recipes", lambda: recipes):
+        main(["--data", str(data), "--work", str(work), "--out", str(tmp_path)])
     printed = capsys.readouterr().out
     assert "paraphrases: 48 examples; 1 more hold an evaluation's text, and are dropped" in printed
     assert all(f"[{name}] is there already" in printed for name in before)
@@ -123,7 +126,7 @@ def test_nothing_that_is_reported_is_looked_at_before_all_is_made(
     assert any((tmp_path / "blind").iterdir())
 
 
-def test_a_smoke_run_keeps_every_stage(recipes: Recipes) -> None:
+def test_few_rows_go_through_every_stage(recipes: Recipes) -> None:
     whole = load_recipes()
     for key in KEYS:
         stages = [stage.model_copy(update={"steps": 2, "batch": 8}) for stage in whole.stages(key)]
