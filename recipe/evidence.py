@@ -64,8 +64,7 @@ def at_layer(batches: Sequence[Batch], layer: int | None) -> Sequence[Batch]:
 def vectors(batches: Sequence[Batch], pooling: str, query: Floats | None = None) -> Floats:
     """The pooled vectors (N, D') of all inputs, in their order. ``query``: (D,), for attention only."""
     learned = None if query is None else torch.from_numpy(query)
-    with torch.no_grad():
-        parts = [POOLINGS[pooling](replace(found, query=learned)).numpy() for _rows, found in batches]
+    parts = [POOLINGS[pooling](replace(found, query=learned)).numpy() for _rows, found in batches]
     order = np.argsort(np.concatenate([rows for rows, _found in batches]))
     return np.concatenate(parts)[order]
 

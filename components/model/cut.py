@@ -67,13 +67,17 @@ class Pass:
 
 @torch.no_grad()
 def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:
-    """A plain forward pass that keeps what passes ``cut``, and what ``others`` hand out."""
+    """A forward pass that keeps what passes ``cut``, and what ``others`` hand out.
+
+    What was run before does not show in it: see `repeatable`. Weights have no slopes, but some models make
+    tensors that have.
+    """
     return with_slopes(model, cut, inputs, *others)
 
 
 def with_slopes(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:
     """The same, from which torch can go back."""
-    with noted((cut, *others)) as calls:
+    with noted((cut, *others)) as calls, repeatable(model):
         output = called(model, inputs, output_hidden_states=True)
     handed = {module: given for module, _taken, given in calls}
     final = states_in(handed[cut])
@@ -146,8 +150,7 @@ def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
     """
     for times in (1, 2):
         longer = {name: torch.cat([value] * times, dim=1) for name, value in inputs.items()}
-        with repeatable(model):
-            states = run(model, cut, longer).hidden[-1].shape[1]
+        states = run(model, cut, longer).hidden[-1].shape[1]
         if states != longer["input_ids"].shape[1]:
             return False
     return True
@@ -160,13 +163,13 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
         inspect.signature(body.forward).bind(**inputs, return_dict=True)
     except TypeError:  # it takes other arguments
         return False
-    with noted([body]) as calls, repeatable(model):
+    with noted([body]) as calls:
         received = run(model, cut, inputs).hidden[-1]
     known = {id(tensor) for tensor in inputs.values()}
     passed = [one for _body, taken, _output in calls for one in taken]  # what the classifier calls it with
     if any(isinstance(value, Tensor) and id(value) not in known for value in passed):
         return False
-    with torch.no_grad(), repeatable(model):
+    with repeatable(model):
         given = states_in(body(**inputs, return_dict=True))
     return torch.is_tensor(given) and torch.equal(given, received)
 
@@ -177,7 +180,7 @@ def _handing_out(model: PreTrainedModel, inputs: Inputs, answer: Answer, noise: 
     These are what the body itself hands out or, where its head reads something else, the last states before
     them that move the answer, when they are ``noise`` of this size. There are none where no states do.
     """
-    with noted(model.base_model.modules()) as calls, torch.no_grad(), repeatable(model):
+    with noted(model.base_model.modules()) as calls, repeatable(model):
         plain = answer(model, inputs)
     handed = ((module, states_in(output)) for module, _taken, output in calls)
     finished = [(module, states) for module, states in handed if states is not None and states.dim() == 3]
@@ -192,7 +195,7 @@ def _answer_to_noise(
     model: PreTrainedModel, module: nn.Module, inputs: Inputs, answer: Answer, noise: float
 ) -> Tensor:
     """The ``answer`` if ``module`` handed out random hidden states of this size, alike every time."""
-    with torch.no_grad(), repeatable(model):
+    with repeatable(model):
         kept = run(model, module, inputs)
         return replay(model, module, kept, noise_like(kept.hidden[-1], noise), answer)
 
@@ -272,14 +275,14 @@ def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Poole
 
     None also where it pools other hidden states than those that the head receives.
     """
-    with torch.no_grad(), repeatable(model):
+    with repeatable(model):
         if _pooled(model, inputs) is None:
             return None
     found = find_cut(model, inputs, _pooled)
     if found is None:
         return None
     pooler = Pooler(model, found, heads=False)
-    with torch.no_grad(), repeatable(model):
+    with repeatable(model):
         kept = run(model, cut, inputs, found, model.base_model)
         if states_in(kept.handed[found]) is not kept.hidden[-1]:
             return None
@@ -305,7 +308,7 @@ def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> n
     out, whole. The norm that ends a layer takes a sum instead, which no module hands out: it is the layer's,
     as is one that stands in a list of layers.
     """
-    with noted(model.base_model.modules()) as calls, repeatable(model):
+    with noted(model.base_model.modules()) as calls:
         final = run(model, cut, inputs).hidden[-1]
     lists = [module for module in model.base_model.modules() if isinstance(module, nn.ModuleList)]
     layers = {part for each in lists for part in each.modules()}
@@ -355,16 +358,14 @@ def find_entries(
 ) -> tuple[Entry | None, ...]:
     """The entry of each layer below the last, tried on so many ``rows``; None where there is none."""
     inputs, others = _two_inputs(tokenizer, rows)
-    with repeatable(model):
-        second = run(model, cut, others)
-    with repeatable(model):
-        first, given = _watched(model, cut, inputs)
+    second = run(model, cut, others)
+    first, given = _watched(model, cut, inputs)
     if torch.allclose(first.logits, second.logits, rtol=1e-4, atol=1e-6):  # nothing would show
         return (None,) * (len(first.hidden) - 1)
 
     def works(entry: Entry, layer: int) -> bool:
         """Tell whether the first input, with the second's states of a layer, is answered as the second."""
-        with repeatable(model), entering(entry, second.hidden[layer]):
+        with entering(entry, second.hidden[layer]):
             answered = run(model, cut, inputs)
         return torch.allclose(answered.logits, second.logits, rtol=1e-5, atol=1e-6)
 

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from components.errors import PoolscopeError
 from components.model.cut import Inputs, carried, noted
 from components.model.examine import Examined
-from components.model.internals import repeatable
 
 
 def embeddings(examined: Examined) -> nn.Module:
@@ -26,7 +25,7 @@ def embeddings(examined: Examined) -> nn.Module:
     sharing = [module for module in model.modules() if getattr(module, "weight", None) is weight]
     if len(sharing) == 1 and isinstance(sharing[0], nn.Embedding):
         return sharing[0]
-    with noted(sharing) as calls, repeatable(model):
+    with noted(sharing) as calls:
         examined.backbone.run(examined.kept.inputs)
     if not (calls and isinstance(calls[0][2], Tensor)):
         raise unembedded(examined)
@@ -38,7 +37,6 @@ def unembedded(examined: Examined) -> PoolscopeError:
     return PoolscopeError("backbone", examined.backbone.spec.key, "errors.no_embeddings")
 
 
-@torch.no_grad()
 def embedded(table: nn.Module, ids: Tensor) -> Tensor:
     """The embeddings of ids (B, T): (B, T, D)."""
     return carried(table(carried(ids, next(table.parameters()).device)).clone())

@@ -328,8 +328,7 @@ def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
     if layer < last:
         if states.hidden.shape != kept.hidden[-1].shape:
             raise PoolscopeError("pool_layer", layer, "errors.widths")
-        with torch.no_grad():
-            states = states.ending(backbone.normed(states.hidden))
+        states = states.ending(backbone.normed(states.hidden))
     return Examined(passed, query, states, None, own_outputs(backbone, kept, states, query), watch)
 
 

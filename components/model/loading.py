@@ -356,7 +356,7 @@ def _tried(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[s
         tokens = example["input_ids"].shape[1]
     if tokens > MOST:
         raise RefusalError("refusals.letters", count=tokens)
-    with repeatable(model), files.foreign("refusals.running"), torch.no_grad():
+    with repeatable(model), files.foreign("refusals.running"):
         logits = getattr(model(**example, return_dict=True), "logits", None)
     labels = len(model.config.id2label or ())
     if not labels or logits is None or logits.shape != (1, labels):
@@ -394,7 +394,7 @@ def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Map
     drawn = {name: tensor for name, tensor in new.items() if name not in constant}
     head: set[str] = set()  # the tensors that it uses
     if drawn:
-        with torch.no_grad(), repeatable(model):
+        with repeatable(model):
             kept = cuts.run(model, cut, inputs)
             calls = trace(model, lambda hidden: cuts.replay(model, cut, kept, hidden), kept.hidden[-1])
         head.update(name for call in calls for name in call.weights)
@@ -419,12 +419,12 @@ def is_constant(tensor: Tensor) -> bool:
 def _move(model: PreTrainedModel, inputs: Inputs, tensors: list[nn.Parameter]) -> bool:
     """Tell whether the logits depend on any of these: they are changed together for a moment."""
     before = [tensor.data for tensor in tensors]
-    with torch.no_grad(), repeatable(model):
+    with repeatable(model):
         plain = cuts.logits(model, inputs)
     try:
         for tensor in tensors:
             tensor.data = tensor.data + cuts.noise_like(tensor)
-        with torch.no_grad(), repeatable(model):
+        with repeatable(model):
             return not torch.equal(cuts.logits(model, inputs), plain)
     finally:
         for tensor, old in zip(tensors, before, strict=True):

@@ -41,8 +41,7 @@ class Reading:
         if not self._moved(noised, ~read, self.logits).any():
             return read  # one run settles it for most heads, which read few positions
         moving = read.clone()
-        with torch.no_grad():
-            before = self.head(self._hidden)
+        before = self.head(self._hidden)
         for position in (~read).any(dim=0).nonzero()[:, 0].tolist():
             one = torch.zeros_like(read)
             one[:, position] = ~read[:, position]
@@ -67,8 +66,7 @@ class Reading:
 
     def _moved(self, noised: Tensor, where: Tensor, before: Tensor) -> Tensor:
         """Tell whether the logits of each row (B,) differ with what is ``noised`` at ``where`` (B, T)."""
-        with torch.no_grad():
-            return (self.head(torch.where(where[:, :, None], noised, self._hidden)) != before).any(dim=1)
+        return (self.head(torch.where(where[:, :, None], noised, self._hidden)) != before).any(dim=1)
 
     @cached_property
     def _measured(self) -> tuple[Tensor, Tensor]:

@@ -67,9 +67,8 @@ def embed(
     for pooling, (places, part) in product(known, taken):
         last = len(part.layers) - 1
         try:
-            with torch.no_grad():
-                layers = range(last + 1) if all_layers else [last]
-                pooled = {layer: POOLINGS[pooling](part.upto(layer)).numpy() for layer in layers}
+            layers = range(last + 1) if all_layers else [last]
+            pooled = {layer: POOLINGS[pooling](part.upto(layer)).numpy() for layer in layers}
         except PoolscopeError as error:
             refused[pooling] = error, len(places) + refused.get(pooling, (error, 0))[1]
             continue

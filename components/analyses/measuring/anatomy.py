@@ -104,8 +104,7 @@ def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[Declared, ..
 def _call(step: Callable[[Tensor], Tensor], kind: str, taken: Tensor, weights: tuple[str, ...] = ()) -> Call:
     """A step of Poolscope's own, run now."""
     step.__name__ = kind
-    with torch.no_grad():
-        given = step(taken)
+    given = step(taken)
     return Call(step, [taken], lambda flat: (tuple(flat), {}), (taken,), (given,), "", weights, ())
 
 
@@ -211,7 +210,6 @@ def source(
     )
 
 
-@torch.no_grad()
 def look(examined: Examined) -> Lens:
     """Ask the head of ``examined`` about each hidden state, and about each layer behind its query's pooling.
 
@@ -248,8 +246,7 @@ def answered(examined: Examined) -> Analysis:
     fits = examined.outputs.vector.shape[1] == states.shape[1]
     if found.random or found.lower or not fits or len(found.reads.indices) != 1:
         return found
-    with torch.no_grad():
-        said = _on_vectors(examined)(states)
+    said = _on_vectors(examined)(states)
     return replace(found, alone=probabilities(said, found.problem_type))
 
 

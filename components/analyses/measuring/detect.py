@@ -32,7 +32,6 @@ from components.model.declared import Declared
 from components.model.encoding import Encoded, encode, lowering, prompted
 from components.model.examine import Stopwatch, run, run_encoded
 from components.model.files import RefusalError, folder
-from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
 from components.texts import Sentence
 from components.types import Bools, Cut, Dense, Floats, Query
@@ -282,7 +281,6 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbon
     return found
 
 
-@torch.no_grad()
 def _pooled_layers(
     backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None
 ) -> Made:
@@ -296,24 +294,22 @@ def _pooled_layers(
     specs = {key: POOLINGS[key].spec for key in dict.fromkeys((*PLAIN, *POOLINGS))}
     keys = [key for key, spec in specs.items() if not spec.learned and (more or not spec.declared)]
     found: dict[Way, Tensor] = {}
-    with repeatable(backbone.model):
-        states = run_encoded(backbone, encoded, layers, Stopwatch()).states
-        if half is not None:
-            with repeatable(half.model):
-                hidden = run(half, encoded.inputs).upmost(layers).hidden
-            states = replace(states, layers=tuple(layer.float() for layer in hidden))
-        for layer in reversed(range(len(states.layers))):
-            upto = states.upto(layer)
-            if upto.hidden.shape != states.hidden.shape:
-                upto = replace(upto, pooler=None)  # which takes hidden states of the last layer's width
-            way = replace(plain, layer=layer - len(states.layers))
-            found |= _pooled(way, upto, keys, declared)
-            for variant, seen in _varied(backbone, plain, encoded, upto):
-                for other, vector in _pooled(replace(way, variant=variant), seen, VARIED, declared):
-                    if not torch.equal(vector, found[replace(other, variant=plain.variant)]):
-                        found[other] = vector
-        if declared and declared.words:  # of the last layer alone: it is as wide as a vocabulary
-            found[replace(plain, pooling=declared.says.poolings[0], layer=-1)] = states.declared_output[0]
+    states = run_encoded(backbone, encoded, layers, Stopwatch()).states
+    if half is not None:
+        hidden = run(half, encoded.inputs).upmost(layers).hidden
+        states = replace(states, layers=tuple(layer.float() for layer in hidden))
+    for layer in reversed(range(len(states.layers))):
+        upto = states.upto(layer)
+        if upto.hidden.shape != states.hidden.shape:
+            upto = replace(upto, pooler=None)  # which takes hidden states of the last layer's width
+        way = replace(plain, layer=layer - len(states.layers))
+        found |= _pooled(way, upto, keys, declared)
+        for variant, seen in _varied(backbone, plain, encoded, upto):
+            for other, vector in _pooled(replace(way, variant=variant), seen, VARIED, declared):
+                if not torch.equal(vector, found[replace(other, variant=plain.variant)]):
+                    found[other] = vector
+    if declared and declared.words:  # of the last layer alone: it is as wide as a vocabulary
+        found[replace(plain, pooling=declared.says.poolings[0], layer=-1)] = states.declared_output[0]
     lengths = ((way, vector, float(vector.double().norm())) for way, vector in found.items())
     return {way: vector.numpy() for way, vector, length in lengths if 0 < length < math.inf}
 

@@ -27,7 +27,6 @@ from components.model.backbone import Backbone, own_head
 from components.model.cut import Inputs, Pass, carried, replay
 from components.model.encoding import encode
 from components.model.examine import run
-from components.model.internals import repeatable
 from components.model.tracing import Call, trace
 from components.texts import Sentence
 from components.types import Ints, Query
@@ -167,7 +166,6 @@ def _any_input(call: Call) -> bool:
     return alone and (call.kind == "getitem" or call.idle or not call.moves)
 
 
-@torch.no_grad()
 def tried(
     backbone: Backbone, ways: Encodings, head: Head | None = None
 ) -> tuple[Answers, Answers, dict[Sentence, None]]:
@@ -176,24 +174,23 @@ def tried(
     ``head``: None where only the whole of it is asked, without other tokens.
     """
     found, vectors, refused = Answers(), dict[ScoreWay, Tensor](), dict[Sentence, None]()
-    with repeatable(backbone.model):
-        groups = list(_groups(backbone, ways))
-        for group in groups:
-            batch = {name: torch.cat([ways[way][name] for way in group]) for name in ways[group[0]]}
-            done = [len(way.keys) for way in group]
-            try:
-                kept = run(backbone, batch)
-            except PoolscopeError as error:
-                if len(group) > 1:  # some models refuse together what they take alone
-                    groups += [[way] for way in group]
-                else:
-                    refused[Sentence("detect.untried", how=group[0].said(), reason=error.sentence)] = None
-                continue
-            for token, name, logits, states in _paths(backbone, kept, head if min(done) < CHANGES else None):
-                most = CHANGES - (token != "native") - (name != "whole")
-                for row in (row for row in range(len(group)) if done[row] <= most):
-                    way = replace(group[row], token=token, head=name)
-                    found[way], vectors[way] = logits[row].double().numpy(), states[row, 0]
+    groups = list(_groups(backbone, ways))
+    for group in groups:
+        batch = {name: torch.cat([ways[way][name] for way in group]) for name in ways[group[0]]}
+        done = [len(way.keys) for way in group]
+        try:
+            kept = run(backbone, batch)
+        except PoolscopeError as error:
+            if len(group) > 1:  # some models refuse together what they take alone
+                groups += [[way] for way in group]
+            else:
+                refused[Sentence("detect.untried", how=group[0].said(), reason=error.sentence)] = None
+            continue
+        for token, name, logits, states in _paths(backbone, kept, head if min(done) < CHANGES else None):
+            most = CHANGES - (token != "native") - (name != "whole")
+            for row in (row for row in range(len(group)) if done[row] <= most):
+                way = replace(group[row], token=token, head=name)
+                found[way], vectors[way] = logits[row].double().numpy(), states[row, 0]
     cosines = Answers()
     for way in (way for way in vectors if way.joined == "first" and way.token != "native"):
         other = vectors.get(replace(way, joined="second")) if way.head == "whole" else None
@@ -354,9 +351,8 @@ def found(
     half = max(roundings(numbers), key=np.mean) if numbers.any() else np.full_like(numbers, 0.5)
     given = Printed(numbers, half if decimals < 0 else np.minimum(half, 0.5 / 10.0**decimals))
     texts = [encodings(backbone, query) for query in queries]
-    with torch.no_grad(), repeatable(backbone.model):
-        first = run(backbone, next(iter(texts[0].values())))
-        head = head_of(backbone, trace(backbone.model, own_head(backbone, first), first.hidden[-1]))
+    first = run(backbone, next(iter(texts[0].values())))
+    head = head_of(backbone, trace(backbone.model, own_head(backbone, first), first.hidden[-1]))
     logits, cosines, refused = zip(*(tried(backbone, ways, head) for ways in texts), strict=True)
     plain, beside = Part.of(logits), _beside(cosines, next(iter(texts[0]))) if wanted == 1 else ()
     for arithmetic, coarse in ((HERE, False), (ELSEWHERE, False), (HERE, True)):

@@ -223,8 +223,7 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
     kept, start = example.kept, example.kept.hidden[-1]
     head = own_head(backbone, kept)
     if pooling == POOLER and not swap and backbone.pooler is not None:  # what stands behind its own pooler
-        with torch.no_grad():
-            head, start = partial(backbone.pooler.behind, kept), backbone.pooler(kept, start)
+        head, start = partial(backbone.pooler.behind, kept), backbone.pooler(kept, start)
     calls = trace(backbone.model, head, start)
     layers = {call: code for call in calls if (code := _layer(call, backbone.model))}
     native = next((key for key in behind if _same(layers, key, example, swap=False)), None)
@@ -251,10 +250,9 @@ def _same(calls: Iterable[Call], pooling: str, example: Examined, swap: bool) ->
     if {vector.shape[1]} != widths:  # the first layer may take several vectors side by side
         return False
     received = vector[:, None].expand_as(noise) if swap else noise
-    with torch.no_grad():
-        truth = own_head(example.backbone, example.kept)(received)
-        for call in calls:
-            (vector,) = call.again({id(call.taken[0]): vector})
+    truth = own_head(example.backbone, example.kept)(received)
+    for call in calls:
+        (vector,) = call.again({id(call.taken[0]): vector})
     return vector.shape == truth.shape and torch.allclose(vector, truth, rtol=1e-4, atol=1e-5)
 
 

@@ -74,7 +74,6 @@ def eraser_of(backbone: Backbone) -> int:
     raise PoolscopeError("backbone", backbone.spec.key, "errors.no_eraser")
 
 
-@torch.no_grad()
 def erased(examined: Examined, label: int, eraser: int) -> Floats:
     """Measure by how much output ``label`` falls when ``eraser``, an id, is each token: (T,).
 
@@ -102,8 +101,7 @@ def without(examined: Examined, ids: Tensor) -> Iterator[tuple[Pass, Tensor]]:
     backbone, inputs = examined.backbone, examined.kept.inputs
     for part in torch.split(ids, backbone.at_once(ids.shape[1])):
         others = {name: value.expand(len(part), -1) for name, value in inputs.items()}
-        with repeatable(backbone.model):
-            kept = run(backbone, {**others, "input_ids": part}).upmost(len(examined.kept.hidden))
+        kept = run(backbone, {**others, "input_ids": part}).upmost(len(examined.kept.hidden))
         yield kept, said(examined, kept, kept.hidden)
 
 

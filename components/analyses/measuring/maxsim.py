@@ -14,7 +14,6 @@ from components.texts import Sentence
 from components.types import Query
 
 
-@torch.no_grad()
 def match(backbone: Backbone, query: Query) -> MaxSim:
     """Compare the two texts of ``query``; PoolscopeError where there is one, or a token has no state."""
     if not query.text_pair.strip():

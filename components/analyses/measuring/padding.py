@@ -20,7 +20,6 @@ from components.model.declared import inner
 from components.model.encoding import special_ids
 from components.model.examine import Examined, run
 from components.model.files import reason_of
-from components.model.internals import repeatable
 from components.model.pooling import States
 from components.model.reads import Reading
 from components.texts import Sentence
@@ -39,7 +38,6 @@ class Padded:
     kept: Pass
 
 
-@torch.no_grad()
 def audit(examined: Examined) -> Padding:
     """Run a text with padding on either side, and beside a longer text; PoolscopeError where it cannot be."""
     backbone, total = examined.backbone, examined.kept.inputs["input_ids"].shape[1]
@@ -108,9 +106,7 @@ def _run(examined: Examined, name: str, inputs: Mapping[str, Tensor]) -> Padded:
     """Run what the tokenizer gives of these inputs: there are some that give no mask."""
     known = {*examined.kept.inputs, POSITIONS}
     given = {key: value for key, value in inputs.items() if key in known}
-    with repeatable(examined.backbone.model):
-        kept = run(examined.backbone, given)
-    return Padded(name, inputs[MASK].bool(), kept)
+    return Padded(name, inputs[MASK].bool(), run(examined.backbone, given))
 
 
 def _counted(examined: Examined, name: str, inputs: Inputs, mask: Tensor, first: int | None) -> Padded | None:
@@ -171,8 +167,7 @@ def _cause(examined: Examined, first: int | None, padded: Padded, states: bool, 
         return "head"
     ids, own = padded.kept.inputs["input_ids"].clone(), padded.mask[0]
     ids[0, ~own] = ids[0, own][0]  # another token stands where the padding is
-    with repeatable(backbone.model):
-        other = backbone.run({**padded.kept.inputs, "input_ids": ids})
+    other = backbone.run({**padded.kept.inputs, "input_ids": ids})
     if _moved(padded.kept.hidden[-1][0][own], other.hidden[-1][0][own]).any():
         return "attention"
     counted = None
@@ -193,8 +188,7 @@ def _first_position(examined: Examined) -> int | None:
     for offset in (0, 1 + int(padding)):  # all that transformers has
         told = {**inputs, POSITIONS: torch.arange(inputs["input_ids"].shape[1])[None] + offset}
         try:
-            with repeatable(backbone.model):
-                logits = run(backbone, told).logits
+            logits = run(backbone, told).logits
         except PoolscopeError:
             return None  # such as a model that lengthens its inputs, but not these
         if torch.allclose(logits, examined.kept.logits, rtol=MOVES, atol=0):

@@ -12,7 +12,7 @@ from components.errors import PoolscopeError
 from components.model.cut import noise_like
 from components.model.embeddings import embedded, embeddings, exchanged, unembedded
 from components.model.examine import Examined, probabilities, run
-from components.model.internals import both_ways, repeatable, said_causal
+from components.model.internals import both_ways, said_causal
 from components.texts import Sentence
 from components.types import Bools
 
@@ -21,7 +21,6 @@ ROUNDED = 1e-5  # of the largest state: tokens that share experts move each othe
 ALIKE = 1e-4  # of the largest state, by which the same states may differ in two passes
 
 
-@torch.no_grad()
 def look(examined: Examined, turn: bool) -> Sees:
     """Measure the square, or that which there is when tokens are let see both ways.
 
@@ -67,7 +66,7 @@ def _moved(examined: Examined, table: nn.Module, plain: Tensor, points: Tensor) 
     for part in torch.split(points, max(rows - 1, 1)):
         found = list[Tensor]()
         for given in [torch.cat([plain, part])] if rows > 1 else [plain, part]:
-            with exchanged(table, inputs, given) as others, repeatable(backbone.model):
+            with exchanged(table, inputs, given) as others:
                 found.append(run(backbone, others).hidden[-1])
         states = torch.cat(found)
         yield (states[1:] - states[:1]).abs().amax(dim=-1) / states[0].abs().max()
@@ -76,9 +75,7 @@ def _moved(examined: Examined, table: nn.Module, plain: Tensor, points: Tensor) 
 def _turned(examined: Examined) -> tuple[Sentence, ...]:
     """Say what the head says where tokens see both ways, or that nothing changes."""
     backbone, before = examined.backbone, examined.kept
-    with repeatable(backbone.model):
-        after = run(backbone, before.inputs)
-    final = before.hidden[-1]
+    after, final = run(backbone, before.inputs), before.hidden[-1]
     if (after.hidden[-1] - final).abs().max() <= ALIKE * final.abs().max():
         return (Sentence("sees.unturned"),)
     if not (backbone.head_trained and backbone.body_trained):

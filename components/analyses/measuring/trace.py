@@ -22,14 +22,12 @@ from components.analyses.trace import Origin, Patched, words_of
 from components.errors import PoolscopeError
 from components.model.cut import Entry, Pass, entering, replay
 from components.model.examine import Examined, said
-from components.model.internals import repeatable
 from components.texts import Sentence
 from components.types import Floats, Ints
 
 LONGEST = 128  # tokens: what is run grows with their square
 
 
-@torch.no_grad()
 def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = math.inf) -> Patched:
     """Measure what each hidden state of ``second`` carries into ``first``: of one backbone, pooling and head.
 
@@ -69,7 +67,6 @@ def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = ma
     )
 
 
-@torch.no_grad()
 def patched(
     first: Examined,
     theirs: Sequence[Tensor],
@@ -163,12 +160,11 @@ def _patched(
         wide = replace(kept, inputs=inputs)
         logits = replay(backbone.model, backbone.cut, wide, changed)
         return replace(wide, logits=logits), (*hidden[:-1], changed)
-    with repeatable(backbone.model), entering(entries[layer], changed):
+    with entering(entries[layer], changed):
         above = backbone.run(inputs).upmost(len(hidden))
     return above, (*hidden[:layer], changed, *above.hidden[layer + 1 :])
 
 
-@torch.no_grad()
 def seek(examined: Examined) -> Origin:
     """Mask each word in turn, for the likeliest output; the shares are not measured.
 
@@ -187,7 +183,6 @@ def seek(examined: Examined) -> Origin:
     return Origin(answer, label, words, falls(examined, label, rows), name, none, none[:, 0], none[:, 0])
 
 
-@torch.no_grad()
 def carry(examined: Examined, word: Sequence[int], begin: int = 0, seconds: float = math.inf) -> Floats:
     """Share of each state of the text without a ``word`` in the change that masking makes: (n, T + 2).
 
