@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.metrics.pairwise import paired_cosine_distances
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
-from statsmodels.stats.contingency_tables import mcnemar
 from torch import nn
 
 from components.analyses.fit import Inputs, batches_of, first_alike
@@ -29,7 +28,7 @@ from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, half, read_probe
-from components.results import Baseline
+from components.results import Baseline, exact
 from components.types import Bools, Floats, Ints, Query
 from recipe.corpus import WORD, Example, Examples
 
@@ -165,8 +164,7 @@ def sign_test(values: NDArray[Any], others: NDArray[Any]) -> Row:
     Of which answers are right it is McNemar's exact test.
     """
     better, worse = int((values > others).sum()), int((values < others).sum())
-    p = float(mcnemar([[0, better], [worse, 0]], exact=True).pvalue)
-    return {"better": better, "worse": worse, "p": p}
+    return {"better": better, "worse": worse, "p": exact(better, worse)}
 
 
 def compared(right: Bools, baseline: Bools, seed: int) -> Row:
