@@ -305,8 +305,8 @@ def _digits(cosine: float) -> str:
 
 def _given(check: Check, query: Query, longest: int, vector: str | list[Any], prefix: str = "") -> Prepared:
     pasted = to_vectors(vector)
-    asked = tuple(check(one.asked(query)) for one in pasted)
-    vectors = tuple(one.vector for one in pasted)
+    asked = tuple(check(replace(query, **texts)) for texts, _ in pasted)
+    vectors = tuple(numbers for _, numbers in pasted)
     return asked, {"vectors": vectors, "prefix": checked_text("prefix", prefix, longest)}
 
 

@@ -8,7 +8,6 @@ import tomllib
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ import numpy as np
 from components.errors import PoolscopeError
 from components.settings import ASSETS
 from components.texts import Sentence
-from components.types import Query
 
 FIELD = "vector"
 MOST = 65_536  # numbers: as many as there are words in a large vocabulary of an encoder
@@ -52,37 +50,26 @@ SPARSE = frozenset(("sparse", "sparse_values", "sparse_vector"))
 PRINTED = tomllib.loads((ASSETS / "numbers.toml").read_text(encoding="utf-8"))
 
 
-@dataclass(frozen=True)
-class Pasted:
-    """A vector with what its text and the second one are said to be; None: as it is asked."""
-
-    vector: tuple[float, ...]
-    text: Any = None
-    text_pair: Any = None
-
-    def asked(self, query: Query) -> Query:
-        """``query`` of the vector's own text, if it has one."""
-        return query if self.text is None else replace(query, text=self.text, text_pair=self.text_pair)
-
-
-def to_vectors(given: object) -> tuple[Pasted, ...]:
+def to_vectors(given: object) -> tuple[tuple[dict[str, Any], tuple[float, ...]], ...]:
     """Read one vector, in any form that `to_vector` takes, or several that have as many numbers.
 
     Several are a list of objects, or its JSON, each with its ``text``, perhaps a ``text_pair``, and the
-    vector under a name that servers use. PoolscopeError says what is wrong with them, not with texts.
+    vector under a name that servers use. PoolscopeError says what is wrong with them, not with texts. Gives
+    for each the fields of a query that it has of its own, and its numbers.
     """
     value = parsed(given)
     every = value if isinstance(value, list) else [value]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
     if not named:
-        return (Pasted(to_vector(given)),)
+        return (({}, to_vector(given)),)
     count = Sentence("errors.vectors", count=len(every))
     if len(named) < len(every):
         raise PoolscopeError(FIELD, count, "errors.vector_texts")
     if len(named) > TEXTS:
         raise PoolscopeError(FIELD, count, "errors.vector_many", most=TEXTS)
-    pasted = tuple(Pasted(to_vector(one), one["text"], one.get("text_pair", "")) for one in named)
-    widths = tuple(sorted({len(one.vector) for one in pasted}))
+    texts = ({"text": one["text"], "text_pair": one.get("text_pair", "")} for one in named)
+    pasted = tuple(zip(texts, map(to_vector, named), strict=True))
+    widths = tuple(sorted({len(vector) for _, vector in pasted}))
     if len(widths) > 1:
         raise PoolscopeError(FIELD, count, "errors.vector_widths", widths=widths)
     return pasted

@@ -14,7 +14,7 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 
-from components.analyses.vectors import LONGEST, MOST, TEXTS, Pasted, to_vector, to_vectors
+from components.analyses.vectors import LONGEST, MOST, TEXTS, to_vector, to_vectors
 from components.errors import PoolscopeError
 
 CASES = tomllib.loads(Path(__file__).with_name("vectors.toml").read_text("utf-8"))
@@ -128,18 +128,19 @@ def test_what_is_no_vector_is_refused_in_a_sentence() -> None:
 
 
 ONE = {"text": "a", "vector": [1, 2]}
+READ = ({"text": "a", "text_pair": ""}, (1.0, 2.0))
 
 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("1 2", (Pasted((1.0, 2.0)),)),
-        ({"text": None, "vector": [1, 2]}, (Pasted((1.0, 2.0)),)),
-        (ONE, (Pasted((1.0, 2.0), "a", ""),)),
-        (json.dumps([ONE]), (Pasted((1.0, 2.0), "a", ""),)),
+        ("1 2", (({}, (1.0, 2.0)),)),
+        ({"text": None, "vector": [1, 2]}, (({}, (1.0, 2.0)),)),
+        (ONE, (READ,)),
+        (json.dumps([ONE]), (READ,)),
         (
             [ONE, {"text": "b", "text_pair": "c", "data": [3, 4]}],
-            (Pasted((1, 2), "a", ""), Pasted((3, 4), "b", "c")),
+            (READ, ({"text": "b", "text_pair": "c"}, (3.0, 4.0))),
         ),
     ],
 )

@@ -137,7 +137,7 @@ class FakeAnalyst:
         """The answer of any analysis, made of those of ``analyze``."""
         asked = [Query(query.backbone, "not good")] if name == "passport" else [query]
         if name == "detect":
-            asked = [one.asked(query) for one in to_vectors(options["vector"])]
+            asked = [replace(query, **texts) for texts, _ in to_vectors(options["vector"])]
         if name == "trace":
             pair = options.get("other_pair", "")
             asked.append(replace(query, text=options["other"], text_pair=pair))

@@ -227,7 +227,7 @@ def fake_detect(analysis: Analysis, vector: object, prefix: str = "") -> Detecte
     count = len(pasted)
     way = Way("cls", analysis.layers, normalised=True, prefix=prefix)
     same = replace(way, pooling="first"), replace(way, pooling="native"), replace(way, layer=0)
-    cosine = 0.9 if pasted[0].vector[0] == 0 else 0.99999
+    cosine = 0.9 if pasted[0][1][0] == 0 else 0.99999
     plain = replace(way, pooling="mean", normalised=None)
     others = [
         Candidate(replace(plain, layer=layer), (), (0.8 - 0.1 * layer,) * count, 2.5, False)
