@@ -57,8 +57,7 @@ def timing(backbone: Backbone, asked: Sequence[Asked]) -> Timed:
     one, other = (examine(backbone, each.query) for each in asked)
 
     def whole(examined: Examined) -> None:
-        kept = run(backbone, examined.passed.encoded.inputs)
-        said(examined, kept, kept.hidden)
+        said(examined, run(backbone, examined.passed.encoded.inputs))
 
     def pooled(examined: Examined) -> None:
         POOLINGS[examined.query.pooling](examined.states)

@@ -359,15 +359,15 @@ def run(backbone: Backbone, inputs: Inputs) -> Pass:
     return kept
 
 
-def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
+def said(examined: Examined, kept: Pass) -> Tensor:
     """Logits (R, K) of the head of ``examined`` behind its pooling, of another pass.
 
-    ``hidden``: the states of all its layers, of which those above the one that is pooled are not looked at.
+    Of its layers those above the one that is pooled are not looked at.
     """
     backbone = examined.backbone
     if not (examined.probe or examined.lower or swaps(backbone, examined.query.pooling)):
         return kept.logits
-    layers = hidden[: len(examined.states.layers)]
+    layers = kept.hidden[: len(examined.states.layers)]
     if examined.probe is None and examined.lower:
         layers = (*layers[:-1], backbone.normed(layers[-1]))  # as the last has gone through it
     rows, own = len(layers[-1]), own_head(backbone, kept)

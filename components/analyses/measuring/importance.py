@@ -102,7 +102,7 @@ def without(examined: Examined, ids: Tensor) -> Iterator[tuple[Pass, Tensor]]:
     for part in torch.split(ids, backbone.at_once(ids.shape[1])):
         others = {name: value.expand(len(part), -1) for name, value in inputs.items()}
         kept = run(backbone, {**others, "input_ids": part}).upmost(len(examined.kept.hidden))
-        yield kept, said(examined, kept, kept.hidden)
+        yield kept, said(examined, kept)
 
 
 @torch.no_grad()
@@ -195,7 +195,7 @@ def _logits(examined: Examined, table: nn.Module, points: Tensor) -> Tensor:
     """Outputs (B, K) of the query's head for embeddings (B, T, D) in the place of those of the text."""
     with exchanged(table, examined.kept.inputs, points) as inputs:
         kept = examined.backbone.run(inputs, slopes=True).upmost(len(examined.kept.hidden))
-    return said(examined, kept, kept.hidden)
+    return said(examined, kept)
 
 
 def _summed(found: Tensor) -> Floats:

@@ -141,28 +141,23 @@ def _said(examined: Examined, layer: int, entries: Sequence[Entry], where: Tenso
     moved = ((states != examined.kept.hidden[layer]) & where[:, :, None]).any(dim=2).any(dim=1)
     logits = examined.outputs.logits.repeat(len(where), 1)
     if moved.any():
-        logits[moved] = said(examined, *_patched(examined, layer, entries, where[moved], states[moved]))
+        logits[moved] = said(examined, _patched(examined, layer, entries, where[moved], states[moved]))
     return logits
 
 
-def _patched(
-    examined: Examined, layer: int, entries: Sequence[Entry], where: Tensor, states: Tensor
-) -> tuple[Pass, tuple[Tensor, ...]]:
-    """The pass of R inputs with a changed layer, and the hidden states of all layers, as changed.
-
-    The last layer of the pass itself is what its head was handed.
-    """
+def _patched(examined: Examined, layer: int, entries: Sequence[Entry], where: Tensor, states: Tensor) -> Pass:
+    """The pass of R inputs with a changed layer."""
     backbone, kept, rows = examined.backbone, examined.kept, len(where)
     inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
-    hidden = [each.expand(rows, -1, -1) for each in kept.hidden]
-    changed = torch.where(where[:, :, None], states, hidden[layer])
+    changed = torch.where(where[:, :, None], states, kept.hidden[layer])
     if layer == len(entries):  # the last: nothing but the head lies above
-        wide = replace(kept, inputs=inputs)
-        logits = replay(backbone.model, backbone.cut, wide, changed)
-        return replace(wide, logits=logits), (*hidden[:-1], changed)
-    with entering(entries[layer], changed):
-        above = backbone.run(inputs).upmost(len(hidden))
-    return above, (*hidden[:layer], changed, *above.hidden[layer + 1 :])
+        hidden = tuple(each.expand(rows, -1, -1) for each in kept.hidden)
+        found = replace(kept, inputs=inputs, hidden=hidden)
+        found = replace(found, logits=replay(backbone.model, backbone.cut, found, changed))
+    else:
+        with entering(entries[layer], changed):
+            found = backbone.run(inputs).upmost(len(kept.hidden))
+    return replace(found, hidden=(*found.hidden[:layer], changed, *found.hidden[layer + 1 :]))
 
 
 def seek(examined: Examined) -> Origin:
