@@ -32,13 +32,13 @@ from components.menus import full_size
 from components.texts import Sentence, Texts
 from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Place, Updates, on
+from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Kept, Place, Updates, on
 
 PASSES = 1.6  # of a text, about, for each of its tokens, until it is known where an answer comes from
 HALF = 0.5  # and until it is known who sees whom
 KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
 WAYS = "end", "chat"  # what may be typed around a text
-Around = tuple[Analyst, gr.State, Texts]  # who answers, what holds the last View, and the page's language
+Around = tuple[Analyst, Kept, Texts]  # who answers, what holds the last View, and the page's language
 PANEL = "panel"  # the key of the control that says which view of the answer is open
 
 
@@ -71,7 +71,7 @@ class AskedView:
         with gr.Tab(self.say(panel.title), id=panel.key, elem_id=f"{panel.key}-view") as self.tab:
             self.places = on_page.build_places(panel, self.say, beside)
             self.below = tuple(below())
-            self.stored = gr.State(None)
+            self.stored = Kept(self.shown.state)
             self.watch = on_page.watched_html()
         self.first = self.places.places[0].above
         parts = (part for places in (self.places, *self.below) for part in places.parts)
@@ -140,7 +140,7 @@ class AskedCard:
         self.exhibit, self.passes, self.asked, self.subject = exhibit, passes, asked, subject
         self.offers = offers
         (self.analyst, self.shown, self.say), self.name = around, exhibit.name
-        self.stored, self.controls = gr.State(None), dict[Control[Any], Any]()
+        self.stored, self.controls = Kept(self.shown.state), dict[Control[Any], Any]()
         self.place = on_page.build_place(exhibit, self.name, self.say, controls=self._asking)
         self.parts: list[Any] = [self.button, *self.controls.values(), *self.place.parts]
 
@@ -157,11 +157,11 @@ class AskedCard:
         """Ask after each answer and when the ``tab`` is opened; gives the event of a click."""
         sent = {self.shown, self.stored, *self.controls.values()}
         how = {**LAST_OF_MODEL, **on_page.PRIVATE, "concurrency_id": "origin"}
-        followed = on([tab.select, self.watch.select], self.follow_card, sent, self.stored, how)
+        followed = on([tab.select, self.watch.select], self.follow_card, sent, [self.stored], how)
         clicked = [self.button.click, *(part.input for part in self.controls.values())]
         asked = on(clicked, self.ask_card, sent, [self.stored, self.button], how)
         for coming in (followed, asked):
-            coming.then(self.draw, inputs=sent, outputs=self.parts, **AT_ONCE)
+            on(coming.then, self.draw, sent, self.parts, AT_ONCE)
         return asked
 
     def offer(self, key: str, analysis: Analysis, before: View | None) -> Updates:
@@ -360,8 +360,8 @@ class Answer:
     asked of it. ``all``: what each answer may change.
     """
 
-    def __init__(self, analyst: Analyst, say: Texts) -> None:
-        self.say, self.shown = say, gr.State(None)
+    def __init__(self, analyst: Analyst, kept: gr.State, say: Texts) -> None:
+        self.say, self.shown = say, Kept(kept)
         around = analyst, self.shown, say
         listed = [spec for spec in analyst.backbones() if spec.source == "hub"]
         self.analyst, self.full = analyst, {spec.task: spec.key for spec in reversed(listed)}
@@ -432,7 +432,8 @@ class Answer:
         script = f"(key) => [...Array({len(emptied)}).fill(''), ...Array({len(watches)}).fill(key)]"
         self.answered.change(None, self.answered, [*emptied, *watches], js=script, **on_page.PRIVATE)
         looks = {self.shown, *self.looks.values()}
-        self.shown.change(self.send_frames, looks, self.frames, cancels=clicked, js="allDrawn", **AT_ONCE)
+        more: Any = {"cancels": clicked, "js": "allDrawn"}
+        on([self.answered.change], self.send_frames, looks, [self.frames], AT_ONCE, **more)
         drawn = [part for place in self.looked_at for part in place.parts]
         script = f"(...given) => drawFrames({len(drawn)}, ...given)"
         sent = [self.frames, self.answered, self.layer, self.centred]

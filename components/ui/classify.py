@@ -52,7 +52,7 @@ class Classify(Tab):
         self.analyst, self.banner, self.say = around.analyst, around.banner, around.say
         self.examples = load_examples()
         self.question = question = Question(self.analyst, self.examples, around.mine, self.say)
-        self.answer = answer = Answer(self.analyst, self.say)
+        self.answer = answer = Answer(self.analyst, around.mine.state, self.say)
         self.download = download = question.download
         self.linked = self._linked()
         kept = {answer.shown, question.found, question.mine, download.offered, download.coming}
@@ -105,16 +105,17 @@ class Classify(Tab):
         ask = partial(self.collected.on, how=model)
         ask([*typed, *chosen], self.ask, self.sent, self.answers)
         ask([question.backbone.change], self.ask_another, self.sent, self.answers)
-        ask([download.arrived.change], self.arrive, {*self.sent, download.arrived}, self.outputs)
-        place: Any = {question.place, question.found}
-        question.place.input(self.go_to, inputs=place, outputs=[question.place, question.backbone], **AT_ONCE)
+        ask([download.arrived.change], self.arrive, {*self.sent, download.brought}, self.outputs)
+        place, moved = {question.place, question.found}, [question.place, question.backbone]
+        on(question.place.input, self.go_to, place, moved, AT_ONCE)
         ask([question.examples.click], self.try_example, {*self.sent, question.examples}, self.outputs)
         for name, button in answer.ways.items():
             ask([button.click], partial(self.write, name), self.sent, self.outputs)
         answer.connect()
         if (lookup := question.lookup) is not None:
             asked, hub = [lookup.button.click, lookup.box.submit], {**OF_MODEL, "concurrency_id": "find"}
-            found = [lookup.refusal, download.arrived, question.found, question.place, question.backbone]
+            arrived = download.arrived, download.brought
+            found = [lookup.refusal, *arrived, question.found, question.place, question.backbone]
             sent, waits = {lookup.box, question.found}, [lookup.refusal]
             on(asked, self.look_up, sent, found, hub, show_progress_on=waits)
 
@@ -135,7 +136,7 @@ class Classify(Tab):
 
         What does not go together there is given up, and said; texts never are.
         """
-        given = {part: part.value for part in (*self.inputs, self.download.arrived)} | {**given}
+        given = {part: part.value for part in (*self.inputs, self.download.brought)} | {**given}
         if not chosen:
             return self.arrive(given), []
         query, answered, faults = to_query({**state, MINE: given[self.question.mine]}), None, []
@@ -204,8 +205,8 @@ class Classify(Tab):
 
     def arrive(self, given: Given) -> Updates:
         """Answer the question, and offer every backbone as it is now: one has been downloaded."""
-        arrived: tuple[BackboneSpec, str] | None = given[self.download.arrived]
-        here = {arrived[0].key: arrived[0]} if arrived else {}
+        brought: BackboneSpec | None = given[self.download.brought]
+        here = {brought.key: brought} if brought else {}
         found = tuple(here.get(spec.key, spec) for spec in given[self.question.found])
         answer = self.ask({**given, self.question.found: found})
         fresh = self.question.refresh(given[self.question.backbone], self.question.models(found))

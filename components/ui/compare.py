@@ -31,7 +31,7 @@ from components.menus import EXAMPLES, Choices
 from components.texts import ASSETS, Sentence, Texts
 from components.types import BackboneSpec, Progress, Query
 from components.ui import places as on_page
-from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, Given, Updates, menu, on
+from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, Given, Kept, Updates, menu, on
 from components.ui.question import to_query, to_text
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
@@ -68,7 +68,7 @@ class Compare(Tab):
             self.bar = on_page.ProgressBar("compare", say)
             note = Markup('<p role="status" hidden>{}</p>').format(say("compare.stale"))
             on_page.scripted_html("stale", note, "compare-stale")  # which the browser alone shows
-        self.shown, self.calls = gr.State(None), gr.State(0)
+        self.shown, self.calls = Kept(self.mine.state), gr.State(0)
         with gr.Column(elem_id="compared"):  # nothing is hidden: gradio does not always show that again
             self.places = on_page.build_places(COMPARISON, say, self._build_trace)
         self.looks: dict[Control[Any], Any] = {TRACED: self.trace.backbone}
@@ -153,7 +153,7 @@ class Compare(Tab):
         how = {**PRIVATE, "concurrency_id": "compare"}
         coming = on(asking, self.stream, self.inputs, self.changed, {**how, "trigger_mode": "always_last"})
         self.bar.connect(coming, self.stop, self.changed, view)
-        coming.success(self.settle, inputs=view, outputs=self.drawn, **AT_ONCE)
+        on(coming.success, self.settle, view, self.drawn, AT_ONCE)
         sent, changed = {self.text, self.pair, self.calls}, [*self.unedited, self.calls]
         for name, button in self.edits.items():  # one measures what each negation moves: a comparison or more
             dear = name == "drop"
@@ -290,7 +290,7 @@ class TraceCard:
     along, for what is sent is paid. ``news``: what a trace changes.
     """
 
-    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
+    def __init__(self, analyst: Analyst, shown: Kept, say: Texts) -> None:
         """Lay the card out, which the style sheet hides while it is empty."""
         self.analyst, self.shown, self.say = analyst, shown, say
 

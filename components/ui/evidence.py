@@ -58,7 +58,7 @@ class EvidenceTab(Tab):
         ]
         chosen = [self.task.blur, self.chosen.input]  # a menu of one choice says "input" twice
         on([self.fold.expand], self.unfold, {self.task, self.chosen}, self.outputs, LAST_AT_ONCE)
-        on([around.select.select], self.begin, None, self.averages.parts, AT_ONCE)
+        on([around.select.select], self.begin, [], self.averages.parts, AT_ONCE)
         on(chosen, self.choose, {self.task, self.chosen}, [self.banner, *self.outputs], LAST_AT_ONCE)
 
     def answer_to(self, state: State) -> Evidence:

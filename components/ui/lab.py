@@ -82,8 +82,8 @@ class Lab:
         with gr.Column(visible=False, elem_id="lab-found") as self.found:
             use = gr.Button(say("lab.use"), elem_id="lab-use")
             self.places = on_page.build_places(PANEL, say)
-        on([button.click for button in self.samples.values()], self.bring_sample, None, self.table, AT_ONCE)
-        on([around.select.select], self.offer_choices, None, [self.backbones, self.poolings], AT_ONCE)
+        on([button.click for button in self.samples.values()], self.bring_sample, [], [self.table], AT_ONCE)
+        on([around.select.select], self.offer_choices, [], [self.backbones, self.poolings], AT_ONCE)
         self.sheet: list[Any] = [self.table, *self.columns, self.headed, self.merged]
         self.asking: set[Any] = {*(*self.sheet, self.backbones, self.poolings, self.layers)}
         self._connect(start, use)
@@ -122,7 +122,7 @@ class Lab:
         on(given, self.read_table, set(self.sheet), [self.notes, *self.sheet[1:]], LAST_AT_ONCE)
         news = [*self.bar.parts, self.found, self.around.mine, *self.places.parts]
         once = {"trigger_mode": "once", **PRIVATE}
-        coming = start.click(self.fit_table, inputs=self.asking, outputs=news, **once, concurrency_id="fit")
+        coming = on(start.click, self.fit_table, self.asking, news, once, concurrency_id="fit")
         told = json.dumps({key: _line(self.say(f"lab.{key}")) for key in ("stopped", "refused")})
         coming.failure(None, js=ENDED.replace("{told}", told), outputs=[self.bar.status], **PRIVATE)
         self.bar.connect(coming, partial(self.bar.idle, _line(self.say("lab.stopped"))), news)

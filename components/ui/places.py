@@ -4,10 +4,11 @@ Plots are drawn by plots.js: gradio makes its own anew at every change, also whe
 gradio's Plotly, which the browser loads for the first gr.Plot.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial, wraps
+from inspect import isgeneratorfunction
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,64 @@ OF_MODEL: dict[str, Any] = {**PRIVATE, "concurrency_id": "model", "show_progress
 LAST_OF_MODEL: dict[str, Any] = {**OF_MODEL, "trigger_mode": "always_last"}  # what is asked meanwhile waits
 
 
-def on(events: Any, answer: Any, inputs: Any, outputs: Any, how: Mapping[str, Any], **more: Any) -> Any:
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A value that the server keeps for a page in ``state``, a dict of all of them; ``value`` is the first.
+
+    At each step of every event, gradio's script copies all properties of each state that any event had.
+    """
+
+    state: gr.State
+    value: Any = None
+
+
+def on(
+    events: Any,
+    answer: Any,
+    inputs: Collection[Any],
+    outputs: Sequence[Any],
+    how: Mapping[str, Any],
+    **more: Any,
+) -> Any:
     """Have ``answer`` called at ``events`` with what a browser sent of ``inputs``; it changes ``outputs``.
 
-    ``how``: as one of the above says. Gives the event.
+    Both may hold what is `Kept`. ``events``: a list, or the ``then`` of an event. ``how``: as one of the
+    above says. Gives the event.
     """
-    return gr.on(events, answer, inputs=inputs, outputs=outputs, **{**how, **more})
+    listen = events if callable(events) else partial(gr.on, events)
+    kept = {part for part in (*inputs, *outputs) if isinstance(part, Kept)}
+    if kept:
+        (state,) = {part.state for part in kept}
+        asked = _kept(answer if isinstance(inputs, set) else lambda _: answer(), state, kept)
+        sent, changed = {state, *inputs} - kept, [one for one in outputs if one not in kept]
+        return listen(asked, inputs=sent, outputs=[state, *changed], **{**how, **more})
+    return listen(answer, inputs=inputs, outputs=outputs, **{**how, **more})
+
+
+def _kept(answer: Callable[..., Any], state: gr.State, kept: Iterable[Kept]) -> Callable[..., Any]:
+    """Have ``answer`` given what is ``kept``, too; what it changes of that stays in ``state``."""
+
+    def whole(given: Given) -> Given:
+        return {**{part: given[state].get(part, part.value) for part in kept}, **given}
+
+    def told(given: Given, updates: Updates) -> Updates:
+        if updates is NOTHING:
+            return NOTHING
+        given[state].update({part: one for part, one in updates.items() if isinstance(part, Kept)})
+        shown = {part: one for part, one in updates.items() if not isinstance(part, Kept)}
+        return {state: given[state], **shown}
+
+    @wraps(answer)
+    def answered(given: Given, *event: gr.EventData) -> Updates:
+        return told(given, answer(whole(given), *event))
+
+    @wraps(answer)
+    def streamed(given: Given) -> Iterator[Updates]:
+        with closing(answer(whole(given))) as steps:
+            for updates in steps:
+                yield told(given, updates)
+
+    return streamed if isgeneratorfunction(answer) else answered
 
 
 class Collected:
@@ -59,7 +112,7 @@ class Collected:
         events: Any,
         answer: Any,
         inputs: Iterable[Any],
-        outputs: Any,
+        outputs: Sequence[Any],
         how: Mapping[str, Any],
         **more: Any,
     ) -> Any:
@@ -72,8 +125,8 @@ class Collected:
             told: Updates = answer({**given, **arrived, **values})
             return told
 
-        coming = on(events, None, self.parts, self.sent, PRIVATE, js="(...values) => [values]")
-        return coming.then(answered, inputs={self.sent, *inputs}, outputs=outputs, **{**how, **more})
+        coming = on(events, None, self.parts, [self.sent], PRIVATE, js="(...values) => [values]")
+        return on(coming.then, answered, {self.sent, *inputs}, outputs, how, **more)
 
 
 def changed(now: Updates, before: Updates) -> Updates:
@@ -338,4 +391,4 @@ class ProgressBar:
         A page sends the events of a click one by one: the first one ends what would overwrite the second.
         """
         self.cancel.click(None, cancels=[coming], api_visibility="private")
-        self.cancel.click(stop, inputs=set(inputs) or None, outputs=outputs, **AT_ONCE)
+        on(self.cancel.click, stop, set(inputs) or [], outputs, AT_ONCE)

@@ -17,7 +17,7 @@ from components.menus import BackboneMenu, Choices, Example, licence, refusal, s
 from components.texts import Texts, in_bytes
 from components.types import Analysis, BackboneSpec, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import PRIVATE, Given, Updates, menu, on, scripted_html, text_box
+from components.ui.places import PRIVATE, Given, Kept, Updates, menu, on, scripted_html, text_box
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 LABELS = 6  # of a model that is offered
@@ -31,7 +31,7 @@ class Question:
     ``typing`` fires after a pause in typing.
     """
 
-    def __init__(self, analyst: Analyst, examples: Sequence[Example], mine: gr.State, say: Texts) -> None:
+    def __init__(self, analyst: Analyst, examples: Sequence[Example], mine: Kept, say: Texts) -> None:
         """Lay the question out; it asks the first example of the first backbone that suits it."""
         self.analyst, self.mine, self.say, self.choices = analyst, mine, say, Choices.of(analyst)
         self.summaries = {spec.key: unlinked(visible(spec.summarised(say))) for spec in analyst.poolings()}
@@ -57,9 +57,9 @@ class Question:
                         layer = say(POOL_LAYER.label)
                         self.pool_layer = menu(POOL_LAYER.key, layer, **offers["pool_layer"], scale=2)
                     self.lookup = Lookup(say) if analyst.takes_ids else None
-            self.download = Download(analyst, say)
+            self.download = Download(analyst, mine.state, say)
             self.examples = _build_chips(examples, say)
-        self.found = gr.State(())
+        self.found = Kept(mine.state, ())
         asked = self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer
         self.inputs: list[gr.components.Component] = list(asked)
         self.menus = [*asked[2:], self.place]
@@ -173,20 +173,20 @@ class Download:
     """Bringing a backbone of the hub here: the offer, how far it is, and the way to stop it.
 
     One visitor has one at a time. ``offered`` and ``coming`` hold the backbone that is offered and the one on
-    its way, or None. ``arrived`` changes whenever another one can be asked: it holds that one, and something
-    that never was before.
+    its way, or None. ``arrived`` changes whenever another one can be asked, which ``brought`` holds.
     """
 
-    def __init__(self, analyst: Analyst, say: Texts) -> None:
+    def __init__(self, analyst: Analyst, kept: gr.State, say: Texts) -> None:
         self.analyst, self.say = analyst, say
         with gr.Row(elem_id="offer", elem_classes="card notice"):  # seen while it says something
             self.facts = on_page.plain_html(elem_id="offer-facts")
             self.start = gr.Button(say("download.button_unsized"), variant="primary", elem_id="download")
         with gr.Row(elem_id="coming", elem_classes="card notice"):
             self.bar = on_page.ProgressBar("coming", say)
-        self.offered, self.coming, self.arrived = gr.State(None), gr.State(None), gr.State(None)
+        self.offered, self.coming, self.brought = Kept(kept), Kept(kept), Kept(kept)
+        self.arrived = on_page.hidden_text("arrived")
         self.outputs: list[Any] = [self.offered, self.facts, self.start]
-        news = [*self.outputs, self.coming, self.arrived, *self.bar.parts]
+        news = [*self.outputs, self.coming, self.brought, self.arrived, *self.bar.parts]
         sent = {self.offered, self.coming}
         coming = on([self.start.click], self.bring, sent, news, {**PRIVATE, "concurrency_id": "download"})
         self.bar.connect(coming, self.stop, news, sent)
@@ -204,7 +204,7 @@ class Download:
 
     def announce(self, spec: BackboneSpec) -> Updates:
         """Say that a backbone can be asked from now on."""
-        return {self.arrived: (spec, secrets.token_hex(8))}
+        return {self.brought: spec, self.arrived: secrets.token_hex(8)}
 
     def bring(self, given: Given) -> Iterator[Updates]:
         """Bring what is offered here, and say how far it is; who stops iterating leaves the download."""

@@ -37,7 +37,17 @@ from components.ui.classify import CLASSIFY
 from components.ui.compare import COMPARE
 from components.ui.evidence import EVIDENCE
 from components.ui.lab import LAB
-from components.ui.places import OF_MODEL, PRIVATE, Given, Updates, browser, on, plain_html, scripted_html
+from components.ui.places import (
+    OF_MODEL,
+    PRIVATE,
+    Given,
+    Kept,
+    Updates,
+    browser,
+    on,
+    plain_html,
+    scripted_html,
+)
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
@@ -119,7 +129,7 @@ class Links:
             corner = gr.Column(min_width=0, elem_id="corner")
         self.banner = plain_html(elem_id="asked")
         self.tabs: dict[str, Tab] = {}
-        mine = gr.State("")
+        mine = Kept(gr.State({}), "")
         with gr.Tabs(overflow_behavior="wrap", elem_id="tabs") as chosen:
             for kind in TABS:
                 with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:

@@ -13,7 +13,7 @@ from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Panel
 from components.results import Table
 from components.texts import Texts
-from components.ui.places import Given, Updates
+from components.ui.places import Given, Kept, Updates
 
 Followed = tuple[Updates, list[PoolscopeError]]  # what a link changes, and what of it could not be had
 
@@ -74,7 +74,7 @@ class Surroundings:
     chosen: gr.Tabs
     tabs: Mapping[str, Tab]
     lab_rows: int = 0
-    mine: gr.State = field(default_factory=lambda: gr.State(""))
+    mine: Kept = field(default_factory=lambda: Kept(gr.State({}), ""))
 
     def linked(self) -> list[Linked]:
         """List what a link may set in the tabs that were built before."""

@@ -18,7 +18,7 @@ from components.types import Analysis, Query
 from components.ui.classify import Classify
 from components.ui.compare import Compare
 from components.ui.gradio_internals import block_functions
-from components.ui.places import NOTHING, Place, Places, Updates
+from components.ui.places import NOTHING, Kept, Place, Places, Updates
 from components.ui.shell import Links
 from components.ui.tab import Surroundings, Tab
 from tests.serving import built
@@ -45,7 +45,7 @@ def tab_alone(kind: Any, analyst: FakeAnalyst, results: Table | None = None) -> 
         tabs: dict[str, Tab] = {}
         measured = table() if results is None else results
         with gr.Blocks(analytics_enabled=False) as page:
-            banner, mine = gr.HTML(""), gr.State("")
+            banner, mine = gr.HTML(""), Kept(gr.State({}), "")
             with gr.Tabs() as chosen:
                 for one in dict.fromkeys((Classify, kind)):
                     with gr.Tab() as select:
@@ -140,7 +140,7 @@ class Page(Visited):
         self.tab, page = tab_alone(Classify, analyst)
         self.events = list(block_functions(page).values())
         question = self.tab.question
-        more = [question.place, self.tab.download.arrived]
+        more = [question.place, self.tab.download.brought]
         more += [*self.tab.answer.set.values(), *(view.stored for view in self.tab.answer.asked)]
         more += [question.lookup.box] if question.lookup else []
         self.values = {part: part.value for part in (*self.tab.inputs, *more)} | {self.tab.answer.layer: 1}
@@ -208,7 +208,8 @@ class ComparePage(Visited):
         return self._told(event)
 
     def _told(self, event: Any) -> list[Updates]:
-        told = event.fn(*[{part: self.values[part] for part in event.inputs}] * bool(event.inputs))
+        sent = {part: self.values.get(part) for part in event.inputs}
+        told = event.fn(*[{**sent, self.tab.mine.state: self.values}] * bool(sent))
         every: list[Updates] = list(told) if event.types_generator else [told]
         assert all(updates is NOTHING or set(updates) <= set(event.outputs) for updates in every)
         return every
