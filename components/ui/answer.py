@@ -339,7 +339,7 @@ def key_of(analysis: Analysis) -> str:
     return blake2b(b"".join(parts), digest_size=12).hexdigest()
 
 
-def drawn_frames(places: Sequence[Place], analysis: Analysis, state: State, say: Texts) -> str:
+def drawn_frames(places: Sequence[Place], analysis: Analysis, say: Texts) -> str:
     """Draw what each part of ``places`` holds at each layer and with each centring, as JSON."""
 
     def draw(place: Place, seen: State) -> list[Any]:
@@ -347,7 +347,7 @@ def drawn_frames(places: Sequence[Place], analysis: Analysis, state: State, say:
         return [shown[part] for part in place.parts]
 
     drawings = ((partial(draw, place), place.exhibit.controls) for place in places)
-    return frames_json(drawings, analysis, state, key_of(analysis))
+    return frames_json(drawings, analysis, {}, key_of(analysis))
 
 
 class Answer:
@@ -386,11 +386,10 @@ class Answer:
         self.answered, self.frames = on_page.hidden_text("answered"), on_page.hidden_text("frames")
         self.asked = self.head, self.importance, *self.plain
         self.tabs = [tokens, *(view.tab for view in self.asked)]
-        own = {control: part for panel in self.panels for control, part in panel.controls.items()}
-        self.looks: Mapping[Control[Any], Any] = {CENTRED: self.centred, **self.sees.controls, **own}
+        self.looks: Mapping[Control[Any], Any] = {CENTRED: self.centred, **self.sees.controls}
         self.lasting = {**self.looks, LABEL: self.importance.controls[LABEL]}
         self.set: Mapping[Control[Any], Any] = {**self.looks, **self.importance.controls}
-        self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
+        self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, CENTRED)]
         self.cards = self.origin, self.sees
         menus = [self.layer, self.reference, self.importance.controls[LABEL]]
         self.all: list[Any] = [self.shown, self.answered, self.area, *menus, *self.ways.values()]
@@ -431,9 +430,8 @@ class Answer:
         watches = [view.watch for view in self.asked]
         script = f"(key) => [...Array({len(emptied)}).fill(''), ...Array({len(watches)}).fill(key)]"
         self.answered.change(None, self.answered, [*emptied, *watches], js=script, **on_page.PRIVATE)
-        looks = {self.shown, *self.looks.values()}
         more: Any = {"cancels": clicked, "js": "allDrawn"}
-        on([self.answered.change], self.send_frames, looks, [self.frames], AT_ONCE, **more)
+        on([self.answered.change], self.send_frames, {self.shown}, [self.frames], AT_ONCE, **more)
         drawn = [part for place in self.looked_at for part in place.parts]
         script = f"(...given) => drawFrames({len(drawn)}, ...given)"
         sent = [self.frames, self.answered, self.layer, self.centred]
@@ -520,11 +518,14 @@ class Answer:
         shown: View | None = given[self.shown]
         if shown is None:  # the last question had no answer
             return NOTHING
-        analysis, looks = shown.analysis, on_page.state_of(self.looks, given)
-        draw = partial(drawn_frames, self.looked_at, analysis, looks, self.say)
-        key = key_of(analysis), tuple(sorted(looks.items()))
-        keep = cached(self.kept, key=lambda: key, lock=self.lock)
+        analysis = shown.analysis
+        draw = partial(drawn_frames, self.looked_at, analysis, self.say)
+        keep = cached(self.kept, key=lambda: key_of(analysis), lock=self.lock)
         return {self.frames: draw() if analysis.query.mine else keep(draw)()}
+
+    def is_seen(self, shown: View, given: Given) -> bool:
+        """Tell whether what was sent is of this answer; else its slider and tokens are of one before."""
+        return bool(given[self.answered] == key_of(shown.analysis))
 
     def layer_in(self, given: Given) -> int:
         """Read the layer that a browser looks at, -1 for the last; who looks at that one goes on doing so."""
@@ -532,7 +533,7 @@ class Answer:
         if shown is None:
             return LAYER.default
         last, layer, sent = shown.analysis.layers, shown.layer, given[self.layer]
-        if given[self.answered] == key_of(shown.analysis):  # else the slider is of an answer before
+        if self.is_seen(shown, given):
             layer = min(max(int(sent), 0), last) if isinstance(sent, int | float) else last
         return LAYER.default if layer == last else layer
 

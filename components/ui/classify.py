@@ -56,9 +56,9 @@ class Classify(Tab):
         self.download = download = question.download
         self.linked = self._linked()
         kept = {answer.shown, question.found, question.mine, download.offered, download.coming}
-        self.collected = Collected([*question.inputs, *answer.lasting.values()])
-        self.sent: set[Any] = {*kept, answer.reference, answer.answered, answer.layer}  # what answers change
-        self.inputs: set[Any] = {*self.collected.parts, *self.sent}
+        looked_at = [*answer.lasting.values(), answer.reference, answer.answered, answer.layer]
+        self.collected = Collected([*question.inputs, *looked_at])
+        self.inputs: set[Any] = {*self.collected.parts, *kept}
         self.needs = kept
         fitted = [*question.menus, question.more, *download.outputs]
         self.answers: list[Any] = [self.banner, *fitted, *answer.all]  # gradio builds each anew
@@ -103,14 +103,14 @@ class Classify(Tab):
         chosen = [menu.blur for menu in menus]  # once with each choice, where "input" is said twice
         typed = [question.text.submit, question.pair.submit, question.typing.input]
         ask = partial(self.collected.on, how=model)
-        ask([*typed, *chosen], self.ask, self.sent, self.answers)
-        ask([question.backbone.change], self.ask_another, self.sent, self.answers)
-        ask([download.arrived.change], self.arrive, {*self.sent, download.brought}, self.outputs)
+        ask([*typed, *chosen], self.ask, self.needs, self.answers)
+        ask([question.backbone.change], self.ask_another, self.needs, self.answers)
+        ask([download.arrived.change], self.arrive, {*self.needs, download.brought}, self.outputs)
         place, moved = {question.place, question.found}, [question.place, question.backbone]
         on(question.place.input, self.go_to, place, moved, AT_ONCE)
-        ask([question.examples.click], self.try_example, {*self.sent, question.examples}, self.outputs)
+        ask([question.examples.click], self.try_example, {*self.needs, question.examples}, self.outputs)
         for name, button in answer.ways.items():
-            ask([button.click], partial(self.write, name), self.sent, self.outputs)
+            ask([button.click], partial(self.write, name), self.needs, self.outputs)
         answer.connect()
         if (lookup := question.lookup) is not None:
             asked, hub = [lookup.button.click, lookup.box.submit], {**OF_MODEL, "concurrency_id": "find"}
@@ -182,6 +182,8 @@ class Classify(Tab):
         query = choices.fitted(choices.headed(asked, last, backbone), backbone)
         before: Query | None = shown.analysis.query if shown else None
         about = attrgetter("backbone", "text", "text_pair")
+        if isinstance(query.reference, int) and not (shown and self.answer.is_seen(shown, given)):
+            query = replace(query, reference="cls" if before is None else before.reference)
         if isinstance(query.reference, int) and (before is None or about(query) != about(before)):
             query = replace(query, reference="cls")  # an index means nothing among other tokens
         if query == before and given[self.download.offered] is None:

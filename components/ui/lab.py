@@ -126,7 +126,7 @@ class Lab:
         told = json.dumps({key: _line(self.say(f"lab.{key}")) for key in ("stopped", "refused")})
         coming.failure(None, js=ENDED.replace("{told}", told), outputs=[self.bar.status], **PRIVATE)
         self.bar.connect(coming, partial(self.bar.idle, _line(self.say("lab.stopped"))), news)
-        sent, outputs = {*self.classify.sent, *self.asking}, [self.around.chosen, *self.classify.outputs]
+        sent, outputs = {*self.classify.needs, *self.asking}, [self.around.chosen, *self.classify.outputs]
         how = {**OF_MODEL, "trigger_mode": "once", "show_progress_on": self.classify.waits}
         self.classify.collected.on([use.click], self.try_mine, sent, outputs, how)
 
