@@ -89,7 +89,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     with warnings.catch_warnings():  # gradio tells each app of several pages so, also where it is off
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
         gr.mount_gradio_app(app, page, "/", **page_options())
-    internals.share_configurations(page)
+    internals.spare(page)
     listening = _listening(host_of())
     address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
     tools = internals.has_tools(page, address)

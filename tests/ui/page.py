@@ -4,6 +4,7 @@ import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -67,7 +68,7 @@ def function_of(page: gr.Blocks, name: str) -> Any:
 
 
 def links_of(page: gr.Blocks) -> Links:
-    return function_of(page, "follow").fn.__self__
+    return unwrap(function_of(page, "follow").fn).__self__
 
 
 def followed(links: Links, query: str, **more: object) -> Updates:

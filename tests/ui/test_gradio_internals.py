@@ -4,6 +4,7 @@ import inspect
 import re
 import tomllib
 from pathlib import Path
+from unittest.mock import patch
 
 import gradio as gr
 import orjson
@@ -63,14 +64,27 @@ async def test_no_copy_of_the_page_is_made_for_a_session_and_states_are_kept() -
         state, text = gr.State([1]), gr.Textbox()
         text.change(lambda one: (gr.update(label="new"), one), text, [text, state])
     sessions = App.create_app(page).state_holder
-    told = "gradio makes no copy any more: share_configurations is no longer needed"
+    told = "gradio makes no copy any more: that of spare is no longer needed"
     assert len(sessions["plain"].config_values) > 1, told
-    internals.share_configurations(page)
+    internals.spare(page)
     session, other = sessions["one"], sessions["other"]
     (function,) = internals.block_functions(page).values()
     await page.process_api(function, ["a"], state=session)
     assert not other.config_values, "gradio copies what each component is for every visitor, in 60 ms"
     assert (session[state._id], other[state._id]) == ("a", [1])
+
+
+def test_no_table_of_all_events_is_made_after_each() -> None:
+    page = built(small_page)
+    built(lambda: App.create_app(page.queue()))
+    records = [{"function": "upper", "status": "success", "process_time": 1.0}]
+    with patch.object(page._queue, "_get_df", wraps=page._queue._get_df) as made:
+        for needed in (True, False):
+            page._queue.events_recorded += 1
+            page._queue.compute_analytics_summary(records)
+            assert made.called is needed, "gradio makes it at other times"
+            made.reset_mock()
+            internals.spare(page)
 
 
 async def test_what_is_unread_of_a_session_is_forgotten_and_what_is_under_way_is_not() -> None:

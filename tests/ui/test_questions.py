@@ -5,6 +5,7 @@ import re
 from copy import copy
 from dataclasses import replace
 from html import unescape
+from inspect import unwrap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,7 +39,7 @@ def presses_of(page: gr.Blocks, language: str = "") -> list[Any]:
 
 
 def tab_of(page: gr.Blocks, language: str = "") -> QuestionsTab:
-    (tab,) = {function.fn.__self__ for function in presses_of(page, language)}
+    (tab,) = {unwrap(function.fn).__self__ for function in presses_of(page, language)}
     return tab
 
 
@@ -117,14 +118,15 @@ def test_a_question_may_be_asked_with_the_visitor_s_own_text(
     page: gr.Blocks, shown: QuestionsTab, classify: Classify
 ) -> None:
     (plain, press), asked = presses_of(page), classify.question
-    assert (plain.inputs, {*press.inputs}) == ([], {asked.text, asked.pair})
-    updates = press.fn({asked.text: "so good", asked.pair: None}, SimpleNamespace(question="matters"))
+    own, kept = {asked.text: "so good", asked.pair: None}, {asked.mine.state: {}}
+    assert ({*plain.inputs}, {*press.inputs}) == ({*kept}, {*kept, *own})
+    updates = press.fn({**own, **kept}, SimpleNamespace(question="matters"))
     assert "“so good”" in answers_of(shown, updates)["matters"]
     assert updates[asked.text] == "so good"
     assert updates[classify.answer.views]["selected"] == "importance"
-    own = {question.key for question in QUESTIONS if question.own}
+    with_own = {question.key for question in QUESTIONS if question.own}
     marked = re.findall(r'data-ask="(\w+)" data-own', shown.cards.html_template)
-    assert own == {*marked} == {"matters", "batch", "cost"}
+    assert with_own == {*marked} == {"matters", "batch", "cost"}
     link = followed(links_of(page), "question=matters&text=so+bad")
     assert "“so bad”" in link[shown.around.banner]
 
