@@ -230,6 +230,12 @@ def test_columns_are_guessed_by_what_they_hold() -> None:
         guess(read_sheet("text,label\na fine film,good\na poor film,good"))
 
 
+def test_a_first_row_without_numbers_is_no_heading_where_its_label_comes_again() -> None:
+    rows = [("well", "good", "", "2024-01-01"), *((number, "good", 0.5, "2024-01-02") for number in range(2))]
+    frame = pd.DataFrame([*rows, (1, "bad", 0.5, "2024-01-04")], columns=["review", "label", "score", "when"])
+    assert len(read_sheet(frame.to_csv(index=False)).cells) == 4
+
+
 def test_rows_without_a_text_or_a_label_are_left_out_and_counted() -> None:
     sheet = read_sheet("text,label\nwhat,which\na,x\n,y\nb\nb,y\nb,x")
     table, notes = to_table(sheet, Columns("text", "label"))
