@@ -81,9 +81,10 @@ def _kept(answer: Callable[..., Any], state: gr.State, kept: Iterable[Kept]) -> 
     def told(given: Given, updates: Updates) -> Updates:
         if updates is NOTHING:
             return NOTHING
-        given[state].update({part: one for part, one in updates.items() if isinstance(part, Kept)})
-        shown = {part: one for part, one in updates.items() if not isinstance(part, Kept)}
-        return {state: given[state], **shown}
+        changes = {part: one for part, one in updates.items() if isinstance(part, Kept)}
+        shown = {part: one for part, one in updates.items() if part not in changes}
+        given[state].update(changes)
+        return {**({state: given[state]} if changes else {}), **shown} or NOTHING
 
     @wraps(answer)
     def answered(given: Given, *event: gr.EventData) -> Updates:

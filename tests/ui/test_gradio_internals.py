@@ -78,7 +78,7 @@ def test_no_table_of_all_events_is_made_after_each() -> None:
     page = built(small_page)
     built(lambda: App.create_app(page.queue()))
     records = [{"function": "upper", "status": "success", "process_time": 1.0}]
-    with patch.object(page._queue, "_get_df", wraps=page._queue._get_df) as made:
+    with patch.object(page._queue, "_get_df") as made:
         for needed in (True, False):
             page._queue.events_recorded += 1
             page._queue.compute_analytics_summary(records)
