@@ -1,4 +1,4 @@
-"""What is taken away: files of every exhibit of an answer and of a checkpoint's passport, and citations."""
+"""Files to take away, of every exhibit of an answer and of a checkpoint's passport; and citations."""
 
 import gzip
 import re

@@ -301,3 +301,15 @@ def test_a_link_that_asks_an_own_head_is_followed_without_it_and_says_so(page: P
     assert faults == []
     _updates, faults = page.tab.open(state, page.tab.linked, page.values)
     assert any("in no link and in no other session" in str(fault) for fault in faults)
+
+
+def test_a_token_that_was_chosen_in_an_answer_before_is_none_of_the_last(page: Page) -> None:
+    """Another question waits while the page has not heard of the last answer: its menu is of that before."""
+    shown = page.tab.answer.shown
+    page.set()
+    page.set(reference="2")
+    assert page.values[shown].analysis.query.reference == 2
+    page.values[page.tab.answer.answered] = "another"
+    page.set(reference="1", pooling="mean")
+    query = page.values[shown].analysis.query
+    assert (query.reference, query.pooling) == (2, "mean")
