@@ -185,7 +185,7 @@ class Backbone:
     def run(self, inputs: Inputs, slopes: bool = False) -> Pass:
         """A forward pass from which the head and the pooler can be run again, and torch go back if asked."""
         pooler = () if self.pooler is None else (self.pooler.cut, self.model.base_model)
-        return (cuts.with_slopes if slopes else cuts.run)(self.model, self.cut, inputs, *pooler)
+        return cuts.run(self.model, self.cut, inputs, *pooler, slopes=slopes)
 
 
 def own_head(backbone: Backbone, kept: Pass) -> Head:

@@ -65,19 +65,15 @@ class Pass:
         return replace(self, hidden=self.hidden[more:], left_out=self.left_out + more)
 
 
-@torch.no_grad()
-def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:
+def run(
+    model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module, slopes: bool = False
+) -> Pass:
     """A forward pass that keeps what passes ``cut``, and what ``others`` hand out.
 
     What was run before does not show in it: see `repeatable`. Weights have no slopes, but some models make
-    tensors that have.
+    tensors that have. ``slopes``: torch can go back from it.
     """
-    return with_slopes(model, cut, inputs, *others)
-
-
-def with_slopes(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:
-    """The same, from which torch can go back."""
-    with noted((cut, *others)) as calls, repeatable(model):
+    with torch.set_grad_enabled(slopes), noted((cut, *others)) as calls, repeatable(model):
         output = called(model, inputs, output_hidden_states=True)
     handed = {module: given for module, _taken, given in calls}
     final = states_in(handed[cut])
