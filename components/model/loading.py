@@ -10,7 +10,7 @@ import gc
 import math
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ import torch
 from cachetools import LRUCache
 from safetensors import safe_open
 from torch import Tensor, nn
+from torch.func import functional_call
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models import auto
 
@@ -384,28 +385,27 @@ def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Map
     ``cut``: the module behind which the head begins. ``inputs``: any small batch. transformers draws most
     new tensors at random and sets others, a bias for example, to one and the same number.
     """
-    lacking = {name: tensor for name, tensor in model.named_parameters() if name in info["missing_keys"]}
-    missing = tuple(sorted(info["missing_keys"]))
+    parameters, missing = dict(model.named_parameters()), tuple(sorted(info["missing_keys"]))
     if isinstance(model, Stacked):  # whose head asks no pooler, for example
-        missing = tuple(name for name in missing if name in lacking and _move(model, inputs, [lacking[name]]))
+        missing = tuple(name for name in missing if name in parameters and _move(model, inputs, [name]))
     mismatched = tuple(sorted(str(key) for key, *_ in info["mismatched_keys"]))
-    new = {name: tensor for name, tensor in model.named_parameters() if name in {*missing, *mismatched}}
-    constant = tuple(name for name, tensor in new.items() if is_constant(tensor))
-    drawn = {name: tensor for name, tensor in new.items() if name not in constant}
+    new = [name for name in parameters if name in {*missing, *mismatched}]
+    constant = tuple(name for name in new if is_constant(parameters[name]))
+    drawn = {*new} - {*constant}
     head: set[str] = set()  # the tensors that it uses
     if drawn:
         with repeatable(model):
             kept = cuts.run(model, cut, inputs)
             calls = trace(model, lambda hidden: cuts.replay(model, cut, kept, hidden), kept.hidden[-1])
         head.update(name for call in calls for name in call.weights)
-    rest = {name: tensor for name, tensor in drawn.items() if name not in head}
+    rest = sorted(drawn - head)
     return Provenance(
         missing=missing,
         unused=info["unused"],
         mismatched=mismatched,
         constant=constant,
-        random_head=tuple(sorted(drawn.keys() & head)),
-        random_body=tuple(sorted(rest)) if rest and _move(model, inputs, list(rest.values())) else (),
+        random_head=tuple(sorted(drawn & head)),
+        random_body=tuple(rest) if rest and _move(model, inputs, rest) else (),
     )
 
 
@@ -416,16 +416,12 @@ def is_constant(tensor: Tensor) -> bool:
     return not alone and bool((tensor == first).all())
 
 
-def _move(model: PreTrainedModel, inputs: Inputs, tensors: list[nn.Parameter]) -> bool:
-    """Tell whether the logits depend on any of these: they are changed together for a moment."""
-    before = [tensor.data for tensor in tensors]
+def _move(model: PreTrainedModel, inputs: Inputs, names: Iterable[str]) -> bool:
+    """Tell whether the logits depend on any of the parameters of these ``names``: all change together."""
+    given = {name: model.get_parameter(name) for name in names}
+    others = {name: parameter + cuts.noise_like(parameter) for name, parameter in given.items()}
     with repeatable(model):
         plain = cuts.logits(model, inputs)
-    try:
-        for tensor in tensors:
-            tensor.data = tensor.data + cuts.noise_like(tensor)
-        with repeatable(model):
-            return not torch.equal(cuts.logits(model, inputs), plain)
-    finally:
-        for tensor, old in zip(tensors, before, strict=True):
-            tensor.data = old
+    with repeatable(model):
+        moved = functional_call(model, others, kwargs={**inputs, "return_dict": True}).logits
+    return not torch.equal(moved, plain)
