@@ -52,7 +52,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Step:
-    """A function that a job runs, by its name: of an examined query, or of a backbone and all that is asked.
+    """A function that a job runs, by its name: of examined queries, or of a backbone and all that is asked.
 
     ``last``: whether it waits behind all others; an answer of these is not kept for who asks the same, nor
     that of one that ``times``: a time is of one run.
@@ -68,7 +68,7 @@ class Step:
         if self.first == "examined":
             from components.model.examine import examine
 
-            return self.function(examine(backbone, asked[0].query, asked[0].task), **options)
+            return self.function(*(examine(backbone, each.query, each.task) for each in asked), **options)
         return self.function(backbone, asked, **options)
 
     @property
@@ -166,10 +166,10 @@ def step(function: Callable[..., Any]) -> Step:
 
 
 def measured(file: str, name: str) -> Step:
-    """Register a function of an examined query as such a part, whose ``file`` is imported when it runs."""
+    """Register a function of examined queries as such a part, whose ``file`` is imported when it runs."""
 
-    def run(examined: Examined, **options: Any) -> Any:
-        return getattr(import_module(f"{__package__}.measuring.{file}"), name)(examined, **options)
+    def run(*examined: Examined, **options: Any) -> Any:
+        return getattr(import_module(f"{__package__}.measuring.{file}"), name)(*examined, **options)
 
     return Step(name, run)
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
-from components.model.query import Asked
+from components.analyses.registry import Check, Cost, Examined, Prepared, analysis
 from components.results import exact
 from components.types import Analysis, Floats, Query, as_json
 
@@ -44,27 +43,25 @@ def _both(check: Check, query: Query, longest: int, against: str = "mean") -> Pr
 
 
 @analysis("backbone text text_pair pooling against", Cost(13, characters=30), _both, times=True)
-def timing(backbone: Backbone, asked: Sequence[Asked]) -> Timed:
+def timing(examined: Examined, other: Examined) -> Timed:
     """Time an answer with one of two ``poolings`` and with the other, by turns, in up to 15 rounds.
 
     ``whole``: for each round the milliseconds with either, of a forward pass, the pooling and the head;
     ``pooled``: of the pooling alone. ``p``: of the exact sign test of the rounds of ``whole``.
     """
     from components.analyses.measuring.analyze import analyse
-    from components.model.examine import Examined, examine, run, said
+    from components.model.examine import run, said
     from components.model.pooling import POOLINGS
 
-    one, other = (examine(backbone, each.query) for each in asked)
+    def whole(one: Examined) -> None:
+        said(one, run(one.backbone, one.passed.encoded.inputs))
 
-    def whole(examined: Examined) -> None:
-        said(examined, run(backbone, examined.passed.encoded.inputs))
+    def pooled(one: Examined) -> None:
+        POOLINGS[one.query.pooling](one.states)
 
-    def pooled(examined: Examined) -> None:
-        POOLINGS[examined.query.pooling](examined.states)
-
-    named = (one.query.pooling, other.query.pooling)
-    took = (_rounds(measure, (one, other)) for measure in (whole, pooled))
-    return Timed(analyse(one), named, *took)
+    named = (examined.query.pooling, other.query.pooling)
+    took = (_rounds(measure, (examined, other)) for measure in (whole, pooled))
+    return Timed(analyse(examined), named, *took)
 
 
 def _rounds(measure: Callable[[Any], None], both: Sequence[Any]) -> Floats:

@@ -4,15 +4,15 @@ And of an origin: the word that an answer hangs on most, and where what it says 
 """
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from components.analyses.registry import Backbone, Check, Cost, Prepared, Run, analysis, measured, step
-from components.model.query import Asked, other_version
+from components.analyses.registry import Check, Cost, Prepared, Run, analysis, measured
+from components.model.query import other_version
 from components.texts import Sentence
 from components.types import Analysis, Floats, Ints, Progress, Query, Tokens, as_json
 
@@ -54,14 +54,7 @@ class Patched:
         )
 
 
-@step
-def traced(backbone: Backbone, asked: Sequence[Asked], start: int, seconds: float) -> Patched:
-    """From layer ``start`` on, those that are begun within so many ``seconds``."""
-    from components.analyses.measuring.trace import trace
-    from components.model.examine import examine
-
-    first, second = (examine(backbone, each.query, each.task) for each in asked)
-    return trace(first, second, start, seconds)
+TRACED, SEEK, CARRY = (measured("trace", name) for name in ("traced", "seek", "carry"))
 
 
 def _versions(check: Check, query: Query, longest: int, other: str, other_pair: str = "") -> Prepared:
@@ -83,10 +76,10 @@ def trace(run: Run, seconds: float) -> Generator[Progress | Patched]:
     (0: the embeddings) is the other's at the second, and all above runs on. ``shares``: how much of the
     change of the logits that is. ``whole[l]``: all states of a layer at once; null where lengths differ.
     """
-    parts: list[Patched] = [run(traced, start=0, seconds=seconds)]
+    parts: list[Patched] = [run(TRACED, begin=0, seconds=seconds)]
     while (ended := sum(len(part.logits) for part in parts)) <= parts[0].first.layers:
         yield Progress(ended, parts[0].first.layers + 1)
-        parts.append(run(traced, start=ended, seconds=seconds))
+        parts.append(run(TRACED, begin=ended, seconds=seconds))
     whole = [part.whole for part in parts if part.whole is not None]
     yield replace(
         parts[0],
@@ -172,9 +165,6 @@ def words_of(tokens: Tokens, query: Query) -> tuple[tuple[int, ...], ...]:
         else:
             words.append([place])
     return tuple(map(tuple, words))
-
-
-SEEK, CARRY = measured("trace", "seek"), measured("trace", "carry")
 
 
 @analysis("backbone text text_pair pooling head task pool_layer", Cost(characters=20, square=2000))

@@ -14,7 +14,7 @@ from components.analyses.measuring.export import module, program
 from components.analyses.measuring.importance import weigh
 from components.analyses.measuring.padding import audit
 from components.analyses.measuring.sees import look as look_around
-from components.analyses.measuring.trace import trace
+from components.analyses.measuring.trace import traced
 from components.errors import PoolscopeError
 from components.model.examine import Examined, examine
 from components.model.internals import repeatable
@@ -232,10 +232,10 @@ def test_hidden_states_of_another_text_in_the_place_of_its_own(family: Family) -
     first, second = (family.examined(lambda examined: examined, text) for text in texts)
     if family.name in FACTS["untraced"]:
         with pytest.raises(PoolscopeError, match=r"replaced|answered alike"):
-            trace(first, second)
+            traced(first, second)
         return
     with repeatable(family.backbone.model):
-        patched = trace(first, second)
+        patched = traced(first, second)
     expected = np.broadcast_to(second.outputs.logits, patched.whole.shape)
     np.testing.assert_allclose(patched.whole, expected, rtol=1e-5, atol=1e-5)
     by_hand = list(cases.patched_by_hand(family, *texts, layers=len(patched.logits) - 1))

@@ -28,7 +28,7 @@ from components.types import Floats, Ints
 LONGEST = 128  # tokens: what is run grows with their square
 
 
-def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = math.inf) -> Patched:
+def traced(first: Examined, second: Examined, begin: int = 0, seconds: float = math.inf) -> Patched:
     """Measure what each hidden state of ``second`` carries into ``first``: of one backbone, pooling and head.
 
     What lies above the layer that is pooled carries nothing. From layer ``begin`` on, as many as are begun
@@ -75,10 +75,10 @@ def patched(
     begin: int,
     seconds: float,
 ) -> Tensor:
-    """Give the logits (n, R, K) of R changes of an input, layer by layer, as `trace` does.
+    """Give the logits (n, R, K) of R changes of an input, layer by layer, as `traced` does.
 
     Hidden states at ``where`` (R, T) become what is ``taken`` of a layer of ``theirs``, each (1, T', D):
-    (R, T, D), or (R, 1, D) where a row has one. PoolscopeError as `trace` raises it.
+    (R, T, D), or (R, 1, D) where a row has one. PoolscopeError as `traced` raises it.
     """
     entries, until, logits = _entries(first), time.monotonic() + seconds, list[Tensor]()
     most = first.backbone.at_once(where.shape[1])
