@@ -35,7 +35,10 @@ from components.ui.public.queue import ABSENT, ASKER, Asker
 from components.ui.public.requests import Body, Endpoints, embedded, is_same_origin
 
 PAGES: Mapping[str, str] = {  # path of a page in a language -> of the same in English
-    requests.page_path(tag, first): first for first in ("/", requests.EXPLAIN) for tag in languages()
+    f"{requests.page_path(tag, first).rstrip('/')}{end}" or "/": first
+    for first in ("/", requests.EXPLAIN)
+    for tag in languages()
+    for end in ("", "/")
 }
 REDRAWS = tuple(f"/gradio_api/{name}" for name in ("run/", "api/", "cancel", "reset"))
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
@@ -198,7 +201,7 @@ class GuardMiddleware:
         else:
             if is_elsewhere:
                 query = scope["query_string"].decode("latin-1")
-                there = f"{'.' * min(2, scope['path'].count('/'))}{path}"
+                there = f"{'/'.join(['..'] * (scope['path'].count('/') - 1)) or '.'}{path}"
                 app = RedirectResponse(f"{there}?{query}" if query else there, 302)
         await app(scope, receive, send)
 

@@ -58,7 +58,7 @@ def negotiate_locale(address: str, accept_language: str, supported: Sequence[str
     asked = parse_qs(parts.query, errors="replace").get("lang", [""])[-1].lower()
     ranges = accept_language[:MAX_CHARACTERS].lower().replace(" ", "").split(",")
     preferred = (one.partition(";")[0].partition("-")[0] for one in ranges if not one.endswith(";q=0"))
-    named = (asked, parts.path.rpartition("/")[2], *preferred)
+    named = (asked, parts.path.rstrip("/").rpartition("/")[2], *preferred)
     return next((tag for tag in named if tag in supported), ENGLISH)
 
 
