@@ -22,7 +22,7 @@ from components.settings import ASSETS
 from components.types import Query
 
 MEANINGS = ASSETS / "api.toml"  # of the arguments
-QUEUES = {"find": "find", "fetch": "download", "fit": "fit", "compare": "model"}  # those that share a bound
+QUEUES = {"find": "find", "fetch": "download", "fit": "fit", "compare": "compare"}  # those that share a bound
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from components.ui.public.guard import GuardMiddleware
 from components.ui.public.heads import BoundedProtocol
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
-from components.ui.public.requests import DOCUMENTS, DRAWN, EXPLAIN, PLAIN, Endpoints, endpoints_of, page_path
+from components.ui.public.requests import DOCUMENTS, DRAWN, EXPLAIN, Endpoints, endpoints_of, page_path
 from components.ui.public.response_cache import ADDRESS, HERE, OWN, ResponseCache
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware, encoded
@@ -53,7 +53,6 @@ PLACES = {  # of each line
     **ASKING,
     **dict.fromkeys(("find", "download"), 16),
     **dict.fromkeys((DRAWN, ""), AT_ONCE),
-    PLAIN: AT_WORK,
 }
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BACKLOG = 2048  # connections that wait to be accepted

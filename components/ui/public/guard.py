@@ -257,7 +257,7 @@ class GuardMiddleware:
         cost = min(self._price(scope["path"], valid), self._most)
         _spend(self._visitors, f"{asker.address} {valid.session}", cost, asker, "refusal.visitor_rate")
         self._spend_address(cost - OTHER, asker)
-        line = valid.endpoint.line if valid.endpoint is not None else requests.PLAIN
+        line = valid.endpoint.line if valid.endpoint is not None else ""
         asker.ticket = Ticket(asker.address, valid.session, line, ready=False, size=len(body))
         asker.values, asker.queued = valid.values, valid.queued
         asker.from_page = "fn_index" in valid.values and "origin" in headers

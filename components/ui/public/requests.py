@@ -20,7 +20,6 @@ from components.ui.gradio_internals import PATHS, block_functions
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}  # headers of proxies
-PLAIN = "plain"  # the line of questions beside gradio's queue
 DRAWN = "drawn"  # and that of documents, which take the page's own processor
 EXPLAIN = "/explain"  # the English page to read
 OPENAPI = "/openapi.json"
@@ -185,7 +184,7 @@ class Body:
     """A body as understood: its ``values``, and what its function is ``asked``, by which it is priced.
 
     ``name``: of the function that it runs; "" if it runs none. ``session``: of the page that sent it, or "".
-    ``queued``: it goes to gradio, through its queue or past that; None: it does not. ``endpoint``: gradio's.
+    ``queued``: it goes to gradio, through its queue or past that; None: it does not.
     """
 
     values: dict[str, Any]
@@ -206,8 +205,7 @@ def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
             public = sorted(key for key in endpoints if isinstance(key, str))
             raise PoolscopeError("endpoint", call[2], "errors.endpoints", names=tuple(public))
         if call[1] is not None:
-            read = _by_name(endpoints[call[2]], given)
-            return replace(read, queued=True, endpoint=endpoints[call[2]])
+            return replace(_by_name(endpoints[call[2]], given), queued=True)
         return _in_order(endpoints[call[2]], _parsed(CALL, given, endpoints), queued=True)
     if event := PATHS["event"].fullmatch(path):
         values = _parsed(EVENT, given, endpoints)
@@ -248,7 +246,7 @@ def _by_name(endpoint: Endpoint, given: dict[str, Any]) -> Body:
     for field in endpoint.required:
         if field not in given:
             raise PoolscopeError(field, None, "errors.needed")
-    return Body(given, given.values(), endpoint.name)
+    return Body(given, given.values(), endpoint.name, endpoint=endpoint)
 
 
 def _in_order(endpoint: Endpoint, values: dict[str, Any], queued: bool) -> Body:

@@ -20,7 +20,6 @@ from components.ui.gradio_internals import block_functions
 from components.ui.public.answering import PlainHTTP, document, for_gradio, in_steps, with_timeout
 from components.ui.public.guard import PIECE, guarded
 from components.ui.public.queue import ASKER, Asker, QueueMiddleware
-from components.ui.public.requests import PLAIN
 from tests.ui.public.asgi import HTTP, answers, never, sent
 
 SAY = load_texts()
@@ -155,11 +154,11 @@ async def test_every_error_becomes_a_message(
 
 def plain(function: Callable[..., Any]) -> ASGIApp:
     """The answers of a function beside gradio's queue."""
-    served = PlainHTTP(with_timeout(function, LIMIT), Admission({PLAIN: 1}, 0))
+    served = PlainHTTP(with_timeout(function, LIMIT), Admission({"model": 1}, 0))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         body = await Request(scope, receive).json()
-        scope["state"] = {ASKER: Asker(values=body, ticket=Ticket(line=PLAIN))}  # as the guard does
+        scope["state"] = {ASKER: Asker(values=body, ticket=Ticket(line="model"))}  # as the guard does
         await served(scope, receive, send)
 
     return app
@@ -179,8 +178,8 @@ async def test_who_closes_the_connection_has_nothing_more_done() -> None:
         await begun.wait()
         return {"type": "http.disconnect"}
 
-    app = PlainHTTP(slow, Admission({PLAIN: 1}, 0))
-    assert await sent(app, {"state": {ASKER: Asker(ticket=Ticket(line=PLAIN))}}, receive) == []
+    app = PlainHTTP(slow, Admission({"model": 1}, 0))
+    assert await sent(app, {"state": {ASKER: Asker(ticket=Ticket(line="model"))}}, receive) == []
     await asyncio.wait_for(left.wait(), LIMIT)
 
 

@@ -241,6 +241,20 @@ async def test_an_exhibit_in_a_frame_costs_its_address_what_it_asks(embed: str, 
     assert '<p class="mistake" role="alert">' in told[-1].text  # a frame is read, not parsed
 
 
+async def test_a_question_waits_in_the_line_of_its_endpoint_however_it_is_asked() -> None:
+    seen = []
+
+    async def noting(scope: Scope, _receive: Receive, send: Send) -> None:
+        seen.append(scope["state"][ASKER].ticket.line)
+        await PlainTextResponse("")(scope, _receive, send)
+
+    known = {"compare": Endpoint((), (), "compare", "few")}
+    app = module.GuardMiddleware(noting, known, Settings(**WIDE), extent=iter)
+    ways = {"/compare": {}, "/gradio_api/call/v2/compare": {}, "/gradio_api/call/compare": {"data": []}}
+    await answers(app, *({"method": "POST", "url": path, "json": body} for path, body in ways.items()))
+    assert seen == ["few"] * 3
+
+
 async def test_whatever_is_drawn_as_a_document_waits_for_few_places() -> None:
     seen = []
 

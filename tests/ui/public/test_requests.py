@@ -11,6 +11,7 @@ from components.errors import PoolscopeError
 from components.texts import languages
 from components.ui.public import requests
 from components.ui.public.guard import price
+from components.ui.serving import PLACES
 from tests.ui.public.asgi import CASES
 
 KNOWN = ("en", "zh")
@@ -69,6 +70,7 @@ def test_the_endpoints_of_the_page_are_the_public_ones_with_their_fields(whole: 
     assert found["analyze"].required == ("backbone", "text")
     assert found["analyze"].fields[2:4] == ("text_pair", "pooling")
     assert "ask" not in public
+    assert PLACES[found["compare"].line] == 2  # each answer is some megabytes
     private = [one.name for key, one in found.items() if isinstance(key, int)]
     assert private.count("trace_versions") == len(languages())  # by whose name it is priced
 
