@@ -20,6 +20,7 @@ BEYOND = 0.05  # of tokens of other sentences lie above the band, and as many be
 OUTSIDE = 0.2  # where the colours of what is not ordinary begin, on a scale from 0 to 1
 TOP = 54  # pixels
 ROOM = 0.16  # of the axis, for a number beside a bar
+GAP = "\u2009"  # between the two: a thin space
 SHARE = 52  # pixels, for a share after it
 STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
 NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
@@ -141,18 +142,18 @@ def _figure(view: View, say: Texts) -> draw.Figure:
         draw.token_colours(view),
         say("similarity.hover", index="%{pointNumber}", value="%{x:.3f}", **hover),
         y=list(range(total)),
-        text=texts,
         customdata=[_details(view, index, say) for index in range(total)],
         width=0.74,
         marker={"opacity": [1 if index in {*more, view.reference} else PALE for index in range(total)]},
-        **draw.BESIDE,
     )
+    behind = [max(float(value), 0.0) for value in view.similarity]  # left of 0 names of tokens may stand
+    values = draw.written(behind, list(range(total)), [f"{GAP}{text}" for text in texts], "middle right")
     start, ticks = _scale(view)
     room = ROOM * (1 - start)
     reference = draw.escape(shorten(naming.reference_name(view, say), 30))
     title = say(f"similarity.axis_{view.centring}", reference=reference, layer=naming.layer_name(view, say))
     title += say("similarity.start", start=number(start)) if start else ""
-    ends = [min(start, float(view.by_layer.min()) - room) if start < 0 else start, 1 + room]
+    ends = [start, 1 + room]
     scale = draw.value_axis(title, range=ends, tickvals=ticks, side="top", **draw.ZERO_LINE)
     squares, titles = alone.column(view, ends[1], say)
     right = alone.WIDTH if squares else SHARE if shares else 0
@@ -164,7 +165,7 @@ def _figure(view: View, say: Texts) -> draw.Figure:
     line = {"line": {"color": draw.SPECIAL, "width": 2}}
     frame["shapes"].append({"type": "rect", "x0": low, "x1": high, **across, **fill})
     frame["shapes"].append({"type": "line", "x0": median, "x1": median, **across, **line})
-    return draw.Figure([drawn, *squares], frame)
+    return draw.Figure([drawn, *squares, values], frame)
 
 
 def _scale(view: View) -> tuple[float, list[float]]:

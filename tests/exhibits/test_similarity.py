@@ -16,7 +16,7 @@ LONG = "not good at all, and not bad"
 
 def test_bars_are_the_similarities_in_reading_order_with_a_dot_where_the_head_reads() -> None:
     given = analysis(text="very very good")  # repeated tokens stay apart
-    bars, _ = drawn(SIMILARITY, given).data
+    bars, *_ = drawn(SIMILARITY, given).data
     np.testing.assert_allclose(bars.x, given.similarity[2], atol=1e-4)
     assert list(bars.y) == [0, 1, 2, 3, 4]
     assert "Bar chart, one bar for each of 5 tokens." in SIMILARITY.show(given, {}, SAY).words
@@ -33,7 +33,7 @@ def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Ce
     given = analysis(text=LONG)
     for layer in range(3):
         state = {"layer": layer, "centred": centring}
-        seen, (bars, *_) = SIMILARITY.show(given, state, SAY), drawn(SIMILARITY, given, **state).data
+        seen, (bars, *_, written) = SIMILARITY.show(given, state, SAY), drawn(SIMILARITY, given, **state).data
         low, _, high = given.ordinary.of(centring)[layer]
         values = given.cosines(centring)[layer]
         more, less = (
@@ -44,7 +44,7 @@ def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Ce
         assert seen.heading.startswith(said)
         dark = [index for index, opacity in enumerate(bars.marker.opacity) if opacity == 1]
         assert dark == [0, *more]
-        assert [index for index, text in enumerate(bars.text) if text.startswith("<b>")] == more.tolist()
+        assert [index for index, text in enumerate(written.text) if "<b>" in text] == more.tolist()
         assert f"Above it: {len(more)} of {len(values) - 1} tokens, below it: {len(less)};" in seen.words
         assert (SAY("ordinary.bold") in seen.legend) == (len(more) > 0)
 
@@ -104,7 +104,7 @@ EMOTIONS = ([0.6, 0.1, 0.9, 0.2], [0.1] * 4, [0.6, 0.1, 0.9, 0.2], [0.6, 0.1, 0.
 def test_beside_each_bar_stands_what_the_head_would_say_of_that_token(
     given: Analysis, texts: list[str], colours: list[str], told: str
 ) -> None:
-    _, column = drawn(SIMILARITY, given).data
+    _, column, _ = drawn(SIMILARITY, given).data
     assert [plain(text).strip(" \u2003■") for text in column.text] == texts
     assert [text.partition("color:")[2][:7] for text in column.text] == colours
     shown = SIMILARITY.show(given, {}, SAY)
@@ -119,7 +119,7 @@ def test_where_one_token_is_not_read_alone_it_is_said_why_nothing_stands_there()
         (analysis(), {"layer": 1}, "is shown at layer 2, the one that it reads"),
         (analysis("untrained"), {}, ""),  # the verdict says it
     ):
-        assert len(drawn(SIMILARITY, given, **state).data) == 1
+        assert len(drawn(SIMILARITY, given, **state).data) == 2
         legend = SIMILARITY.show(given, state, SAY).legend
         assert told in legend
         assert ("What the head would say" in legend) == bool(told)
@@ -135,10 +135,11 @@ def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float,
     values = np.ones_like(made.similarity)
     values[0, 1] = lowest
     bands = replace(made.ordinary, plain=np.ones_like(made.ordinary.plain))
-    axis = drawn(SIMILARITY, replace(made, similarity=values, ordinary=bands)).layout.xaxis
-    room = axis.range[1] - 1
-    least = lowest - room if lowest < 0 else start  # its number stands at the left of a bar below 0
-    assert axis.range[0] == pytest.approx(min(start, least))
+    figure = drawn(SIMILARITY, replace(made, similarity=values, ordinary=bands))
+    axis, written = figure.layout.xaxis, figure.data[-1]
+    assert axis.range[0] == pytest.approx(start)
+    assert set(np.atleast_1d(written.textposition)) == {"middle right"}
+    assert min(written.x) >= 0  # left of 0 names of tokens may stand
     assert list(axis.tickvals) == pytest.approx(ticks)
     assert (f"axis from {number(start)}" in axis.title.text) == (start != 0)
 

@@ -184,7 +184,7 @@ def test_under_a_maximum_it_counts_the_dimensions_that_tokens_win() -> None:
 def test_beside_each_bar_stands_how_much_of_what_is_read_it_is(
     given: Analysis, texts: list[str], key: str
 ) -> None:
-    assert [text.partition(" · ")[2] for text in drawn(SIMILARITY, given).data[0].text] == texts
+    assert [text.partition(" · ")[2] for text in drawn(SIMILARITY, given).data[-1].text] == texts
     legend = unescape(SIMILARITY.show(given, {}, SAY).legend)
     assert key in legend
     assert (" · " in legend or "· 0" in legend) == bool(key)
