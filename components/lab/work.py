@@ -3,7 +3,6 @@
 On a cluster of Ray's, Ray Data embeds the texts, and tasks fit the folds.
 """
 
-import hashlib
 import logging
 import socket
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, hash as digest
 
 from components.analyses.fit import Call, Place, Pooled, Steps
 from components.errors import PoolscopeError
@@ -88,9 +87,9 @@ def remembering(steps: Steps, folder: Path) -> Steps:
     """The ``steps``, of which vectors are kept in a ``folder`` for a run after this one."""
 
     def embedded(call: Call) -> Iterator[Pooled]:
-        depends = pack((version(call.spec), *call.given))
-        inside = folder / "vectors" / f"{file_name(call.spec)}-{_digest(depends)}"
-        each = {inside / f"{_digest(pack(tuple(one)))}.parquet": one for one in call.each}
+        depends = digest((version(call.spec), *call.given))
+        inside = folder / "vectors" / f"{file_name(call.spec)}-{depends}"
+        each = {inside / f"{digest(tuple(one))}.parquet": one for one in call.each}
         coming = steps(replace(call, each=[one for file, one in each.items() if not file.exists()]))
         for file in each:
             if not file.exists():
@@ -98,10 +97,6 @@ def remembering(steps: Steps, folder: Path) -> Steps:
             yield read(file)
 
     return lambda call: embedded(call) if call.name == "embed" else steps(call)
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]
 
 
 @contextmanager
