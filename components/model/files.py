@@ -203,7 +203,6 @@ def weight_files(is_there: Callable[[str], bool], index: JsonObject) -> tuple[st
         return (WEIGHTS,)
     named = index.get("weight_map")
     names = list(named.values()) if isinstance(named, dict) else []
-    # so that no file outside of the checkpoint is ever named
     plain = all(isinstance(name, str) and re.fullmatch(PART, name) and is_there(name) for name in names)
     return tuple(sorted(set(names))) if plain else ()
 

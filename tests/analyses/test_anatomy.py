@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 from transformers import AutoModelForSequenceClassification
 
 from components.analyses.anatomy import Anatomy
-from components.analyses.measuring.anatomy import dissect, head_calls, unused
+from components.analyses.measuring.anatomy import dissect, head_calls
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.examine import examine
@@ -133,6 +133,6 @@ def test_what_is_called_unused_is_what_loading_leaves_alone(
     plain = AutoModelForSequenceClassification.from_pretrained(folder, ignore_mismatched_sizes=True)
     there = {float(number) for tensor in plain.state_dict().values() for number in tensor.unique()}
     backbone = load(replace(tiny_family(family), location=str(folder)))
-    called = {weight.name: weight.shape for weight in unused(backbone)}
+    called = backbone.provenance.unused
     assert called.keys() == {name for name, number in numbers.items() if number not in there}
     assert called == {name: tensors[name].shape for name in called}

@@ -13,7 +13,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from components.analyses.fit import in_order
 from components.analyses.fit.embedding import embed
 from components.analyses.measuring.analyze import analyse
-from components.analyses.measuring.anatomy import dissect, unused
+from components.analyses.measuring.anatomy import dissect
 from components.analyses.measuring.importance import weigh
 from components.analyses.measuring.sees import look
 from components.errors import PoolscopeError
@@ -240,9 +240,8 @@ def test_a_tensor_of_another_shape_is_held_and_not_used(tmp_path: Path) -> None:
     backbone = load(spec)
     assert not backbone.head_trained
     held = [("classifier.bias", (3,)), ("classifier.weight", (3, 32))]
-    assert [(weight.name, weight.shape) for weight in unused(backbone)] == held
     found = dissect(examine(backbone, QUESTION))
-    assert found.unused == unused(backbone)
+    assert [(weight.name, weight.shape) for weight in found.unused] == held
     origins = {weight.name: weight.origin for weight in found.weights}
     assert (origins["classifier.weight"], origins["classifier.bias"]) == ("reshaped", "constant")
 

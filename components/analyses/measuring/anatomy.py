@@ -47,12 +47,12 @@ def dissect(examined: Examined) -> Anatomy:
         seen = error.sentence
     weights = {weight.name: weight for weight in _weights(examined, calls)}
     ran = {call.module for call in calls if call.module}
-    live = examined.backbone.spec.live
+    live, unused = examined.backbone.spec.live, sorted(examined.backbone.provenance.unused.items())
     return Anatomy(
         analysis=answered(examined),
         steps=tuple(_step(examined, call, weights) for call in calls),
         weights=tuple(weights.values()),
-        unused=unused(examined.backbone),
+        unused=tuple(Weight(name, shape, "checkpoint") for name, shape in unused),
         declared=declared(examined.backbone.model, ran),
         sources=tuple(_sources(examined, calls)),
         program="" if live else program(examined),
@@ -173,12 +173,6 @@ def origin(backbone: Backbone, name: str) -> Origin:
     if name in backbone.provenance.mismatched:
         return "reshaped"
     return "new" if name in backbone.provenance.missing else "checkpoint"
-
-
-def unused(backbone: Backbone) -> tuple[Weight, ...]:
-    """List what the files hold and the model takes no part of, by name, with the shapes there."""
-    held = sorted(backbone.provenance.unused.items())
-    return tuple(Weight(name, shape, "checkpoint") for name, shape in held)
 
 
 def source(
