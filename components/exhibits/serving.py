@@ -20,17 +20,17 @@ from components.texts import Sentence, Texts
 NAMED = 4  # tokens that a cell names; more are only counted
 PAIRS = 6  # tokens that match, which a sentence names
 BEST = 10  # ways to make a score that are shown
-TEXTS = 5  # columns before those of the poolings, of which the second is a number
 
 
 def padding(given: Padding, _: State, say: Texts) -> Shown:
-    """The verdict, and a row for each way to pad."""
+    """The verdict, and a column for each way to pad: there are few of them, and many poolings."""
     first, about = visible(given.says[0].said(say)), asked_line(given.analysis, say)
     if not given.cases:
         return Shown(heading=first, words=first, about=about)
     data, caption = _data(given, say), say("batch.caption", count=given.padded)
-    read, numeric = data.astype(object).map(_cell), (1, *range(TEXTS, data.shape[1]))
-    table = saved_table(data, read, numeric, caption, "poolscope-padding.csv", say)
+    way = data.columns[0]
+    read = data.astype(object).map(_cell).set_index(way).T.reset_index(names=way)
+    table = saved_table(data, read, (), caption, "poolscope-padding.csv", say)
     return replace(_told((*given.says, Sentence("batch.hint")), data, table, say), about=about)
 
 
