@@ -148,7 +148,9 @@ def test_a_cell_of_two_versions_says_both_and_the_move_where_there_is_one() -> N
     table = Table(grid(found, {}, SAY).html)
     kinds = ["edit told", "edit untrained", "edit told", "absent", "edit value", "edit told flip swap"]
     assert table.classes[1][1:] == kinds
-    assert all(part in table.rows[1][6] for part in ("negative", "90 %", "positive", "80 %", "negative −70 pp"))
+    assert all(
+        part in table.rows[1][6] for part in ("negative", "90 %", "positive", "80 %", "negative −70 pp")
+    )
     assert "pp" not in table.rows[1][2] + table.rows[1][3]
     assert table.rows[1][5] == "before: −0.50now: 2.25+2.75"
 
