@@ -394,14 +394,14 @@ def _from_separated(text: str, headed: bool) -> Sheet:
 def _headings(cells: pd.DataFrame) -> int:
     """Count the rows below the names that go on with these, as survey tools write them: questions, ids.
 
-    In two columns at least they have no number or date where all rows below have one, and no cell of theirs
-    comes again.
+    Two columns at least have a number or a date in all rows below; these have one in none of them, and no
+    cell of theirs comes again.
     """
     rows = cells.iloc[TITLES:TOLD]
     coded = [name for name in cells if len(rows) and rows[name].str.fullmatch(CODE).all()]
     for count, row in enumerate(cells.iloc[:TITLES].to_dict("records")):
-        other, below = sum(not re.fullmatch(CODE, row[name]) for name in coded), cells.iloc[count + 1 : TOLD]
-        if other < 2 or any(cell and below[name].eq(cell).any() for name, cell in row.items()):
+        one, below = any(re.fullmatch(CODE, row[name]) for name in coded), cells.iloc[count + 1 : TOLD]
+        if one or len(coded) < 2 or any(cell and below[name].eq(cell).any() for name, cell in row.items()):
             return count
     return 0
 

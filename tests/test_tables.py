@@ -230,8 +230,11 @@ def test_columns_are_guessed_by_what_they_hold() -> None:
         guess(read_sheet("text,label\na fine film,good\na poor film,good"))
 
 
-def test_a_first_row_without_numbers_is_no_heading_where_its_label_comes_again() -> None:
-    rows = [("well", "good", "", "2024-01-01"), *((number, "good", 0.5, "2024-01-02") for number in range(2))]
+@pytest.mark.parametrize(("label", "when"), [("good", ""), ("None", "2024-01-01")])
+def test_a_first_row_is_no_heading_where_its_label_comes_again_or_it_has_a_date(
+    label: str, when: str
+) -> None:
+    rows = [("well", label, "", when), *((number, "good", 0.5, "2024-01-02") for number in range(2))]
     frame = pd.DataFrame([*rows, (1, "bad", 0.5, "2024-01-04")], columns=["review", "label", "score", "when"])
     assert len(read_sheet(frame.to_csv(index=False)).cells) == 4
 
