@@ -6,6 +6,7 @@ and text colours come from the page's style sheet, so that one figure serves the
 """
 
 import html
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -131,12 +132,19 @@ def name_width(names: Iterable[str]) -> int:
 
 
 def segment_lines(
-    view: View, say: Texts, along: str, reach: float, line: dict[str, Any], name: dict[str, Any]
+    view: View,
+    say: Texts,
+    along: str,
+    reach: float,
+    line: dict[str, Any],
+    name: dict[str, Any],
+    room: float = math.inf,
 ) -> dict[str, Any]:
     """Shapes and annotations of a layout: a line beside the tokens of each text of a pair, and its name.
 
     ``along``: "x" or "y", the axis of the tokens; a line ends ``reach`` beyond the middle of its last one.
-    ``line`` and ``name`` say where both are on the other axis. A single text has neither.
+    ``line`` and ``name`` say where both are on the other axis. ``room``: pixels of a token; a name that is
+    longer than its text, and a token, is left to the legend. A single text has neither.
     """
     shapes, names = [], []
     for segment in (0, 1) if view.is_pair else ():
@@ -146,8 +154,9 @@ def segment_lines(
             ends = {f"{along}0": first - reach, f"{along}1": last + reach}
             stroke = {"color": SEGMENT_COLOURS[segment], "width": 3}
             shapes.append({"type": "line", **ends, "line": stroke, **line})
-            middle = {along: (first + last) / 2, "text": say(SEGMENT_KEYS[segment])}
-            names.append({**middle, "showarrow": False, **name})
+            middle, text = (first + last) / 2, say(SEGMENT_KEYS[segment])
+            if CHARACTER * width(text) <= room * (last - first + 2):
+                names.append({along: middle, "text": text, "showarrow": False, **name})
     return {"shapes": shapes, "annotations": names}
 
 
@@ -157,13 +166,14 @@ def token_rows(view: View, say: Texts, top: int, right: int, **more: Any) -> dic
     ``top``, ``right``: pixels. Texts of a pair have brackets at the left.
     """
     total, left = len(view.labels), token_width(view)
+    high = TOKEN_ROW if total <= MANY else LOW_ROW
     line = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "x0": 28 - left, "x1": 28 - left}
     name = {"xref": "paper", "x": 0, "xshift": 15 - left, "xanchor": "center", "textangle": -90}
     return layout(
-        height=total * (TOKEN_ROW if total <= MANY else LOW_ROW) + top + 12,
+        height=total * high + top + 12,
         margin={"l": left, "r": right, "t": top, "b": 12},
         yaxis=row_axis(tick_texts(view)),
-        **segment_lines(view, say, "y", 0.38, line, name),
+        **segment_lines(view, say, "y", 0.38, line, name, high),
         **more,
     )
 

@@ -26,6 +26,9 @@ def test_bars_are_the_similarities_in_reading_order_with_a_dot_where_the_head_re
     figure = drawn(SIMILARITY, analysis(text="good", text_pair="bad"))
     assert [("●" in tick) for tick in figure.layout.yaxis.ticktext] == [True, False, False, False, False]
     assert list(figure.data[0].marker.color) == [READ, FIRST, SPECIAL, SECOND, SPECIAL]
+    assert "first text" not in [one.text for one in figure.layout.annotations]  # it would stand on the second
+    wide = drawn(SIMILARITY, analysis(text="not very good", text_pair="not bad at all"))
+    assert [one.text for one in wide.layout.annotations][:2] == ["first text", "second text"]
 
 
 @pytest.mark.parametrize("centring", CENTRINGS)
