@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import isnan
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 from urllib.parse import quote
 
 import pandas as pd
@@ -99,6 +99,16 @@ def _csv_cell(cell: object) -> str:
 
 def _inert(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA) else text
+
+
+class Bar(NamedTuple):
+    """A bar in HTML: its name, its value in a ``text``, and where it starts and how long it is, in [0, 1]."""
+
+    name: str
+    text: str
+    start: float
+    share: float
+    colour: str
 
 
 S = TypeVar("S")  # what an exhibit shows: an analysis, an anatomy, a comparison, the evidence

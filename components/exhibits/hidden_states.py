@@ -12,7 +12,7 @@ from components.analyses.trace import Patched
 from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, strong_html, titled_frame
+from components.exhibits.exhibit import Bar, Exhibit, Shown, hint_html, scale_html, strong_html, titled_frame
 from components.exhibits.origin import MOST, Holder, shades, share_map, share_text, stays, story, token_name
 from components.exhibits.verdict import ranked
 from components.exhibits.view import LABEL, View, labels_of, number, percent, render, shorten, visible, word
@@ -141,12 +141,13 @@ def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     )
 
 
-def _bars(aim: Aim, say: Texts) -> list[tuple[str, str, float, str]]:
-    """A bar for each layer, the last on top: its name, its value, its share of the longest, its colour."""
+def _bars(aim: Aim, say: Texts) -> list[Bar]:
+    """A bar for each layer, the last on top; of raw values as long as they are large, grey below 0."""
     longest = float(np.abs(aim.pooled).max()) or 1.0 if aim.raw else 1.0
-    own = draw.OTHER if aim.analysis.random else draw.label_colour(aim.index)
+    grey = draw.OTHER
+    own = grey if aim.analysis.random else draw.label_colour(aim.index)
     every = [
-        (say("away.layer", layer=layer), aim.text(one), abs(one) / longest, own if one >= 0 else draw.OTHER)
+        Bar(say("away.layer", layer=layer), aim.text(one), 0, abs(one) / longest, own if one >= 0 else grey)
         for layer, one in enumerate(aim.pooled.tolist())
     ]
     return every[::-1]

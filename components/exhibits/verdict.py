@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from functools import partial
-from html import escape
 
 import numpy as np
 from markupsafe import Markup
@@ -10,13 +9,12 @@ from markupsafe import Markup
 from components.errors import PoolscopeError
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html
+from components.exhibits.exhibit import Bar, Column, Exhibit, Shown, csv_link, data_frame, hint_html
 from components.exhibits.similarity import flat_tokens
 from components.exhibits.view import View, indices, number, percent, render, shorten, visible, word
 from components.texts import Texts
 from components.types import SWAPS, Analysis
 
-ROW = 28  # pixels
 SHOWN = 10  # bars; the rest is summed up in words
 
 
@@ -42,67 +40,40 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
         heading = say("outputs.heading_probe", task=say.name(analysis.query.task))
     share = percent(float(analysis.probabilities[order[SHOWN:]].sum()))
     more = "outputs.rest" if analysis.problem_type == "single_label" else "outputs.rest_raw"
-    rest = say(more, count=len(order) - SHOWN, share=share) if order[SHOWN:] else ""
+    below = [_output_name(analysis, say)]
+    below += [say(more, count=len(order) - SHOWN, share=share)] if order[SHOWN:] else []
+    data = data_frame(columns.items())
+    link = csv_link(data, "poolscope-outputs.csv", say("table.download"))
     return Shown(
         heading=heading,
         words=say("outputs.description", outputs=say.listed(told)),
-        data=data_frame(columns.items()),
-        figure=outputs_figure(analysis, say),
-        legend=rest and Markup('<p class="rest">{}</p>').format(rest),
+        data=data,
+        html=render("bars", bars=output_bars(analysis, say)),
+        legend=Markup('<p class="rest">{}</p>').format(Markup(" · ").join(below) + link),
         above="".join(hint_html(visible(one)) for one in swap),
-        about=naming.asked_line(analysis, say),
     )
 
 
-OUTPUTS = Exhibit("outputs", outputs, plotted=True, width=2)
+OUTPUTS = Exhibit("outputs", outputs, width=2)
 
 
-def output_bars(analysis: Analysis, say: Texts) -> list[tuple[str, str, float, str]]:
-    """Each output as it is read: its label, its value, its share of a whole bar, and the colour of that."""
-    chosen = [] if analysis.random else chosen_labels(analysis)
-    shares = analysis.probabilities.clip(0.0, 1.0)
+def output_bars(analysis: Analysis, say: Texts) -> list[Bar]:
+    """A bar for each output, of those that are likeliest; grey where the head is untrained."""
+    order, chosen = ranked(analysis)[:SHOWN], [] if analysis.random else chosen_labels(analysis)
+    values, low, high = analysis.probabilities[order].tolist(), 0.0, 1.0
+    if analysis.problem_type == "regression":  # from the least of 0 and all values to the most
+        low, high = min(0.0, *values), max(0.0, *values)
+    whole = (high - low) or 1.0
     return [
-        (
+        Bar(
             visible(say.label(analysis.labels[one])),
             output_text(analysis, one),
-            float(shares[one]),
+            (min(value, 0.0) - low) / whole,
+            abs(value) / whole,
             draw.label_colour(one) if one in chosen else draw.OTHER,
         )
-        for one in ranked(analysis)[:SHOWN]
+        for one, value in zip(order, values, strict=True)
     ]
-
-
-def outputs_figure(analysis: Analysis, say: Texts) -> draw.Figure:
-    """Horizontal bars of probabilities, or of raw values for regression; grey where the head is untrained."""
-    order, name = ranked(analysis)[:SHOWN], _output_name(analysis, say)
-    values, logits = analysis.probabilities[order].tolist(), analysis.logits[order].tolist()
-    labels, texts, _, colours = map(list, zip(*output_bars(analysis, say), strict=True))
-    drawn = draw.bars(
-        [round(value, 6) for value in values],
-        colours,
-        "%{hovertext}",
-        y=list(range(len(order))),
-        text=texts,
-        hovertext=[
-            say("outputs.hover", label=escape(label), name=name, value=number(value, 4), logit=number(raw, 4))
-            for label, value, raw in zip(labels, values, logits, strict=True)
-        ],
-        width=0.62,
-        **draw.BESIDE,
-    )
-    ends = [0, 1.22]
-    if analysis.problem_type == "regression":  # 0 and every value, with room for the texts beside the bars
-        low, high = min(0.0, *values), max(0.0, *values)
-        room = 0.25 * ((high - low) or 1.0)
-        ends = [low - room if low < 0 else 0.0, high + room if high > 0 else 0.0]
-    title = draw.axis_title(name)  # and no ticks: each value stands beside its bar
-    frame = draw.layout(
-        height=len(order) * ROW + 30,
-        margin={"l": draw.tick_width(labels), "r": 14, "t": 2, "b": 28},
-        xaxis=draw.axis(range=ends, title=title, showticklabels=False, **draw.ZERO_LINE),
-        yaxis=draw.row_axis([escape(shorten(label)) for label in labels]),
-    )
-    return draw.Figure([drawn], frame)
 
 
 def _output_name(analysis: Analysis, say: Texts) -> str:

@@ -62,11 +62,13 @@ def test_the_table_is_saved_and_plots_follow_the_theme(visitor: Visitor, tmp_pat
     visitor.looks_at("tokens")
     for theme, bright in (("dark", True), ("light", False)):
         visitor.in_a_window(theme, 1366)
-        for text in ("#similarity-plot .ytick text", "#outputs-plot .bartext", "#heatmap-plot .xtick text"):
+        for text in ("#similarity-plot .ytick text", "#heatmap-plot .xtick text"):
             visitor.page.wait_for_function(SCRIPTS["bright"], arg=[text, bright])
     visitor.page.get_by_role("button", name="The same numbers as a table").click()
     expect(visitor.page.locator("#numbers tbody tr")).to_have_count(visitor.ticks("similarity", "y").count())
-    saved = visitor.saves(visitor.page.get_by_role("link", name="Download as CSV"), tmp_path)
+    links = visitor.page.get_by_role("link", name="Download as CSV")
+    assert "label,logit,probability" in visitor.saves(links.first, tmp_path).read_text("utf-8-sig")
+    saved = visitor.saves(links.last, tmp_path)
     assert "index,token,in the vocabulary" in saved.read_text("utf-8-sig")
 
 

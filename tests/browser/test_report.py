@@ -101,7 +101,7 @@ def test_a_hostile_checkpoint_is_inert_and_nothing_can_be_run(
     html = analysed(FakeAnalyst(), Query("hostile", " ".join(TRICKS[::12])))
     page = offline(html, WIDTH)
     sees_all(page)
-    for name, part in (("similarity", ".point path"), ("outputs", ".point path"), ("heatmap", ".nsewdrag")):
+    for name, part in (("similarity", ".point path"), ("heatmap", ".nsewdrag")):
         page.locator(f"#{name}-plot {part}").first.hover(force=True)
         expect(page.locator(f"#{name}-plot .hoverlayer .hovertext")).to_have_count(1)
     spoilt = html.replace("</header>", "<script>window.ran = true</script></header>", 1)

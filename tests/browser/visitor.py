@@ -33,7 +33,7 @@ class Visitor:
         return self.page.locator("#verdict")
 
     def plot(self, name: str) -> Locator:
-        """The plot "similarity", "outputs" or "heatmap"."""
+        """The plot "similarity" or "heatmap"."""
         return self.page.locator(f"#{name}-plot .js-plotly-plot")
 
     def ticks(self, name: str, axis: str) -> Locator:
@@ -78,7 +78,7 @@ class Visitor:
     def sees_an_answer(self) -> None:
         """Wait until verdict and plots are there."""
         expect(self.verdict).to_contain_text("reads", timeout=PATIENCE)
-        for name in ("similarity", "outputs", "heatmap"):
+        for name in ("similarity", "heatmap"):
             expect(self.plot(name).locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
 
     def waits_for_the_server(self) -> None:

@@ -10,10 +10,10 @@ from plotly.colors import hex_to_rgb
 
 from components.exhibits.comparison import FAINT, STRONG, Comparison, majority, strength
 from components.exhibits.draw import LABELS, contrast, label_colour
-from components.exhibits.verdict import chosen_labels, outputs_figure
+from components.exhibits.verdict import chosen_labels, output_bars
 from components.texts import load_texts
 from tests.exhibits.compared import HIGH, LESS, LOW, NO, YES, answer, comparison
-from tests.exhibits.showing import CASES, checked
+from tests.exhibits.showing import CASES
 
 BUSINESS = answer([0.1, 0.2, 0.7], ("world", "sports", "business"))
 JOYS = ("joy", "anger", "trust")
@@ -86,7 +86,7 @@ def test_a_label_has_the_colour_that_it_has_alone_and_keeps_it_when_more_comes()
     both = answer([0.9, 0.1, 0.6], JOYS, "multi_label")
     for alone in (YES, BUSINESS, both):
         chosen = chosen_labels(alone)
-        bars = list(checked(outputs_figure(alone, load_texts())).data[0].marker.color[: len(chosen)])
+        bars = [bar.colour for bar in output_bars(alone, load_texts())][: len(chosen)]
         compared = comparison([[alone]]).colours
         assert [compared[alone.labels[index]] for index in chosen] == bars == list(map(label_colour, chosen))
     before, after = comparison([[YES, BUSINESS]]), comparison([[YES, BUSINESS], [both, NO]])

@@ -10,7 +10,7 @@ import pytest
 from components.errors import PoolscopeError
 from components.exhibits.draw import OTHER, label_colour
 from components.exhibits.similarity import SIMILARITY, TABLE
-from components.exhibits.verdict import OUTPUTS, SHOWN, VERDICT, mistake, output_text, ranked
+from components.exhibits.verdict import OUTPUTS, SHOWN, VERDICT, mistake, output_bars, output_text, ranked
 from components.texts import Sentence, Texts, languages, load_texts
 from components.types import Analysis
 from tests.exhibits.showing import (
@@ -123,22 +123,37 @@ def test_a_mistake_is_said_to_who_reads_and_to_a_program() -> None:
 
 def test_outputs_of_a_regression_of_random_weights_and_of_a_probe_are_called_so() -> None:
     given, body = analysis("score"), replace(analysis(), body_trained=False)
-    figure = drawn(OUTPUTS, given)
-    assert figure.layout.xaxis.title.text == "raw value"
-    assert figure.layout.xaxis.range[0] <= float(given.probabilities[0]) <= figure.layout.xaxis.range[1]
-    assert "%" not in figure.data[0].text[0]
+    assert "raw value" in OUTPUTS.show(given, {}, SAY).legend
+    assert "%" not in output_bars(given, SAY)[0].text
     heads = [OUTPUTS.show(one, {}, SAY).heading for one in (body, analysis(head="probe", task="topic"))]
     assert heads[0] == "What the head says of a body with random weights: random"
     assert heads[1] == "What does the probe for topic say?"
-    assert set(drawn(OUTPUTS, body).data[0].marker.color) == {OTHER}
+    assert {bar.colour for bar in output_bars(body, SAY)} == {OTHER}
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [
+        ([3.0, 1.5], [(0, 1), (0, 0.5)]),
+        ([1.0, -3.0], [(0.75, 0.25), (0, 0.75)]),
+        ([-2.0, -1.0], [(0, 1), (0.5, 0.5)]),
+        ([0.0, 0.0], [(0, 0), (0, 0)]),
+    ],
+)
+def test_a_bar_of_raw_values_reaches_from_0_to_its_value(
+    values: list[float], ends: list[tuple[float, float]]
+) -> None:
+    given = replace(analysis("score"), probabilities=np.array(values), labels=("a", "b"))
+    assert [(bar.start, bar.share) for bar in output_bars(given, SAY)] == ends
 
 
 def test_of_many_labels_the_likeliest_have_bars_and_all_are_there_in_numbers() -> None:
     given = analysis("many")
-    bars, shown = drawn(OUTPUTS, given).data[0], OUTPUTS.show(given, {}, SAY)
-    assert (len(bars.x), bars.x[0]) == (SHOWN, round(float(given.probabilities.max()), 6))
-    assert list(bars.marker.color) == [label_colour(ranked(given)[0]), *[OTHER] * (SHOWN - 1)]
-    assert bars.text[0] == output_text(given, ranked(given)[0])
+    bars, shown = output_bars(given, SAY), OUTPUTS.show(given, {}, SAY)
+    assert (len(bars), bars[0].start, bars[0].share) == (SHOWN, 0, float(given.probabilities.max()))
+    assert [bar.colour for bar in bars] == [label_colour(ranked(given)[0]), *[OTHER] * (SHOWN - 1)]
+    assert bars[0].text == output_text(given, ranked(given)[0])
+    assert shown.html.count("<li>") == SHOWN
     assert "and 30 labels more, together" in shown.legend
     _, *found = rows(shown)
     assert len(found) == 40

@@ -48,7 +48,7 @@ def test_it_loads_nothing_from_anywhere_and_holds_every_figure_and_number() -> N
     assert found.links == [LINK]
     every = [exhibit for panel in classify().panels for exhibit in panel.exhibits]
     figures = [one.name for one in every if one.plotted and "report" in one.where]
-    assert found.tables == len(figures) + 3  # of the tokens, of what padding changes, and of matches
+    assert found.tables == len(figures) + 4  # of outputs, tokens, what padding changes, and matches
     assert list(found.figures) == figures
     assert all(f'id="{name}-plot"' in html for name in figures)
     words, view = found.text.split(), View(analysis, 2)
