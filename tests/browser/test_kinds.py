@@ -81,7 +81,7 @@ def test_128_tokens_scroll_in_their_box_while_the_outputs_stay_in_view(fake_visi
     box.evaluate("box => box.scrollTo(0, box.scrollHeight)")
     box.evaluate("box => box.scrollIntoView({ block: 'end' })")  # who reads the last bar
     expect(visitor.ticks("similarity", "y").last).to_be_in_viewport()
-    expect(visitor.page.locator("#outputs li").first).to_be_in_viewport()
+    expect(visitor.page.locator("#outputs li b").first).to_be_in_viewport()
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 1366
 
 
