@@ -147,6 +147,12 @@ def test_a_bar_of_raw_values_reaches_from_0_to_its_value(
     assert [(bar.start, bar.share) for bar in output_bars(given, SAY)] == ends
 
 
+def test_a_long_label_is_cut_beside_its_bar_and_whole_in_the_numbers() -> None:
+    given = replace(analysis("score"), labels=("long " * 40,))
+    assert len(output_bars(given, SAY)[0].name) < 40
+    assert "long " * 39 in rows(OUTPUTS.show(given, {}, SAY))[1][0]
+
+
 def test_of_many_labels_the_likeliest_have_bars_and_all_are_there_in_numbers() -> None:
     given = analysis("many")
     bars, shown = output_bars(given, SAY), OUTPUTS.show(given, {}, SAY)
