@@ -357,6 +357,6 @@ def test_a_key_that_may_name_a_file_is_refused_by_its_name(spec: BackboneSpec, f
         assert f"its {file} holds {key}" in told
         assert "passwd" not in told
     gone = str(Path(tempfile.gettempdir()) / "gone" / "special_tokens_map.json")  # as old checkpoints have it
-    old = {"special_tokens_map_file": gone, "full_tokenizer_file": None, "name_or_path": "a/b"}
-    place.write_text(json.dumps(own | old | {"bod_token": "good"}))  # and a token of its own
+    old = {"special_tokens_map_file": gone, "full_tokenizer_file": None}
+    place.write_text(json.dumps(own | old | TABLES["harmless"]))
     assert load(spec).labels
