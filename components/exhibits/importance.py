@@ -176,7 +176,7 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
 def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
     """A column for each method, all with the same rows: T tokens, the first on top."""
     traces, axes, titles = [], {}, []
-    total, random, chance = len(methods), view.analysis.random, chance_of(len(methods[-1].ranked))
+    total, random = len(methods), view.analysis.random
     colours = [draw.OTHER] * len(view.labels) if random else draw.token_colours(view)
     for place, method in enumerate(methods):
         left, right = round(place / total, 4), round((place + 1 - GAP) / total, 4)
@@ -190,7 +190,7 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
         last = say("matters.yardstick") if erasure else say("matters.rho", rho=rho_text(method.rho))
         longest = WIDEST * len(method.title) // naming.width(method.title)
         names = textwrap.wrap(method.title, longest, break_long_words=False)
-        beyond = not random and abs(method.rho or 0.0) > chance
+        beyond = not random and abs(method.rho or 0.0) > chance_of(len(method.ranked))
         lines = [*(f"<b>{draw.escape(line)}</b>" for line in names), f"<b>{last}</b>" if beyond else last]
         title = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
         titles.append({**title, "align": "left", "text": "<br>".join(lines), "showarrow": False})
@@ -236,11 +236,11 @@ def _heading(given: Importance, methods: list[Method], view: View, say: Texts) -
 def _agreement(given: Importance, methods: Sequence[Method], say: Texts) -> list[str]:
     """Count the answers that order the tokens as erasure does, beyond chance; then rho of each, in words."""
     *others, erasure = methods
-    total, told = len(erasure.ranked), [method.rho for method in others if method.rho is not None]
-    if given.analysis.random or not told:
+    total = len(erasure.ranked)
+    if given.analysis.random or all(one.rho is None for one in others):
         return [] if given.analysis.random else [say("matters.no_rho")]
     chance = chance_of(total)
-    alike = sum(rho > chance for rho in told)
+    alike = sum((one.rho or 0.0) > chance_of(len(one.ranked)) for one in others)
     key = "matters.agree_few" if chance == 1 else "matters.agree"
     rhos = say.listed(say("matters.rho_of", name=one.title, rho=rho_text(one.rho)) for one in others)
     return [

@@ -94,6 +94,12 @@ def test_rho_is_bold_where_chance_does_not_give_as_much() -> None:
     assert f"±{chance_of(8):.2f}" in plain(shown.legend)
 
 
+def test_of_five_tokens_of_which_one_is_the_reference_no_order_of_the_others_is_beyond_chance() -> None:
+    one = alike(given("last", "a b c d e"), [1, 2, 3, 4, 5], [0.1, 0.2, 0.3, 0.4, 0.5])
+    assert SAY("matters.rho_few", rho="1.00") in said(one)
+    assert drawn(BARS, one).layout.annotations[0].text.endswith("<br>ρ = 1.00")
+
+
 def test_what_cannot_be_had_is_said_once_and_not_drawn() -> None:
     one, why = without_attention(given(text="not <good>").analysis), Sentence("errors.died")
     assert len(drawn(BARS, one).data) == 3
