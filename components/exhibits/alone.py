@@ -48,17 +48,18 @@ def words(view: View, say: Texts) -> str:
         return say("alone.at_last", last=analysis.layers)
     if analysis.problem_type == "regression":
         return say("alone.raw", low=number(alone.min()), high=number(alone.max()))
-    found = [(_name(view, one, say), count) for one, count in Counter(said).most_common()]
+    found = Counter(_name(view, sorted(one), say) for one in said).most_common()
     told = say.listed(say("alone.count", count=count, label=label) for label, count in found)
-    return say("alone.some" if found[1:] else "alone.all", total=len(said), label=found[0][0], answers=told)
+    key = "alone.some" if found[1:] or not said[0] else "alone.all"
+    return say(key, total=len(said), label=found[0][0], answers=told)
 
 
 def keys(view: View, say: Texts) -> list[tuple[str, str]]:
     """Colours of the column, and what they mean."""
     found = dict.fromkeys(one[0] for one in answers(view) if one)
-    return [(draw.label_colour(one), say("alone.key", label=_name(view, (one,), say))) for one in found]
+    return [(draw.label_colour(one), say("alone.key", label=_name(view, [one], say))) for one in found]
 
 
-def _name(view: View, labels: tuple[int, ...], say: Texts) -> str:
+def _name(view: View, labels: list[int], say: Texts) -> str:
     names = (shorten(visible(say.label(view.analysis.labels[one])), 40) for one in labels)
-    return say.listed(names) if labels else say("alone.none")
+    return " + ".join(names) or say("alone.none")
