@@ -24,6 +24,7 @@ GAP = "\u2009"  # between the two: a thin space
 SHARE = 52  # pixels, for a share after it
 STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
 NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
+SAVED = ("index", "token", "read", "share")  # columns of the figure, before its similarity
 NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
 SCALE = draw.faint_stops(OUTSIDE, OUTSIDE)  # grey where it is ordinary
 
@@ -96,8 +97,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     """Show how similar each token's hidden state is to the reference, at the layer under study."""
     view = View.of(analysis, state)
     columns = _columns(view, say)
-    own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
-    own["table.plain"] = view.similarity
+    own = {f"table.{key}": columns[f"table.{key}"] for key in (*SAVED, view.centring)}
     total, rest = len(view.others), (alone.words(view, say), area_line(view, say))
     found = {"count": len(view.above), "total": total, **beside_band(view, total, say)}
     marks, wins = set(map(naming.mark, view.labels)), analysis.reads.wins
