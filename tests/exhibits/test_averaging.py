@@ -64,6 +64,12 @@ def test_the_finding_of_what_is_shipped() -> None:
     assert "corrected for all 64 cases instead, 22 are left" in shown.legend
 
 
+def test_nothing_is_said_of_what_no_backbone_was_tuned_for() -> None:
+    two = Evidence(SHIPPED.results, "sentiment", ("bert-pretrained", "roberta-pretrained"), {})
+    assert "was fine-tuned" in AVERAGING.show(SHIPPED, {}, SAY).above
+    assert "was fine-tuned" not in AVERAGING.show(two, {}, SAY).above
+
+
 def test_every_difference_is_drawn_with_the_interval_of_a_paired_mean(oracle: pd.DataFrame) -> None:
     figure, table = drawn(AVERAGING, SHIPPED), records(AVERAGING.show(SHIPPED, {}, SAY))
     assert len(table) == sum(len(dots.x) for dots in figure.data) == len(oracle)
