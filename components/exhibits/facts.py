@@ -11,14 +11,14 @@ from itertools import groupby
 from components.analyses.anatomy import Anatomy, Lens, Step, Weight
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
-from components.exhibits import evidence as tables, importance as matters
+from components.exhibits import evidence as tables, importance as matters, view as naming
 from components.exhibits.averaging import averages, averages_facts
 from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, ends, vectors
 from components.exhibits.exhibit import grouped
 from components.exhibits.head import UNTRAINED, WORDED, parameters_of
 from components.exhibits.hidden_states import aim_at
 from components.exhibits.verdict import output_text, quoted, ranked
-from components.exhibits.view import View, counted, indices, labels_of, listed, number, shorten, visible, word
+from components.exhibits.view import View, counted, indices, labels_of, listed, number, shorten, visible
 from components.results import Row
 from components.texts import ASSETS, Sentence, Texts
 
@@ -225,13 +225,13 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
     rhos = (say("matters.rho_of", name=name, rho=rho) for name, rho in told)
     named = "same" if most == first else "other"
     (similar, similar_after), (erased, erased_after) = (
-        ("", "") if index is None else (labels[index], matters.explained_value(given, index))
-        for index in (most, first)
+        ("", "") if at is None else (naming.token_name(labels, at, say), matters.explained_value(given, at))
+        for at in (most, first)
     )
     return {
-        "similar": shorten(word(similar), 24),  # the token of the text most similar to [CLS]
+        "similar": similar,  # the token of the text most similar to [CLS]
         "similar_after": similar_after,  # what the output is without it
-        "erased": shorten(word(erased), 24),  # the token whose erasure makes the output fall most
+        "erased": erased,  # the token whose erasure makes the output fall most
         "erased_after": erased_after,  # what the output is without that
         "eraser": visible(given.eraser),  # what takes the place of a token that is erased
         "explained": matters.explained(given, say),  # the label whose output that is

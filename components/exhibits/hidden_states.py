@@ -13,7 +13,7 @@ from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
 from components.exhibits.exhibit import Bar, Exhibit, Shown, hint_html, scale_html, strong_html, titled_frame
-from components.exhibits.origin import MOST, Holder, shades, share_map, share_text, stays, story, token_name
+from components.exhibits.origin import MOST, Holder, shades, share_map, share_text, stays, story
 from components.exhibits.verdict import ranked
 from components.exhibits.view import LABEL, View, labels_of, number, percent, render, shorten, visible, word
 from components.texts import Sentence, Texts
@@ -201,7 +201,7 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
     if mine and not first.random:
         told, since = trace_story(given, say), settled(given)
         words = say.together((words, told.striptags()))
-        token = "" if since is None else token_name(view.names, first.reads.indices[0], say)
+        token = "" if since is None else naming.token_name(view.names, first.reads.indices[0], say)
         key = "" if since is None else "_from" if since else "_start"
         heading = say(f"trace.heading{key}", layer=since, token=token)
     scale = scale_html(colour, shades(first.random), ends)
@@ -231,7 +231,7 @@ def trace_story(given: Patched, say: Texts) -> Markup:
     """Say where the change is, from the embeddings up."""
     read, tokens = given.first.reads.indices, named(given)
     names: dict[Holder, Markup] = {
-        "read" if read == [place] else place: strong_html(token_name(tokens, place, say))
+        "read" if read == [place] else place: strong_html(naming.token_name(tokens, place, say))
         for place in given.pairs[:, 0].tolist()
     }
     backbone = strong_html(visible(given.first.backbone.said(say)))

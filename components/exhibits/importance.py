@@ -13,7 +13,7 @@ from components.analyses.importance import SIMILARITY, Importance, spearman
 from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.control import Choice, Control, State
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
-from components.exhibits.view import View, number, percent, reference_name, render, shorten, visible, word
+from components.exhibits.view import View, number, percent, reference_name, render, shorten, visible
 from components.texts import Sentence, Texts
 from components.types import Analysis, Floats
 
@@ -161,14 +161,13 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
     told = say("list.semicolon").join(ranks)
     agreement, total = _agreement(given, methods, say), len(methods[-1].ranked)
     told_of = {"given": given, "methods": methods, "view": view, "total": total, "chance": chance_of(total)}
-    legend = render("importance_legend", say, **told_of)
     return Shown(
         heading=_heading(given, methods, view, say),
         words=say.together((say("matters.description", total=len(view.labels), ranks=told), *agreement[1:])),
         data=exhibit.titled_frame(tokens, say, {method.title: method.values for method in methods}),
         figure=_figure(methods, view, say),
         above="".join(map(hint_html, (*agreement[:1], say("matters.hint")))),
-        legend=legend,
+        legend=render("importance_legend", say, **told_of),
         about=naming.asked_line(analysis, say),
     )
 
@@ -230,7 +229,7 @@ def _heading(given: Importance, methods: list[Method], view: View, say: Texts) -
     if not tops:
         return say("matters.heading_tied", **found)
     key = "matters.heading_same" if len(tops) == len(methods) else "matters.heading_some"
-    return say(key, token=shorten(word(view.labels[tops[0]]), 24), **found)
+    return say(key, token=naming.token_name(view.labels, tops[0], say), **found)
 
 
 def _agreement(given: Importance, methods: Sequence[Method], say: Texts) -> list[str]:
@@ -270,6 +269,7 @@ def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
         going=goes(given, similarity, erasure),
         rho=rho_text(similarity.rho),
         sized=sized(similarity, erasure),
+        name=partial(naming.token_name, view.labels, say=say),
         value=partial(explained_value, given),
         falls=partial(falls, given),
         notices=[one for one in given.warnings if one not in given.analysis.warnings],

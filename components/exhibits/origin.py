@@ -12,7 +12,7 @@ from components.analyses.trace import Origin
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, strong_html, titled_frame
-from components.exhibits.view import View, labels_of, number, percent, render, shorten, visible, word
+from components.exhibits.view import View, labels_of, number, percent, render, shorten, visible
 from components.texts import Texts
 from components.types import Floats
 
@@ -66,14 +66,6 @@ def story(claims: Mapping[Holder, Floats], names: Mapping[Holder, Markup], say: 
     return render("story", say, stays=told, names=names, whole=WHOLE, shown=share_text)
 
 
-def token_name(names: Sequence[str], token: int, say: Texts) -> str:
-    """A token in a sentence, not escaped; which one, where several are called so."""
-    name = shorten(word(names[token]), NAME)
-    if names.count(names[token]) == 1:
-        return name
-    return say("trace.nth", token=name, place=names[: token + 1].count(names[token]))
-
-
 def share_text(share: float) -> str:
     """A share of a change in percent, which may be less than none of it or more than all."""
     return f"{number(100 * share, 0)} %"
@@ -112,7 +104,7 @@ def origin(given: Origin, _: State, say: Texts) -> Shown:
     read = naming.indices(analysis.reads.positions)
     heading = say("origin.heading_many")
     if len(read) == 1:
-        heading = say("origin.heading", token=token_name(labels, read[0], say))
+        heading = say("origin.heading", token=naming.token_name(labels, read[0], say))
     told, drawn = _words_said(given, say), not analysis.random and len(given.shares) > 0
     if drawn:
         told = Markup(say.together((told, story(_claims(given), _names(given, labels, say), say))))
@@ -152,7 +144,7 @@ def _claims(given: Origin) -> Mapping[Holder, Floats]:
 
 def _names(given: Origin, labels: Sequence[str], say: Texts) -> Mapping[Holder, Markup]:
     read = given.analysis.reads.indices
-    tokens: dict[Holder, str] = {place: token_name(labels, place, say) for place in range(len(labels))}
+    tokens: dict[Holder, str] = {place: naming.token_name(labels, place, say) for place in range(len(labels))}
     many = say("origin.read_tokens", count=len(read))
     named = {"word": _surface(given, given.word or 0), "read": tokens[read[0]] if len(read) == 1 else many}
     return {who: strong_html(name) for who, name in (tokens | named).items()}

@@ -11,8 +11,7 @@ from components.analyses.sees import Sees
 from components.exhibits import draw
 from components.exhibits.control import Control, State, Switch
 from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, unanswered
-from components.exhibits.origin import token_name
-from components.exhibits.view import View, asked_line, render, shorten, visible, yes_or_no
+from components.exhibits.view import View, asked_line, render, shorten, token_name, visible, yes_or_no
 from components.texts import Sentence, Texts
 from components.types import Analysis
 

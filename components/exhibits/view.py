@@ -291,6 +291,14 @@ def counted(count: int) -> str:
     return f"{count:,}"
 
 
+def token_name(names: Sequence[str], token: int, say: Texts) -> str:
+    """A token in a sentence, not escaped; which one, where several are called so."""
+    name = shorten(word(names[token]), 24)
+    if names.count(names[token]) == 1:
+        return name
+    return say("trace.nth", token=name, place=names[: token + 1].count(names[token]))
+
+
 def token_html(label: str, read: bool) -> Markup:
     """A token in a sentence, marked where it is ``read``."""
     kind = "token read" if read else "token"

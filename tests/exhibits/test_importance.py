@@ -7,6 +7,7 @@ import pytest
 
 from components.analyses.importance import Importance
 from components.exhibits.draw import OTHER
+from components.exhibits.facts import importance_facts
 from components.exhibits.importance import BARS, IMPORTANT, chance_of
 from components.texts import Sentence
 from tests.exhibits.answers import alike, made, without_attention
@@ -98,6 +99,12 @@ def test_of_five_tokens_of_which_one_is_the_reference_no_order_of_the_others_is_
     one = alike(given("last", "a b c d e"), [1, 2, 3, 4, 5], [0.1, 0.2, 0.3, 0.4, 0.5])
     assert SAY("matters.rho_few", rho="1.00") in said(one)
     assert drawn(BARS, one).layout.annotations[0].text.endswith("<br>ρ = 1.00")
+
+
+def test_tokens_that_are_called_the_same_are_told_apart() -> None:
+    one = alike(given(text="not bad not"), [1, 2, 3], [0.1, 0.2, 0.3])
+    assert "Without not no. 2 ([MASK]" in said(one)
+    assert importance_facts(one, SAY)["erased"] == "not no. 2"
 
 
 def test_what_cannot_be_had_is_said_once_and_not_drawn() -> None:
