@@ -66,7 +66,7 @@ def output_bars(analysis: Analysis, say: Texts) -> list[Bar]:
     whole = (high - low) or 1.0
     return [
         Bar(
-            shorten(visible(say.label(analysis.labels[one]))),
+            shorten(visible(say.label(analysis.labels[one])), 40),
             output_text(analysis, one),
             (min(value, 0.0) - low) / whole,
             abs(value) / whole,

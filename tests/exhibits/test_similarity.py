@@ -109,6 +109,12 @@ EMOTIONS = ([0.6, 0.1, 0.9, 0.2], [0.1] * 4, [0.6, 0.1, 0.9, 0.2], [0.6, 0.1, 0.
             [LABELS[0], LABELS[1]] * 2,
             "Of each it says bad: whichever",
         ),
+        (  # some of many: a wall of labels would say nothing
+            saying("emotions", [0.9, 0.8, 0.7, 0.6], [0.9, 0, 0, 0], [0, 0.9, 0, 0], [0, 0, 0.9, 0]),
+            ["90 %"] * 4,
+            [LABELS[0], LABELS[0], LABELS[1], LABELS[2]],
+            "Of 4 tokens, 1 says joy + anger + trust + …, 1 says joy, 1 says anger, and 1 more.",
+        ),
         (
             saying("score", [2.5], [-1.0], [0.0], [3.25], text_pair="bad"),
             ["2.50", "−1.00", "0.00", "3.25"],
