@@ -451,10 +451,10 @@ def rounded(values: Iterable[Any]) -> list[float]:
 def as_json(of: object, keys: str, /, **given: object) -> dict[str, Any]:
     """Give parts of ``of`` in plain JSON types: ``keys`` with spaces between, each a path or ``key=path``.
 
-    Where a key is ``given`` its value, it has this one.
+    Where a key is ``given`` its value, it has this one, whether it is among ``keys`` or not.
     """
-    named = (key.partition("=") for key in keys.split())
-    return {key: given[key] if key in given else plain(attrgetter(path or key)(of)) for key, _, path in named}
+    named = {key: path or key for key, _, path in (part.partition("=") for part in keys.split())}
+    return {key: None if key in given else plain(attrgetter(path)(of)) for key, path in named.items()} | given
 
 
 def plain(value: Any) -> Any:
