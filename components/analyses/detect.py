@@ -245,12 +245,12 @@ class Detected:
     def _above(self) -> Sentence:
         """The cosine of the match, and of the best that is told from it."""
         best, other = self.candidates[0], next((one for one in self.candidates if not one.tied), None)
-        first = _digits(best.cosine)
         if other is None:
-            return Sentence("detect.alone", cosine=first)
-        way, second = other.way.said(self.layers, length=False), _digits(other.cosine)
+            return Sentence("detect.alone", cosine=_digits(best.cosine))
+        way = other.way.said(self.layers, length=False)
         if abs(best.cosine - other.cosine) < ROUNDING:
-            return Sentence("detect.length_tells", way=way, cosine=first)
+            return Sentence("detect.length_tells", way=way, cosine=_digits(best.cosine))
+        first, second = _digits(best.cosine, other.cosine), _digits(other.cosine, best.cosine)
         return Sentence("detect.second", way=way, first=first, second=second)
 
     def _declared(self, declared: Declaration) -> Sentence:
@@ -295,10 +295,10 @@ def _more(ways: Sequence[Way]) -> list[Sentence]:
     return [Sentence("detect.more", count=len(ways) - NAMED)] if len(ways) > NAMED else []
 
 
-def _digits(cosine: float) -> str:
-    """A cosine as a reader sees it: four digits, and more where it is nearly 1 but not quite."""
+def _digits(cosine: float, other: float = 1.0) -> str:
+    """A cosine as a reader sees it: four digits, more where these do not tell it from 1 or from another."""
     places = 4
-    while places < 7 and f"{cosine:.{places}f}".startswith("1.") and cosine < 1 - ROUNDING:
+    while places < 7 and cosine < 1 - ROUNDING and round(cosine, places) in (1, round(other, places)):
         places += 1
     return f"{cosine:.{places}f}"
 

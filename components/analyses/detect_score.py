@@ -157,7 +157,7 @@ class DetectedScore:
         if self.ones and best is None:
             return (Sentence("score.ones"),)
         if best is None and self.fitting:
-            values = {"chance": f"{first.chance:.1g}", "way": first.way.said()}
+            values = {"chance": str(round(first.chance) or f"{first.chance:.1g}"), "way": first.way.said()}
             further = Sentence("score.further" if self.more else "score.digits", count=self.more)
             return Sentence("score.unsure", count=self.fitting, **values), further
         if best is None:
