@@ -43,6 +43,7 @@ def plain(given: Analysis, say: Texts = SAY) -> str:
         (lower(-1, head="probe"), "classifier trained on the mean vector for sentiment reads all"),
         (lower(1, head="probe"), "trained on the mean vector of layer 1 for sentiment reads"),
         (saying(analysis("emotions"), 0.9, 0.1, 0.6, 0.2), "It says joy (90 %), trust (60 %)."),
+        (saying(analysis("emotions"), *[0.9] * 6, labels=tuple("abcdef")), "d (90 %), and 2 more."),
         (analysis("untrained"), "moves a logit.\nUntrained head: these outputs are random.[CLS]"),
         (analysis(text_pair="bad"), "one text at a time: what it says about a pair means little."),
     ],

@@ -39,7 +39,7 @@ def values(say: Texts, *parts: str, **more: object) -> dict[str, Any]:
 
 MATCH, NONE = found(PLAIN, FAR), found(FAR)
 OPEN, ALSO = found(PLAIN, replace(SWAPPED, changes=0)), found(PLAIN, SWAPPED)
-FEW = replace(PLAIN, chance=0.3)
+FEW = replace(PLAIN, chance=12.4)
 UNSURE, DIGITS = found(FEW, more=2), found(FEW)
 ONES = found(FAR, ones=True)
 
@@ -48,7 +48,7 @@ ROWS: dict[str, Row] = {
     "score.open": Row(OPEN, lambda say: values(say, "as_trained", "swapped"), MATCH),
     "score.also": Row(ALSO, lambda say: values(say, "swapped"), MATCH),
     "score.chance": Row(MATCH, values, NONE),
-    "score.unsure": Row(UNSURE, lambda say: values(say, chance="0.3"), MATCH),
+    "score.unsure": Row(UNSURE, lambda say: values(say, chance="12"), MATCH),
     "score.further": Row(UNSURE, {"count": 2}, DIGITS),
     "score.digits": Row(DIGITS, {}, UNSURE),
     "score.unmatched": Row(NONE, values, UNSURE),
