@@ -49,7 +49,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
         words=say("outputs.description", outputs=say.listed(told)),
         data=data,
         html=render("bars", bars=output_bars(analysis, say)),
-        legend=Markup('<p class="rest">{}</p>').format(Markup(" · ").join(below) + link),
+        legend=Markup('<p class="rest">{} {}</p>').format(Markup(" · ").join(below), link),
         above="".join(hint_html(visible(one)) for one in swap),
     )
 

@@ -86,7 +86,7 @@ def test_its_reader_chooses_layer_and_centring(engine: Engine, offline: Callable
         drawn = page.evaluate("document.querySelector('#similarity-plot > div').data[0].x")
         cosines = cosine_similarity(states[layer][0], states[layer][0, :1]).tolist()
         assert drawn == pytest.approx(cosines, abs=1e-4)
-        expect(page.locator("#similarity-description")).to_contain_text(f"with {number(min(cosines))}")
+        expect(page.locator("#similarity-description")).to_contain_text(f"{number(min(cosines))} at least")
     page.locator("#look [value=standardised]").check()
     page.locator("#heatmap-plot .nsewdrag").click(position={"x": 40, "y": 150})  # on its lowest row
     expect(axis).to_contain_text("embeddings")
