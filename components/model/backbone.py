@@ -151,9 +151,9 @@ class Backbone:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The K label names."""
-        names = self.model.config.id2label or {}
-        return tuple(str(name) for _index, name in sorted(names.items()))
+        """The K label names, by their numbers; of a number without a name what transformers calls it."""
+        names = {int(number): str(name) for number, name in (self.model.config.id2label or {}).items()}
+        return tuple(names.get(number, f"LABEL_{number}") for number in range(len(names)))
 
     @property
     def problem_type(self) -> ProblemType:

@@ -90,7 +90,7 @@ def stated(found: Path, own: Path, _version: Version) -> Mapping[str, Any]:
     architecture = str(classes[0]) if isinstance(classes, list) and classes else ""
     labels: tuple[str, ...] = ()
     if isinstance(names, dict) and all(key.isdecimal() and len(key) <= files.DIGITS for key in names):
-        labels = tuple(str(names[key]) for key in sorted(names, key=int))
+        labels = tuple(str(names.get(str(number), f"LABEL_{number}")) for number in range(len(names)))
     declared: Declaration | Sentence | None
     try:
         declared = read_declaration(found)

@@ -45,7 +45,7 @@ def test_a_folder_and_a_hub_entry(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "mine" / "config.json").write_text(json.dumps(CONFIG))
     local, hub = read_catalogue(written(tmp_path, TABLES["two"]))
     assert (local.key, local.source, local.location) == ("mine", "local", str(tmp_path / "mine"))
-    assert (local.architecture, local.labels) == ("BertForSequenceClassification", ("no", "yes", "?"))
+    assert (local.architecture, local.labels) == ("BertForSequenceClassification", ("no", "yes", "LABEL_2"))
     assert (local.texts, local.note, local.available) == (1, "our own", True)
     assert (hub.source, hub.location, hub.revision) == ("hub", "org/name", COMMIT)
     assert (hub.texts, hub.licence, hub.size, hub.available) == (None, "apache-2.0", 268_000_000, False)

@@ -19,6 +19,7 @@ from components.analyses.measuring.sees import look
 from components.errors import PoolscopeError
 from components.fitting import Plan
 from components.model.backbone import batch_states
+from components.model.catalogue import refreshed
 from components.model.cut import replay, run
 from components.model.examine import examine
 from components.model.loading import Checkpoints, is_constant, load, size
@@ -76,6 +77,15 @@ def test_probabilities_follow_the_problem_type(
     largest = (analysis.labels[int(logits.argmax())],)
     chosen = {"single_label": largest, "multi_label": tuple(above), "regression": ()}[problem_type]
     assert analysis.predicted == chosen
+
+
+@pytest.mark.parametrize(("named", "labels"), TABLES["numbered"])
+def test_labels_are_those_of_their_numbers(tmp_path: Path, named: dict[str, str], labels: list[str]) -> None:
+    spec = checkpoint(tmp_path / "x", num_labels=3)
+    change(tmp_path / "x" / "config.json", id2label=named)
+    plain = AutoModelForSequenceClassification.from_pretrained(spec.location).config.id2label
+    assert {number: name for number, name in plain.items() if name in labels}.items() <= {*enumerate(labels)}
+    assert list(load(spec).labels) == list(refreshed(spec).labels) == labels
 
 
 FOLDERS = tomllib.loads(Path(__file__).with_name("folders.toml").read_text(encoding="utf-8"))
