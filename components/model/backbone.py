@@ -8,7 +8,7 @@ from functools import cached_property, partial
 import numpy as np
 import torch
 from torch import Tensor, nn
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import MODEL_FOR_TEXT_ENCODING_MAPPING, PreTrainedModel, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
 from components.model import cut as cuts, files
@@ -114,6 +114,9 @@ class Backbone:
         found = None if folder is None else read_declared(folder)
         if isinstance(self.words, Sentence):
             raise RefusalError(self.words.key, **dict(self.words.values))
+        body = type(self.model.base_model)
+        if found and MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(self.model.config), body) is not body:
+            raise RefusalError("refusals.declared_encoder")
         return found and replace(found, words=self.words and partial(words, self.words))
 
     @property

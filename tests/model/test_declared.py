@@ -4,6 +4,7 @@ import json
 import shutil
 import tomllib
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -25,6 +26,7 @@ from components.model.declared import read_declared
 from components.model.files import RefusalError, folder as folder_of, version
 from components.types import BackboneSpec, Declaration, Query
 from tests.analyses.test_export import printed
+from tests.checkpoints import Made
 from tests.plain import SPECS, load_plain
 from tests.tiny import change, engine_on, reweigh
 from tests.vectors import features
@@ -91,6 +93,15 @@ def test_other_bodies_give_the_numbers_that_encode_keeps(tmp_path: Path, key: st
     folder = saved(tmp_path / "checkpoint", *modules, body=SPECS[f"{key}-sentiment"])
     change(folder / ENCODING, truncate_dim=9)
     equals_encode(folder)
+
+
+BODIES = {"bart": nullcontext(), "t5": pytest.raises(PoolscopeError, match="of its encoder's hidden states")}
+
+
+@pytest.mark.parametrize("family", BODIES)
+def test_a_decoder_is_not_taken_for_the_encoder_alone(tmp_path: Path, tiny_family: Made, family: str) -> None:
+    with BODIES[family]:
+        equals_encode(saved(tmp_path / family, Pooling(32, "mean"), body=tiny_family(family)))
 
 
 @pytest.mark.parametrize("layout", TABLES["layouts"], ids=itemgetter("path"))
