@@ -356,6 +356,7 @@ def bounded(file: Path, most: float, name: str) -> Path:
 def no_weights(folder: Path, file: str) -> RefusalError:
     """Say that a folder lacks this ``file`` of weights, by what it holds instead."""
     every = sorted({one.name for pattern in ("*", "*/*") for one in folder.glob(pattern)} - {WEIGHTS})
+    every = [name for name in every if not name.startswith(tuple(KNOWN["weightless"]))]
     for key, endings in KNOWN["weights"].items():
         if found := [name for name in every if name.endswith(tuple(endings))]:
             return RefusalError(f"refusals.{key}", file=file, found=tuple(found[:3]))
