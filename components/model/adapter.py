@@ -96,6 +96,8 @@ def read_adapter(folder: Path) -> Adapter | None:
 
 
 def base_name(stated: Mapping[str, Any]) -> str:
-    """The name of the model that an adapter changes, as visitors may see it: of a folder the last part."""
-    name = str(stated.get("base_model_name_or_path"))
+    """Name of the model that an adapter changes, for visitors: of a folder the last part; or RefusalError."""
+    name = stated.get("base_model_name_or_path")
+    if not isinstance(name, str) or not name:
+        raise RefusalError("refusals.baseless", file=ADAPTER)
     return name if not Path(name).is_absolute() else Path(name).name

@@ -186,12 +186,10 @@ def check_config(model: str, folder: Path, known: Classifies) -> None:
         files.check_keys(files.TOKENIZER_CONFIG, tokenizer)
     except RefusalError as error:
         raise PoolscopeError("backbone", model, "errors.refused", reason=error.sentence) from error
-    kind = config.get("model_type")
-    if adapts:
-        return
-    if not isinstance(kind, str):
+    kind: Any = config.get("model_type")
+    if not (adapts or isinstance(kind, str)):
         raise PoolscopeError("backbone", model, "errors.no_type", file=files.CONFIG)
-    if not known(kind):
+    if not (adapts or known(kind)):
         raise PoolscopeError("backbone", model, "errors.no_classes", type=repr(kind[:40]))
 
 
