@@ -124,9 +124,8 @@ class Backbone:
         """Say it where another head runs than the one that stands in a file of its own; else None."""
         folder, pickled = files.folder(self.spec), files.HEAD
         if folder is not None and (folder / pickled).is_file():
-            return Sentence(
-                HEAD_UNREAD, file=pickled, reason=Sentence("refusals.declared_pickle", file=pickled)
-            )
+            why = Sentence("refusals.declared_pickle", file=pickled)
+            return Sentence(HEAD_UNREAD, file=pickled, reason=why)
         scores = folder and files.read_object(folder / files.ENCODING).get("model_type") == "CrossEncoder"
         if folder is None or isinstance(self.model, Stacked) or not scores:
             return None
@@ -139,8 +138,7 @@ class Backbone:
     @property
     def final_norm_path(self) -> str:
         """Path of the norm in the model, "" without one."""
-        modules = self.model.named_modules()
-        return next((path for path, module in modules if module is self.final_norm), "")
+        return next((path for path, module in self.model.named_modules() if module is self.final_norm), "")
 
     @property
     def described(self) -> BackboneSpec:

@@ -77,9 +77,10 @@ def _read(place: Path, name: str, needed: bool = True) -> _Config:
     return _Config(file, files.checked_object(files.bounded(place / name, files.LARGEST, file)))
 
 
-def read_declaration(folder: Path) -> Declaration | None:
+def read_declaration(folder: Path, own: bool = False) -> Declaration | None:
     """Read what the checkpoint in ``folder`` declares; None without modules.json, or if its own head ends it.
 
+    ``own``: also where that ends it, for what is done to a text before.
     RefusalError says what cannot be read: a module of another kind, a file that is missing, another shape.
     """
     if not (folder / MODULES).exists():
@@ -94,9 +95,10 @@ def read_declaration(folder: Path) -> Declaration | None:
     if task not in KNOWN["tasks"]:
         raise settings.refusal("transformer_task")
     modules = list(_routed(folder, rest, KNOWN["tasks"][task][0], encoding.says.get("model_type") in SEVERAL))
-    if not modules and KNOWN["tasks"][task][0] == SCORES:
+    ended = not modules and KNOWN["tasks"][task][0] == SCORES
+    if ended and not own:
         return None
-    last = modules[-1][-1] if modules else ""
+    last = modules[-1][-1] if modules else SCORES if ended else ""
     kinds = [kind for kind, *_ in modules]
     if last not in KNOWN["kinds"] or POOLED in kinds[1:]:  # nothing changes tokens before they are pooled
         raise RefusalError(ORDER, file=MODULES)
@@ -252,10 +254,8 @@ def _longest(settings: _Config, task: str) -> int | None:
         stated = settings.says.get(key) or {}
         tokenizer |= stated if isinstance(stated, dict) else {"": stated}
     tokenizer.setdefault("model_max_length", settings.says.get("max_seq_length"))
-    for key in KNOWN["unset"]:
-        if settings.says.get(key) not in (None, {}):
-            raise settings.refusal(key)
-    for key in sorted(tokenizer.keys() - {*KNOWN["harmless"]}):
+    unread = (key for key in KNOWN["unset"] if settings.says.get(key) not in (None, {}))
+    for key in (*unread, *sorted(tokenizer.keys() - {*KNOWN["harmless"]})):
         raise settings.refusal(key)
     return _Config(settings.file, tokenizer).number("model_max_length")
 

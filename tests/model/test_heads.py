@@ -128,11 +128,28 @@ def test_a_head_gives_what_its_own_library_predicts(asked: Engine, folder: Path,
         assert ("makes_logits" in warnings) == (key in ("words", "word"))
         assert (found.backbone.declared is None) == (key == "own")  # behind whose head stands no module
         if pair and len(expected) == 1:
-            assert f"predicts {theirs.predict([(text, pair)])[0]:.4f}" in warnings["predict"]
+            assert f"makes {theirs.predict([(text, pair)])[0]:.4f}" in warnings["predict"]
     backbone, pairs = loaded(asked, key), [TEXTS[0], ("good", "bad")]  # the shorter is padded
     inputs = backbone.tokenizer(pairs, padding=True, return_tensors="pt")
     together = backbone.model(**inputs).logits.detach().squeeze(1)
     np.testing.assert_allclose(together, theirs.predict(pairs, activation_fn=PLAIN), atol=1e-6)
+
+
+@pytest.mark.parametrize("key", ["own", "dense"])
+@pytest.mark.parametrize("treatment", TABLES["treated"])
+def test_what_predict_does_to_a_text_first_is_said(
+    folder: Path, tmp_path: Path, treatment: str, key: str
+) -> None:
+    place, case = shutil.copytree(folder / key, tmp_path / "x"), TABLES["treated"][treatment]
+    change(place / case["file"], **case["keys"])
+    pair = ("the film is good", "bad")
+    expected = CrossEncoder(str(place), device="cpu").predict([pair], activation_fn=PLAIN)
+    engine = engine_on(tmp_path, {"x": place})
+    found, warnings = told(engine, "x", pair[0], text_pair=pair[1])
+    typed, _warnings = told(engine, "x", case["typed"], text_pair=pair[1])
+    assert case["says"] in warnings
+    assert np.abs(found.logits - expected).max() > 1e-4
+    np.testing.assert_allclose(typed.logits, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("key", HEADS)

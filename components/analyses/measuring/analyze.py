@@ -16,7 +16,7 @@ from transformers import PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
 from components.model.backbone import own_head
-from components.model.declared import Stacked
+from components.model.declaration import ACTIVATIONS, read_declaration
 from components.model.encoding import encode, lowering
 from components.model.examine import DECLARED, NATIVE, Examined, examine, probabilities
 from components.model.files import ENCODING, RefusalError, folder, foreign, read_object
@@ -29,7 +29,6 @@ from components.texts import Sentence
 from components.types import Analysis, Ints, Reads
 
 OLDER = "sbert_ce_default_activation_function"  # the config's name for what `predict` puts behind the logits
-ACTIVATIONS = {"Sigmoid": torch.sigmoid, "Tanh": torch.tanh}  # of torch.nn, by their classes' names
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 MARKS = "\ue000", "\ue001"  # for private use: they stand for texts in a chat template
 LONGEST = 50_000  # characters of a text in its chat template, which anybody may have written
@@ -73,13 +72,12 @@ def analyse(examined: Examined) -> Analysis:
 
 def _beside_encode(examined: Examined) -> Iterator[Sentence]:
     """Say what ``encode`` of sentence-transformers does to this text first, and is not done here."""
-    backbone, query = examined.backbone, examined.query
+    backbone, query, says = examined.backbone, examined.query, None
+    with suppress(RefusalError):  # which is told where what is declared is asked for
+        place = folder(backbone.spec)
+        says = place and read_declaration(place, own=True)
     asked = query.pooling == DECLARED or isinstance(backbone.words, torch.nn.Module)
-    if isinstance(backbone.model, Stacked) and query.head == "own":  # ``predict`` does the same
-        says = backbone.model.says.says
-    elif asked and backbone.declared is not None:
-        says = backbone.declared.says
-    else:
+    if not says or not (query.head == "own" if says.kind in ("scores", "logits") else asked):
         return
     length = len(examined.passed.encoded.tokens.text)
     if says.templated:
@@ -103,9 +101,9 @@ def _beside_predict(examined: Examined) -> Iterator[Sentence]:
     path = place and read_object(place / ENCODING).get("activation_fn")
     path = path or (stated.get("activation_fn") if isinstance(stated, dict) else None)
     name = str(path or getattr(config, OLDER, "")).rpartition(".")[2]
-    outputs, function = examined.outputs, ACTIVATIONS.get(name)
-    if function and examined.query.head == "own" and outputs.trained and outputs.body_trained:
-        scores = tuple(f"{score:.4f}" for score in function(outputs.logits[0]).tolist())
+    outputs, changes = examined.outputs, name in ACTIVATIONS.values() and name != "Identity"
+    if changes and examined.query.head == "own" and outputs.trained and outputs.body_trained:
+        scores = tuple(f"{score:.4f}" for score in getattr(torch.nn, name)()(outputs.logits[0]).tolist())
         yield Sentence("warnings.predict", name=name, scores=scores)
 
 
