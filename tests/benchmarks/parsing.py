@@ -42,11 +42,13 @@ UNITS, HEADS, ENDS, GOOD = (SENT[name] for name in ("units", "heads", "ends", "g
 SHAPES = [
     *((head, unit, end) for head in HEADS for unit in UNITS for end in ENDS[:2]),
     *(("", unit, end) for unit in UNITS for end in ENDS[2:]),
+    *map(tuple, SENT["patterns"]),
 ]
 FEW = [
     *(("", unit, ENDS[place % len(ENDS)]) for place, unit in enumerate(UNITS)),
     *((head, unit, "x"[: unit != " "]) for head in HEADS[1:] for unit in (" ", "a@.")),
 ]
+ALL = [("", "1", ""), *map(tuple, SENT["patterns"])]  # of which no field is spared
 NOBODY: Any = None  # waits in a queue
 
 
@@ -158,7 +160,7 @@ def report(limit: float | None) -> bool:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     for several in alike.values():
         for place, (name, send) in enumerate(several):
-            shapes = SHAPES if limit is None else FEW[place :: len(several)] or FEW[:1]
+            shapes = SHAPES if limit is None else [*FEW[place :: len(several)], *ALL]
             took, shape = max((_seconds(name, send, shape, size, limit or 600.0), shape) for shape in shapes)
             right &= took <= BAR
             print(f"{took:6.3f} s  {name}: {shape}", flush=True)
