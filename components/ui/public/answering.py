@@ -70,7 +70,8 @@ def with_timeout(
             except Exception as error:
                 is_late = isinstance(error, TimeoutError) and deadline.expired()
                 if not is_late:  # but one of the function's own
-                    raise gr.Error(asker.say("verdict.bug")) from error
+                    logger.exception("a fault")
+                    raise gr.Error(asker.say("verdict.bug"), print_exception=False) from error
                 late = asker.say("refusal.answer_timeout", seconds=f"{seconds:g}")
                 raise gr.Error(late, print_exception=False) from error
             finally:
