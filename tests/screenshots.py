@@ -20,8 +20,9 @@ def main() -> None:
     flags = ["--no-sandbox", "--disable-gpu"]
     with served("app.py", log=Path(os.devnull)) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=flags)
-        page = browser.new_page(viewport={"width": 1366, "height": 1150})
-        take(page, f"{address}/?__theme=light", "screenshot", _answered)
+        for name, width, height in (("screenshot", 1366, 1150), ("thumbnail", 1200, 630)):
+            page = browser.new_page(viewport={"width": width, "height": height})
+            take(page, f"{address}/?__theme=light", name, _answered)
         for name, (query, shown) in SHOTS.items():
             for where, width, height, scale in (("", 1920, 1080, 1), ("-phone", 390, 844, 2)):
                 window = {"width": width, "height": height}
