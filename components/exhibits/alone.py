@@ -6,7 +6,7 @@ from components.exhibits import draw
 from components.exhibits.view import View, indices, listed, number, percent, shorten, visible
 from components.texts import Texts
 
-WIDTH, NAMED = 84, 3  # pixels of the column; answers, and labels of each, that words name
+WIDTH = 84  # pixels of the column
 SIGN = '\u2003\u2003<span style="color:{}">■</span> {}'  # as far from a bar as its own number is long
 
 
@@ -49,9 +49,9 @@ def words(view: View, say: Texts) -> str:
     if analysis.problem_type == "regression":
         return say("alone.raw", low=number(alone.min()), high=number(alone.max()))
     found = Counter(_name(view, sorted(one), say) for one in said).most_common()
-    told = listed([say("alone.count", count=count, label=label) for label, count in found], NAMED, say)
+    told = [say("alone.count", count=count, label=shorten(label, 80)) for label, count in found]
     key = "alone.some" if found[1:] or not said[0] else "alone.all"
-    return say(key, total=len(said), label=found[0][0], answers=told)
+    return say(key, total=len(said), label=shorten(found[0][0], 80), answers=listed(told, 3, say))
 
 
 def keys(view: View, say: Texts) -> list[tuple[str, str]]:
@@ -61,5 +61,5 @@ def keys(view: View, say: Texts) -> list[tuple[str, str]]:
 
 
 def _name(view: View, labels: list[int], say: Texts) -> str:
-    names = [shorten(visible(say.label(view.analysis.labels[one])), 40) for one in labels]
-    return " + ".join(names[:NAMED]) + " + …" * (len(names) > NAMED) or say("alone.none")
+    names = (shorten(visible(say.label(view.analysis.labels[one])), 40) for one in labels)
+    return " + ".join(names) or say("alone.none")

@@ -79,7 +79,7 @@ def shades(random: bool) -> list[list[Any]]:
 def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
     """L + 1 rows by T columns of shares, NaN where there is none; what is read is framed."""
     texts = [["" if np.isnan(one) else share_text(float(one)) for one in row] for row in shares]
-    written = np.where(shares >= SEEN, np.char.replace(np.array(texts), " ", ""), "")
+    written = np.where(shares >= SEEN, np.char.replace(np.array(texts), " %", ""), "")
     random = view.analysis.random
     return draw.heat_map(
         view,
@@ -91,7 +91,7 @@ def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
         customdata=texts,
         text=written.tolist(),
         texttemplate="%{text}",
-        textfont={"size": 9},
+        textfont={"size": 11},
         colorscale=shades(random),
         colorbar={"tickvals": [-1, 0, 1], "ticktext": [share_text(share) for share in (-1, 0, 1)]},
         hoverongaps=False,

@@ -110,10 +110,13 @@ EMOTIONS = ([0.6, 0.1, 0.9, 0.2], [0.1] * 4, [0.6, 0.1, 0.9, 0.2], [0.6, 0.1, 0.
             "Of each it says bad: whichever",
         ),
         (  # some of many: a wall of labels would say nothing
-            saying("emotions", [0.9, 0.8, 0.7, 0.6], [0.9, 0, 0, 0], [0, 0.9, 0, 0], [0, 0, 0.9, 0]),
+            replace(
+                saying("emotions", [0.9] * 4, [0.9, 0, 0, 0], [0, 0.9, 0, 0], [0, 0, 0.9, 0]),
+                labels=("a" * 40, "b" * 40, "c", "d"),
+            ),
             ["90 %"] * 4,
             [LABELS[0], LABELS[0], LABELS[1], LABELS[2]],
-            "Of 4 tokens, 1 says joy + anger + trust + …, 1 says joy, 1 says anger, and 1 more.",
+            f"Of 4 tokens, 1 says {'a' * 40} + {'b' * 36}…, 1 says {'a' * 40}, 1 says {'b' * 40}, and 1 more.",
         ),
         (
             saying("score", [2.5], [-1.0], [0.0], [3.25], text_pair="bad"),
