@@ -170,8 +170,9 @@ def test_what_its_tokenizer_would_not_read_so_is_not_offered(tiny_family: Made) 
         "{{ messages[2]['content'] }}",
         "{% for %}",
         "{{ 'a' * 10**6 }}",
+        "{{ messages[0]['content'] }}",  # adds nothing
     ):
-        assert "chat" not in answered("llama", spec, bare(chat), TEXT).ways
+        assert {"chat", "no_chat"}.isdisjoint(answered("llama", spec, bare(chat), TEXT).ways)
     words = boundless()  # which adds [SEP] behind whatever is typed
     words.eos_token = "!"
     assert answered("llama", spec, words, TEXT).ways == {}

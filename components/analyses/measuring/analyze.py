@@ -154,7 +154,7 @@ def ways(examined: Examined) -> dict[str, Pair]:
         shorter = _at_end(texts, lambda text: text.removesuffix(end))
         rest = _encoded(tokenizer, shorter)
         found["no_end"] = shorter if [*rest, number] == ids and rest[-1:] != ids[-1:] else None
-    return {name: pair for name, pair in found.items() if pair and pair[0].strip()}
+    return {name: pair for name, pair in found.items() if pair and pair != texts and pair[0].strip()}
 
 
 def told(examined: Examined, known: dict[str, Pair]) -> Iterator[Sentence]:
@@ -219,7 +219,7 @@ def _unwritten(tokenizer: PreTrainedTokenizerBase, text: str) -> Pair | None:
             parts = re.split("|".join(MARKS), written[0])
             match = re.fullmatch("(.*)".join(map(re.escape, parts)), text, re.DOTALL)
             first, second = (*(match.groups() if match else ()), "", "")[:2]
-            if first and _chat(tokenizer, (first, second)) == (text, ""):
+            if first not in ("", text) and _chat(tokenizer, (first, second)) == (text, ""):
                 return first, second
     return None
 
