@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import ip_address, ip_network
+from itertools import chain
 from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,6 +20,7 @@ from components.ui.gradio_internals import PATHS, block_functions
 
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
+MAX_VALUES = 100_000  # of a body, at each level; vectors of 40 texts have a third
 FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}  # headers of proxies
 DRAWN = "drawn"  # and that of documents, which take the page's own processor
 EXPLAIN = "/explain"  # the English page to read
@@ -118,7 +120,6 @@ class Endpoint:
 
 PASTED = ("scores", "vector")  # fields of numbers that somebody has, perhaps of several texts
 COLLECTED = "collected"  # a field that holds the values of several, as the page sends them
-FILE = frozenset({"path", "url"})  # what gradio knows one by
 Endpoints = Mapping[str | int, Endpoint]
 
 
@@ -144,8 +145,6 @@ def endpoints_of(page: gr.Blocks) -> Endpoints:
 
 
 Identifier = Annotated[str, Field(pattern=r"^[\w-]{1,64}$")]
-
-
 STRICT = ConfigDict(strict=True)
 EventData = Annotated[  # or the text of a box that changed, which is among the values
     dict[str, Any], BeforeValidator(lambda said: {} if said is None or isinstance(said, str) else said)
@@ -271,7 +270,7 @@ def _check_value(field: str, value: object) -> None:
     """
     listed = isinstance(value, list)
     for one in value if isinstance(value, list) else [value]:
-        is_pasted = listed and field in PASTED and isinstance(one, dict) and FILE.isdisjoint(one)
+        is_pasted = listed and field in PASTED and isinstance(one, dict) and {"path", "url"}.isdisjoint(one)
         if isinstance(one, dict | list) and not is_pasted:
             raise PoolscopeError(field, value, "errors.plain")
 
@@ -279,19 +278,18 @@ def _check_value(field: str, value: object) -> None:
 def json_object(body: bytes) -> dict[str, Any]:
     """Read a body that is an object; PoolscopeError for any other."""
     excerpt = body[:80].decode("utf-8", errors="replace")
+    is_much = body.count(b"[") > MAX_VALUES  # to make lists of all these takes longer than to read the rest
     try:
-        given = orjson.loads(body)
+        given = {} if is_much else orjson.loads(body)
     except ValueError as error:  # no JSON, no UTF-8, no finite number, hundreds of levels
         raise PoolscopeError("body", excerpt, "errors.json") from error
     if not isinstance(given, dict):
         raise PoolscopeError("body", given, "errors.object")
-    if _is_deeper(given, MAX_DEPTH):
-        raise PoolscopeError("body", excerpt, "errors.deep", most=MAX_DEPTH)
+    held: list[Any] = [given]
+    for _ in range(MAX_DEPTH):
+        is_much |= sum(map(len, held)) > MAX_VALUES
+        parts = chain.from_iterable(one.values() if isinstance(one, dict) else one for one in held)
+        held = [] if is_much else [one for one in parts if isinstance(one, dict | list)]
+    if held or is_much:
+        raise PoolscopeError("body", excerpt, "errors.deep", most=MAX_DEPTH, values=f"{MAX_VALUES:,}")
     return given
-
-
-def _is_deeper(value: object, levels: int) -> bool:
-    if not isinstance(value, dict | list):
-        return False
-    parts = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_is_deeper(part, levels - 1) for part in parts)

@@ -54,7 +54,11 @@ def test_a_good_body_comes_through_for_its_function_and_nothing_else_with_it(
     assert (read.values, read.name) == (given, name)
 
 
-LONG = [["/analyze", "[" * 100_000, "JSON is"], ["/analyze", '{"text": ' + "1" * 5_000 + "}", "JSON is"]]
+LONG = [
+    ["/analyze", "[" * 100_000, "JSON is"],
+    ["/analyze", '{"text": ' + "1" * 5_000 + "}", "JSON is"],
+    *(["/analyze", f'{{"text": [{part * 100_000} 1]}}', "values in each"] for part in ("0,", "[],", "{},")),
+]
 
 
 @pytest.mark.parametrize(("path", "body", "told"), CASES["bad"] + LONG)
