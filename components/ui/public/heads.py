@@ -33,7 +33,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self._unheard = 0
         super().on_body(body)
 
-    def on_message_complete(self) -> None:
-        """Note the end of a request."""
+    def on_message_begin(self) -> None:
+        """Take the next request; uvicorn would make all that come before the last one's answer at once."""
         self._unheard = 0
-        super().on_message_complete()
+        if self.cycle is not None and not self.cycle.response_complete:
+            raise HttpParserError("a request before the last one's answer")
+        super().on_message_begin()
