@@ -63,7 +63,6 @@ def _averaged(page: Page) -> None:
     expect(
         page.locator("#averaging-plot .main-svg, #averaging .narrow table").filter(visible=True)
     ).not_to_have_count(0)
-    page.wait_for_timeout(SETTLED)
 
 
 def _fitted(page: Page) -> None:
