@@ -90,12 +90,6 @@ EMOTIONS = ([0.6, 0.1, 0.9, 0.2], [0.1] * 4, [0.6, 0.1, 0.9, 0.2], [0.6, 0.1, 0.
             "Of 4 tokens, 3 say negative, 1 says positive.",
         ),
         (
-            saying("first", *[[0.9, 0.1]] * 4),
-            ["90 %"] * 4,
-            [LABELS[0]] * 4,
-            "Of each it says negative: whichever",
-        ),
-        (
             saying("emotions", *EMOTIONS),
             ["90 %", "10 %", "90 %", "60 %"],
             [LABELS[2], OTHER, LABELS[2], LABELS[0]],
