@@ -66,7 +66,7 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
     "detect_made": analyses()["detect"].cost,
     "fit": Cost(characters=50),
     "fit_table": Cost(characters=50),
-    "read_table": Cost(characters=100_000),
+    "read_table": Cost(characters=25_000),
     "prepare": Cost(characters=2.5),  # every slide of a talk, of a text of one's own
     **dict.fromkeys(("trace_versions", "tracing"), analyses()["trace"].cost),
     "ask_card": Cost(40),  # of a text whose length is not sent: half of what the longest takes
@@ -257,13 +257,16 @@ class GuardMiddleware:
         cost = min(self._price(scope["path"], valid), self._most)
         _spend(self._visitors, f"{asker.address} {valid.session}", cost, asker, "refusal.visitor_rate")
         self._spend_address(cost - OTHER, asker)
-        line = valid.endpoint.line if valid.endpoint is not None else ""
-        asker.ticket = Ticket(asker.address, valid.session, line, ready=False, size=len(body))
+        asker.ticket = Ticket(asker.address, valid.session, valid.endpoint.line, ready=False, size=len(body))
         asker.values, asker.queued = valid.values, valid.queued
         asker.from_page = "fn_index" in valid.values and "origin" in headers
         written = orjson.dumps(valid.values if valid.queued is None else _unsaid(asker, valid))
         headers["content-length"], headers["content-type"] = str(len(written)), "application/json"
         del headers["transfer-encoding"]
+        if PATHS["tools"].fullmatch(scope["path"]):  # with these gradio asks the app, which believes it
+            for name in requests.FORWARDED:
+                del headers[name]
+            headers["x-forwarded-for"] = str((scope.get("client") or ("",))[0])
         unread: list[Message] = [{"type": "http.request", "body": written, "more_body": False}]
 
         async def receiving() -> Message:
@@ -302,8 +305,7 @@ def _unsaid(asker: Asker, valid: Body) -> dict[str, Any]:
     """Give gradio a body without the values, which it would hold on to: the ``asker`` has them, in order."""
     if (data := valid.values.get("data")) is not None:
         return {**valid.values, "data": [None] * len(data)}
-    fields = valid.endpoint.fields if valid.endpoint is not None else ()
-    asker.values = {"data": [valid.values.get(field, ABSENT) for field in fields]}
+    asker.values = {"data": [valid.values.get(field, ABSENT) for field in valid.endpoint.fields]}
     return dict.fromkeys(valid.values)
 
 

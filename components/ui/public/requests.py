@@ -191,7 +191,7 @@ class Body:
     name: str = ""
     session: str = ""
     queued: bool | None = None
-    endpoint: Endpoint | None = None
+    endpoint: Endpoint = Endpoint((), ())
 
 
 def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
