@@ -1,6 +1,7 @@
 """Answers of a head that reads one token to each other one: in a column of a plot, and in words."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from components.exhibits import draw
 from components.exhibits.view import View, indices, listed, number, percent, shorten, visible
@@ -48,18 +49,18 @@ def words(view: View, say: Texts) -> str:
         return say("alone.at_last", last=analysis.layers)
     if analysis.problem_type == "regression":
         return say("alone.raw", low=number(alone.min()), high=number(alone.max()))
-    found = Counter(_name(view, sorted(one), say) for one in said).most_common()
-    told = [say("alone.count", count=count, label=shorten(label, 80)) for label, count in found]
+    found = Counter(tuple(analysis.labels[at] for at in sorted(one)) for one in said).most_common()
+    told = [say("alone.count", count=count, label=_name(labels, say)) for labels, count in found]
     key = "alone.some" if found[1:] or not said[0] else "alone.all"
-    return say(key, total=len(said), label=shorten(found[0][0], 80), answers=listed(told, 3, say))
+    return say(key, total=len(said), label=_name(found[0][0], say), answers=listed(told, 3, say))
 
 
 def keys(view: View, say: Texts) -> list[tuple[str, str]]:
     """Colours of the column, and what they mean."""
-    found = dict.fromkeys(one[0] for one in answers(view) if one)
-    return [(draw.label_colour(one), say("alone.key", label=_name(view, [one], say))) for one in found]
+    found, labels = dict.fromkeys(one[0] for one in answers(view) if one), view.analysis.labels
+    return [(draw.label_colour(one), say("alone.key", label=_name([labels[one]], say))) for one in found]
 
 
-def _name(view: View, labels: list[int], say: Texts) -> str:
-    names = (shorten(visible(say.label(view.analysis.labels[one])), 40) for one in labels)
-    return " + ".join(names) or say("alone.none")
+def _name(labels: Sequence[str], say: Texts) -> str:
+    names = (shorten(visible(say.label(one)), 40) for one in labels)
+    return shorten(" + ".join(names), 80) or say("alone.none")

@@ -78,6 +78,7 @@ def saying(backbone: str, *rows: list[float], **asked: str) -> Analysis:
 
 
 EMOTIONS = ([0.6, 0.1, 0.9, 0.2], [0.1] * 4, [0.6, 0.1, 0.9, 0.2], [0.6, 0.1, 0.1, 0.2])
+A_AND_B = f"{'a' * 40} + {'b' * 36}…"  # in 80 characters
 
 
 @pytest.mark.parametrize(
@@ -103,14 +104,14 @@ EMOTIONS = ([0.6, 0.1, 0.9, 0.2], [0.1] * 4, [0.6, 0.1, 0.9, 0.2], [0.6, 0.1, 0.
             [LABELS[0], LABELS[1]] * 2,
             "Of each it says bad: whichever",
         ),
-        (  # some of many: a wall of labels would say nothing
+        (  # some of many, of which two are called the same: a wall of labels would say nothing
             replace(
-                saying("emotions", [0.9] * 4, [0.9, 0, 0, 0], [0, 0.9, 0, 0], [0, 0, 0.9, 0]),
+                saying("emotions", [0.9] * 4, [0.9, 0.9, 0.9, 0], [0, 0.9, 0, 0], [0, 0, 0.9, 0]),
                 labels=("a" * 40, "b" * 40, "c", "d"),
             ),
             ["90 %"] * 4,
             [LABELS[0], LABELS[0], LABELS[1], LABELS[2]],
-            f"Of 4 tokens, 1 says {'a' * 40} + {'b' * 36}…, 1 says {'a' * 40}, 1 says {'b' * 40}, and 1 more.",
+            f"Of 4 tokens, {', '.join([f'1 says {A_AND_B}'] * 2)}, 1 says {'b' * 40}, and 1 more.",
         ),
         (
             saying("score", [2.5], [-1.0], [0.0], [3.25], text_pair="bad"),
