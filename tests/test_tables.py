@@ -226,7 +226,7 @@ def test_columns_are_guessed_by_what_they_hold() -> None:
     for named, columns in (("id first stars second", "first stars second"), ("stars first", "first stars")):
         sheet = read_sheet(pairs[named.split()].to_csv(index=False))
         assert guess(sheet) == Columns(*columns.split())
-    with pytest.raises(PoolscopeError, match="no column has 2 to 50"):
+    with pytest.raises(PoolscopeError, match="no column beside the text has 2 to 50"):
         guess(read_sheet("text,label\na fine film,good\na poor film,good"))
 
 

@@ -292,8 +292,9 @@ def counted(count: int) -> str:
 
 
 def token_name(names: Sequence[str], token: int, say: Texts) -> str:
-    """A token in a sentence, not escaped; which one, where several are called so."""
+    """A token in a sentence, not escaped, a mark in quotes; which one, where several are called so."""
     name = shorten(word(names[token]), 24)
+    name = name if any(map(str.isalnum, name)) else say("similarity.stand_in", token=name)
     if names.count(names[token]) == 1:
         return name
     return say("trace.nth", token=name, place=names[: token + 1].count(names[token]))
