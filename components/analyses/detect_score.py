@@ -3,14 +3,13 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
 from components.analyses.detect import SERVING, quoted
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
-from components.analyses.vectors import BESIDE, parsed
+from components.analyses.vectors import BESIDE, GROUP, PRINTED, parsed
 from components.errors import PoolscopeError
 from components.model.query import Asked
 from components.texts import Sentence
@@ -18,12 +17,7 @@ from components.types import Query, as_json, plain
 
 FIELD = "scores"
 TEXTS, NUMBERS = 16, 64  # that are held against each other; numbers of one text
-WORDS = re.compile(r"[\w.+%-]++")  # a number is one of these; how long it is costs no more than once
-SCORES = re.compile("score|prob|logit|confidence", re.IGNORECASE)  # in the names of what servers answer
-NUMBERING = BESIDE | {"index", "id", "label", "model", "usage", "object", "created", "meta"}
-SHAPE = re.compile(r"shape=\([\d, ]*\)")
-COMMA = re.compile(r"(?<![\d,])(\d++),(\d++)(?!,\d)")  # in a number, where no point stands in any
-SHARE = re.compile(r"(?<![\w.])(\d++(?:\.\d++)?) ?%")
+KNOWN = PRINTED["scores"]
 ONE = "softmax_one"
 CHANCE = 0.01  # ways that give a score by chance, at most, where one is named
 LARGEST = 1e30
@@ -168,11 +162,8 @@ class DetectedScore:
         others = [one for one in self.ties if one.changes > best.changes]
         said = [Sentence("score.match", count=self.texts, way=best.way.said())]
         if alike:
-            said = [
-                Sentence(
-                    "score.open", count=self.texts, ways=quoted(one.way.said() for one in (best, *alike))
-                )
-            ]
+            ways = quoted(one.way.said() for one in (best, *alike))
+            said = [Sentence("score.open", count=self.texts, ways=ways)]
         if others:
             ways = quoted(one.way.said() for one in others)
             said.append(Sentence("score.also", count=len(others), ways=ways))
@@ -185,73 +176,84 @@ class DetectedScore:
         return as_json(self, "match ties candidates tried says warnings", match=best, candidates=first)
 
 
-def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...], int], ...]:
+def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...], int, tuple[str, ...]], ...]:
     """Read scores of one text in any form, or of several: objects with ``text``, ``text_pair`` and scores.
 
-    Gives for each the texts, if it has its own, the scores, and the decimals that were printed, or -1.
+    Gives for each the texts, if it has its own, the scores, the decimals that were printed, or -1, and what
+    the scores are called.
     """
     value = parsed(given, FIELD)
     every = value if isinstance(value, list) else [value]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
-    if not named:
-        printed = (word for word, _ in _printed(given)) if isinstance(given, str) else ()
-        plainly = (word for word in printed if "." in word and "e" not in word.lower())
-        decimals = [len(word.partition(".")[2]) for word in plainly]
-        return (({}, _scores(value), max(decimals, default=-1)),)
     count = Sentence("errors.count", count=len(every))
-    if len(named) < len(every) or len(named) > TEXTS:
+    if len(named) not in (0, len(every)) or len(named) > TEXTS:
         raise PoolscopeError(FIELD, count, "errors.scores_texts", most=TEXTS)
-    texts = [{"text": one["text"], "text_pair": one.get("text_pair") or ""} for one in named]
-    found = tuple((text, _scores(one), -1) for text, one in zip(texts, named, strict=True))
-    if len({(len(scores), bool(text["text_pair"])) for text, scores, _ in found}) > 1:
+    keys = ("text_pair" if one.keys() & {"index", "corpus_id"} else "text" for one in named)  # of a ranking
+    pairs = zip(keys, named, strict=True)
+    texts = [{"text_pair": one.get("text_pair") or "", key: one["text"]} for key, one in pairs] or [{}]
+    found = [(text, *_scores(one)) for text, one in zip(texts, named or (value,), strict=True)]
+    if len({(len(scores), bool(text.get("text_pair"))) for text, scores, _ in found}) > 1:
         raise PoolscopeError(FIELD, count, "errors.scores_alike")
-    return found
+    words = _words(given) if isinstance(given, str) and not named else []
+    plainly = (word for word, number in words if number in found[0][1] and "e" not in word.lower())
+    decimals = max((len(word.partition(".")[2]) for word in plainly if "." in word), default=-1)
+    return tuple((text, scores, decimals, names) for text, scores, names in found)
 
 
-def _scores(value: object) -> tuple[float, ...]:
-    numbers = tuple(_numbers(value))
+def _scores(value: object) -> tuple[tuple[float, ...], tuple[str, ...]]:
+    """The scores of one text, every number or those that are called so, and their names."""
+    found = [*_numbers(value)]
+    found = [one for one in found if one[1]] or found
+    numbers = tuple(number for _, _, number in found)
     if not 0 < len(numbers) <= NUMBERS or not all(map(math.isfinite, numbers)):
         raise PoolscopeError(FIELD, str(value)[:80], "errors.scores", most=NUMBERS)
-    return numbers
+    return numbers, tuple(name for name, _, _ in found)
 
 
-def _numbers(value: object) -> Iterator[float]:
-    """Every number in a JSON value or a text; of what has names, those of scores if any is called so."""
-    unseen = [value]
+def _numbers(value: object) -> Iterator[tuple[str, bool, float]]:
+    """Every number in a JSON value or a text: its name, whether it is called a score, and itself."""
+    unseen = [("", False, value)]
     while unseen:
-        one = unseen.pop()
+        name, called, one = unseen.pop()
         if isinstance(one, str):
-            yield from (number for _, number in _printed(one))
+            yield from ((name, called, number) for number in _printed(one))
         elif isinstance(one, int | float) and not isinstance(one, bool):
-            yield float(one) if abs(one) < LARGEST else math.inf
+            yield name, called, float(one) if abs(one) < LARGEST else math.inf
         elif isinstance(one, Mapping):
-            kept = [key for key in one if str(key) not in NUMBERING]
-            named = [key for key in kept if SCORES.search(str(key))]
-            unseen += [one[key] for key in reversed(named or kept)]
+            kept = [key for key in one if str(key) not in (*BESIDE, *KNOWN["beside"])]
+            named = [key for key in kept if re.search(KNOWN["called"], str(key))]
+            inner = ((str(one.get("label", key)), one[key]) for key in reversed(named or kept))
+            unseen += ((label, called or bool(named), each) for label, each in inner)
         elif isinstance(one, list | tuple):
-            unseen += reversed(one)
+            unseen += ((name, called, each) for each in reversed(one))
 
 
-def _printed(text: str) -> Iterator[tuple[str, float]]:
-    """Find the numbers in a text, as they are printed and as they are read; none ends a name."""
-    text = SHAPE.sub("", text).replace("\N{MINUS SIGN}", "-")
-    text = text if "." in text else COMMA.sub(r"\1.\2", text)
-    for word in WORDS.findall(SHARE.sub(lambda share: str(Decimal(share[1]).scaleb(-2)), text)):
-        said = word.rstrip(".")  # of a sentence
-        if said[-1:].isdecimal() and "_" not in said:
-            with suppress(ValueError):  # a word
-                yield said, float(said)
+def _printed(text: str) -> list[float]:
+    """The numbers that a text calls scores, else those in brackets, else all; among words, none of places."""
+    called = "\n".join(re.findall(KNOWN["called"] + KNOWN["follows"], text))
+    inside = "\n".join(group for group in GROUP.findall(text) if "." in group)
+    words = next(filter(None, map(_words, (called, inside, text))), [])
+    broken = [number for word, number in words if not word.lstrip("+-").isdecimal()]
+    return broken if broken and re.search(r"[^\W\d_eE]", text) else [number for _, number in words]
+
+
+def _words(text: str) -> list[tuple[str, float]]:
+    """Find the numbers in a text, as they are printed and as they are read."""
+    text = re.sub(KNOWN["place"], "", text).replace("\N{MINUS SIGN}", "-")
+    text = text if re.search(r"\.\d", text) else re.sub(KNOWN["comma"], r"\1.\2", text)
+    text = re.sub(KNOWN["share"], lambda share: str(Decimal(share[1]).scaleb(-2)), text)
+    return [(word, float(word)) for word in re.findall(KNOWN["number"], text)]
 
 
 def _given(check: Check, query: Query, _longest: int, scores: str | list[Any]) -> Prepared:
-    every = ((check(replace(query, **text)), (row, printed)) for text, row, printed in to_scores(scores))
+    every = ((check(replace(query, **text)), tuple(scored)) for text, *scored in to_scores(scores))
     each = tuple(dict.fromkeys(every))  # once: the same again tells no more
     return tuple(asked for asked, _ in each), {"scores": tuple(scored for _, scored in each)}
 
 
 @analysis("scores backbone text text_pair", Cost(20, several=True), _given)
 def detect_score(
-    backbone: Backbone, asked: Sequence[Asked], scores: Sequence[tuple[Sequence[float], int]]
+    backbone: Backbone, asked: Sequence[Asked], scores: Sequence[tuple[Sequence[float], int, Sequence[str]]]
 ) -> DetectedScore:
     """Find which encoding, token, path through the head and activation made a score; or that none did.
 

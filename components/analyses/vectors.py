@@ -42,12 +42,8 @@ LEAST, HUGE = 1e-30, 1e9  # sizes that no number of a vector has
 ALIKE, ZERO = 3.0, 100.0  # octaves over which the numbers of a vector spread at most, and zeros
 FEWEST = 8  # bytes: of two numbers
 FEW = 8  # numbers that are told beside a vector: its shape, scores, distances
-BESIDE = frozenset(
-    ("text", "text_pair", "texts", "shape", "indices", "tokens", "input_ids", "columns", "index")
-)  # no vectors
-SPARSE = frozenset(("sparse", "sparse_values", "sparse_vector"))
-# What programs write about numbers, and what to read in its place.
-PRINTED = tomllib.loads((ASSETS / "numbers.toml").read_text(encoding="utf-8"))
+PRINTED = tomllib.loads((ASSETS / "numbers.toml").read_text(encoding="utf-8"))  # by what it is about
+BESIDE = frozenset(PRINTED["beside"])
 
 
 def to_vectors(given: object) -> tuple[tuple[dict[str, Any], tuple[float, ...]], ...]:
@@ -86,7 +82,7 @@ def to_vector(given: object) -> tuple[float, ...]:
     if len(numbers) > MOST:
         raise PoolscopeError(FIELD, count, "errors.vector_long", most=MOST)
     if len(numbers) < 2:
-        key = "errors.vector_score" if any(map(math.isfinite, numbers)) else "errors.vector"
+        key = "errors.vector_score" if any(number % 1 > 0 for number in numbers) else "errors.vector"
         raise PoolscopeError(FIELD, given, key)
     if not all(map(math.isfinite, numbers)):
         wrong = next(place for place, number in enumerate(numbers) if not math.isfinite(number))
@@ -108,7 +104,8 @@ def parsed(given: object, field: str = FIELD) -> object:
         with suppress(UnicodeError):
             return escaped[2].encode("latin-1").decode("unicode_escape").encode("latin-1")
     if text.startswith(("[", "{", '"', "(")):
-        for form in (text, SCALAR.sub(r"\1", text).translate(WRITTEN)):
+        several = re.sub(r"\}[ \t\r]*+\n\s*+\{", "},{", text).replace("{", "[{", 1) + "]"  # a line each
+        for form in (text, SCALAR.sub(r"\1", text).translate(WRITTEN), several):
             with suppress(ValueError, RecursionError):
                 return json.loads(form)
     return given
@@ -117,7 +114,7 @@ def parsed(given: object, field: str = FIELD) -> object:
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
     plain = text
-    for pattern, instead in PRINTED.values():
+    for pattern, instead in PRINTED["vectors"].values():
         plain = re.sub(pattern, instead, plain)
     if LEFT_OUT.search(text) or ("," in text and text.count("[") > text.count("]")):
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
@@ -158,7 +155,7 @@ def _parts(text: str, between: re.Pattern[str]) -> list[str]:
         if len(left) > 1 and all(len(row) == 2 for row in left):
             names = ["".join(filter(str.isdigit, row[0])) for row in left]
             counts = [[str(start + place) for place in range(len(left))] for start in (0, 1)]
-            if names in counts or {row[0] for row in left} == {"-"}:
+            if names in counts:
                 return [row[1] for row in left]
     named = [name for name in rows[0] if name[-1].isdigit()] if len(rows) == 2 else []
     if len(named) >= FEW and rows[0][-len(named) :] == named and rows[0][0][0].isalpha():
@@ -261,12 +258,12 @@ def _held(value: object, levels: int) -> Iterator[Any]:
             value = [
                 [one] if type(one) in (int, float) else one
                 for key, one in value.items()
-                if key not in BESIDE | SPARSE
+                if key not in BESIDE or (isinstance(one, list) and float in map(type, one))
             ]
     if isinstance(value, list | tuple) and value:
-        if all(
-            isinstance(one, Mapping) and (len(one) == 1 or "value" in one) for one in value
-        ):  # a place each
+        if all(isinstance(one, Mapping) and (len(one) == 1 or "value" in one) for one in value):
+            if [one.get("index", place) for place, one in enumerate(value)] != [*range(len(value))]:
+                return  # some places of many
             value = [one["value"] if "value" in one else next(iter(one.values())) for one in value]
         value = _numbers(value) or value
         if all(type(one) in (int, float) for one in value):

@@ -92,7 +92,7 @@ def pasted(put: Put) -> Facts:
     asked, scores = put.question.query(put.backbone, put.question.pooling), put.question.texts[0]
     found: DetectedScore = put.analyst.ask("detect_score", asked, scores=scores)
     return {
-        "pasted": put.say.listed(f"{score:g}" for _, each, _ in to_scores(scores) for score in each),
+        "pasted": put.say.listed(f"{score:g}" for _, each, *_ in to_scores(scores) for score in each),
         "detected": found.says[0].said(put.say),  # what made them, or why that cannot be told
         "made": "known" if found.match else "unknown",
     }

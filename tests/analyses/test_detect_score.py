@@ -123,7 +123,7 @@ class Planted:
 
 
 def ask(spec: BackboneSpec, texts: Any, scores: Any) -> DetectedScore:
-    return found(loaded(spec), [Query(spec.key, *each) for each in texts], [(one, -1) for one in scores])
+    return found(loaded(spec), [Query(spec.key, *each) for each in texts], [(one, -1, ()) for one in scores])
 
 
 def changes_of(key: str) -> list[str]:
@@ -243,7 +243,7 @@ def test_less_precision_is_found_where_several_scores_tell_it(kind: str) -> None
     assert kind in [one.way.precision for one in (told.match, *told.ties)]
 
 
-def test_other_ways_are_found_too() -> None:
+def test_other_ways_are_found_too(specs: Specs) -> None:
     spec, logits = SPECS[BERT], [logits_by_hand(SPECS[BERT], *pair) for pair in PAIRS[:3]]
     warm = ask(spec, PAIRS[:3], [(each / 2.5).softmax(-1).tolist() for each in logits])
     assert warm.match is not None
@@ -251,6 +251,12 @@ def test_other_ways_are_found_too() -> None:
     turned = ask(spec, PAIRS[:1], [logits[0].softmax(-1).flip(0).tolist()])
     assert turned.match is not None
     assert turned.match.way.labels == ("paraphrase", "not a paraphrase")
+    shares = logits_by_hand(specs["bert-3"], TINY[0], "").softmax(-1).tolist()
+    each = ({"label": f"LABEL_{place}", "score": share} for place, share in enumerate(shares))
+    ((_, *largest_first),) = to_scores(sorted(each, key=lambda one: -one["score"]))
+    named = found(loaded(specs["bert-3"]), [Query("bert-3", TINY[0])], [tuple(largest_first)])
+    assert named.match is not None
+    assert (named.match.way.keys, named.match.way.labels) == ((), ())
     cosines = []
     for pair in PAIRS[:2]:
         plain = load_plain(spec.location)
@@ -285,6 +291,31 @@ def test_what_is_left_of_a_long_text_is_found(key: str, kept: str) -> None:
     assert (limit, kept) in [(one.way.truncated, one.way.kept) for one in (told.match, *told.ties)]
 
 
+LISTED = (  # prints of two scores, with what stands beside them
+    "tensor(LISTED, device='cuda:0', dtype=torch.float16)",
+    "SequenceClassifierOutput(loss=tensor(0.0939), logits=tensor(LISTED), hidden_states=None)",
+    "Tensor(shape=[1, 2], dtype=float32, place=Place(cpu),\n       LISTED)",
+    "LISTED\n<NDArray 1x2 @cpu(0)>",
+    "tensor(LISTED)\ntorch.Size([1, 2])",
+    "1/1 [====] - 0s 23ms/step\nLISTED",
+    "Out[3]: array(LISTED, dtype=float32)",
+    "Prompt: 'Rated 4.5' | Class Probabilities: LISTED (size=2)",
+    "[1] 0.25 0.75",
+    "{0: 0.25, 1: 0.75}",
+    "5 stars: 25 %\n4 stars: 75 %",
+    "      label  share\n0  POSITIVE   0.25\n1  NEGATIVE   0.75",
+    '{"model_version": "1", "outputs": [{"shape": [1, 2], "data": LISTED}]}',
+    '{"data": [{"confidences": [{"confidence": 0.25}, {"confidence": 0.75}]}], "duration": 0.4}',
+)
+ONE_NUMBER = (
+    "tensor([0.9103], device='cuda:1')",
+    "[Document(index=0, score=0.9103, document='x 1.5', rank=1)]",
+    'HTTP/2 200\nx-time: 0.012\n\n[[{"label": "5 stars", "score": 0.9103}]]',
+    "2024-05-01 12:00:00,123 INFO score=0.9103 in 12 ms",
+    "rerank score 0:    0.9103",
+    "  score\n-------\n 0.9103\n(1 row)",
+    "91.03\N{NO-BREAK SPACE}%",
+)
 FORMS = (
     ("0.910", [(0.91,)]),
     ("-0.5 1.25e-1", [(-0.5, 0.125)]),
@@ -297,6 +328,9 @@ FORMS = (
     *((one, [(0.9877,)]) for one in ("0,9877", "98.77 %", "98,77%", "positive: 98.77%")),
     ("0,25; 0,75", [(0.25, 0.75)]),
     ("−0.5 1", [(-0.5, 1.0)]),
+    *((one.replace("LISTED", "[[0.25, 0.75]]"), [(0.25, 0.75)]) for one in LISTED),
+    *((one, [(0.9103,)]) for one in ONE_NUMBER),
+    ('{"text": "a", "score": 0.1}\n{"text": "b", "score": 0.2}', [(0.1,), (0.2,)]),
     (
         [{"text": "a", "text_pair": "b", "scores": [0.1]}, {"text": "c", "text_pair": "d", "score": 0.2}],
         [(0.1,), (0.2,)],
@@ -306,14 +340,16 @@ FORMS = (
 
 @pytest.mark.parametrize(("given", "scores"), FORMS)
 def test_scores_are_read_in_every_form(given: Any, scores: list[Row]) -> None:
-    assert [one for _, one, _ in to_scores(given)] == scores
-    assert [to_scores(one)[0][2] for one in ("0.910", "0,910", "91.0%")] == [3, 3, 3]
+    assert [one for _, one, *_ in to_scores(given)] == scores
+    assert to_scores([{"index": 0, "text": "b", "score": 0.9}])[0][0] == {"text_pair": "b"}
+    timed = '{"score": 0.910, "time": 0.123456}'
+    assert [to_scores(one)[0][2] for one in ("0.910", "0,910", "91.0%", timed)] == [3, 3, 3, 3]
 
 
 WRONG = (
     ("a good film", "1 to 64 finite numbers"),
     ([0.5] * 65, "1 to 64"),
-    ([math.inf], "finite"),
+    *(([one], "finite") for one in (math.inf, "[nan, 0.5]", {"error": {"code": 413}}, {"detail": [0]})),
     ([10**400], "finite"),
     ([{"text": "a", "score": 1}, {"score": 2}], "each needs its"),
     ([{"text": "a", "score": 1}, {"text": "b", "scores": [1, 2]}], "as many scores"),
@@ -337,7 +373,7 @@ def test_a_score_that_is_pasted_as_a_vector_is_known(engine: Engine) -> None:
 
 def made_up(_analysis: Analysis, scores: object) -> DetectedScore:
     """Say that softmax of all labels made it; of a score that begins with 0, that nothing did."""
-    ((_, numbers, _), *more) = to_scores(scores)
+    ((_, numbers, *_), *more) = to_scores(scores)
     best = Candidate(
         ScoreWay(activation="softmax"), (numbers,) * (1 + len(more)), 0.0, 0, 0.001, numbers[0] != 0
     )

@@ -80,6 +80,8 @@ FORMS = {
     "a row with its number": f"id,{NAMES}\n7,{filled('LISTED')}",
     "places and values": json.dumps([{"at": {"x": str(at)}, "value": one} for at, one in enumerate(LISTED)]),
     "Redis's bytes": repr(NUMBERS.astype("<f4").tobytes()),
+    "a list of YAML in a list": "- - " + "\n  - ".join(map(str, LISTED)),
+    "a list of arrays without an axis": str([np.array(one) for one in NUMBERS]),
     "texts of numbers": json.dumps([str(one) for one in LISTED]),
     "an array of JavaScript": json.dumps({str(place): one for place, one in enumerate(LISTED)}),
     "transformers.js": json.dumps(

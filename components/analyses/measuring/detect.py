@@ -380,9 +380,8 @@ def fitting(given: Printed, made: Mapping[Way, Floats]) -> dict[Way, Doubles]:
         if way.layer == -1 and way.variant in ("", *nouns.OTHER_POOLINGS):
             normed = (whole - whole.mean(axis=1, keepdims=True)) / whole.std(axis=1, keepdims=True)
             kept = None if whole.shape[1] == width else width
-            found[replace(way, pooling=way.named, variant=nouns.LAYER_NORM, dimensions=kept)] = normed[
-                :, :width
-            ]
+            named = replace(way, pooling=way.named, variant=nouns.LAYER_NORM, dimensions=kept)
+            found[named] = normed[:, :width]
     return {way: vectors for way, vectors in found.items() if np.linalg.norm(vectors, axis=1).all()}
 
 
@@ -531,8 +530,7 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
         tied = tied & (rest <= max(2 * float(rest[tied].min()), SAME))
         tied = tied & fits if (tied & fits).any() else tied
     candidates = list[Candidate]()
-    # told where it fits: near are all
-    normed = np.array([way.variant == nouns.LAYER_NORM for way in held.made])
+    normed = np.array([way.variant == nouns.LAYER_NORM for way in held.made])  # told if it fits: near are all
     others = normed | np.array([way.variant in nouns.OTHER_TEXTS for way in held.made])
     left = np.lexsort((np.round(held.far / SAME), places, tied & others, ~tied))
     left = left[(tied | ~normed)[left]]

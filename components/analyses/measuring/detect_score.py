@@ -337,14 +337,17 @@ def heated(plain: Part) -> Part:
 
 
 def found(
-    backbone: Backbone, queries: Sequence[Query], scores: Sequence[tuple[Sequence[float], int]]
+    backbone: Backbone, queries: Sequence[Query], scores: Sequence[tuple[Sequence[float], int, Sequence[str]]]
 ) -> DetectedScore:
-    """Tell which ways gave the ``scores`` of each text, with the decimals that were printed, or -1.
+    """Tell which ways gave the ``scores`` of each text: numbers, the decimals printed or -1, and names.
 
     PoolscopeError where the head gives another number of them.
     """
-    numbers, decimals = np.array([each for each, _ in scores], dtype=np.float64), scores[0][1]
+    numbers, decimals = np.array([row for row, *_ in scores], dtype=np.float64), scores[0][1]
     wanted, labels = numbers.shape[1], len(backbone.labels)
+    for row, (_, _, names) in zip(numbers, scores, strict=True):  # from the largest on, or as the model
+        if len({*names} & {*backbone.labels}) == wanted == labels:
+            row[:] = row[[names.index(label) for label in backbone.labels]]
     if wanted not in (1, labels):
         count = Sentence("errors.numbers", count=wanted)
         raise PoolscopeError(FIELD, count, "errors.scores_count", labels=labels)
