@@ -24,7 +24,6 @@ from components.texts import Sentence
 
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
-LONG = ("::", "///", "->", "=>", "§", "||", "→", "，")  # separators of another kind
 LINES = 50  # of a row that are read: a letter's
 CELLS = 4_000_000  # at most, in all
 LABEL = 100  # characters in which spellings are told apart: Unicode takes long to put marks in order
@@ -159,9 +158,9 @@ def guess(sheet: Sheet) -> Columns:
     label = min(ranks, key=lambda name: (ranks[name], kinds[name]))
     others = [name for name in ranks if name != label and ranks[name] == ranks[label] > 0]
     left = [name for name in cells if name not in (text, label) and prose[name] and apart[name]]
-    left = [name for name in left if not cells[name].equals(cells[text])]
+    left = [name for name in left if not (cells[name].equals(cells[text]) or words[name] & _known("aside"))]
     like = [name for name in left if lengths[name] > lengths[text] / 3]
-    pair = max(like, key=lengths.__getitem__, default="")
+    pair = max(like, key=lambda name: (named[name], lengths[name]), default="")
     in_order = sorted((text, pair), key=sheet.columns.index) if pair else [text, ""]
     return Columns(in_order[0], label, in_order[1], tuple(others))
 
@@ -436,9 +435,10 @@ def _untitled(text: str) -> tuple[str, int]:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """Put PART in the place of one of LONG that stands in each line as often; gives it, too."""
+    """Put PART in the place of a separator of a longer kind that is in each line as often; gives it, too."""
     lines = text.strip("\r\n")[:READ].splitlines()[:FIRST]
-    counts = {one: {line.count(one) for line in lines} for one in (*(f" {long} " for long in LONG), *LONG)}
+    known = _stated("columns.toml")["separators"]
+    counts = {one: {line.count(one) for line in lines} for one in (*(f" {long} " for long in known), *known)}
     found = next((one for one, often in counts.items() if len(often) == 1 and often != {0}), "")
     return (text.replace(found, PART), PART) if found and lines[1:] else (text, "")
 
