@@ -33,6 +33,7 @@ FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of the
 DECLARED = re.compile(r"sep=([\t\x01\x1f !#-~])\r?\n")  # a spreadsheet's first line
 RULE = frozenset("-=+|: ")  # what the line between names and rows of a printed table is made of
 ESCAPED = r'\\"(?=[^{0}\r\n])'  # a quotation mark in a text, as databases write it
+CLOSED = r'(?:\\|(?<![^{0}\r\n]))""(?![^{0}\r\n])'  # one at the end of a cell, or an empty cell: not doubled
 NOTHING = r"(^|{0})\\N(?={0}|\r?$)"  # a database's missing value, which is no escaped letter
 SPACED = r'(?m)(?:^|{0}) +"(?=[^"{0}\r\n])'  # a mark behind a space that encloses a cell
 ODD = "[\ufffd\ud800-\udfff]"  # what could not be decoded, and halves of characters
@@ -369,9 +370,9 @@ def _from_separated(text: str, headed: bool) -> Sheet:
     try:
         cells = _parsed(text, **how)
     except PoolscopeError:
-        if "\\" not in text or "escapechar" in how:
+        if "\\" not in text:
             raise
-        how["escapechar"] = "\\"  # as databases write a separator in a text
+        how["escapechar"] = None if "escapechar" in how else "\\"  # as databases write a separator in a text
         cells = _parsed(text, **how)
     repeated = cells.eq(list(cells.columns)).all(axis=1)  # tables one after the other
     below = _headings(cells)
@@ -448,15 +449,15 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     lines = re.sub('"[^"]*"', "", text.strip("\r\n")[:READ]).splitlines()[:FIRST] or [""]
     counts = {one: [line.count(one) for line in lines] for one in SEPARATORS}
     alike = [one for one in SEPARATORS if 0 < min(counts[one]) == max(counts[one])]  # in each line as often
-    likely = max(alike or SEPARATORS, key=lambda one: (min(counts[one]), counts[one][0]))
-    separator = separator or likely
+    separator = separator or max(alike or SEPARATORS, key=lambda one: (min(counts[one]), counts[one][0]))
     spaces = {line.count(" ") for line in lines[1:]}
     if not counts.get(separator, [1])[0] and '"' in text and len(spaces) == 1 and spaces != {0}:
         separator = " "  # as R writes a table
     how: dict[str, Any] = {"sep": separator}
     if all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text:
         how["quotechar"] = "'"
-    if re.search(ESCAPED.format(re.escape(separator)), text) and '""' not in text:
+    rest = re.sub(CLOSED.format(re.escape(separator)), "", text)
+    if re.search(ESCAPED.format(re.escape(separator)), text) and '""' not in rest:
         how["escapechar"] = "\\"
     if separator != " " and re.search(SPACED.format(re.escape(separator)), text):
         how["skipinitialspace"] = True
@@ -474,9 +475,8 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
         raise PoolscopeError("table", text, "errors.table_rows") from error
     except pd.errors.ParserError as error:
         (wanted, line, count, row), *_ = PLACE.findall(str(error))
-        where: dict[str, Any] = {"line": line, "count": count, "expected": wanted}
-        key, where = ("cells", where) if count else ("csv", {"line": int(row or 0) + 1})
-        raise PoolscopeError("table", text, f"errors.table_{key}", **where) from error
+        where = {"line": line or int(row or 0) + 1, "count": count, "expected": wanted}
+        raise PoolscopeError("table", text, f"errors.table_{'cells' if count else 'csv'}", **where) from error
     if not isinstance(cells.index, pd.RangeIndex):  # the rows have more cells than the first one
         cells = _beside_names(cells, text)
     cells = cells.astype(str).where(cells.notna(), "")
