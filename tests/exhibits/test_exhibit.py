@@ -31,15 +31,11 @@ def read(data: pd.DataFrame) -> list[list[str]]:
     return rows(Shown(data=data))
 
 
-def inert(text: str) -> str:
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r", "\n"} else text
-
-
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=2, max_size=5))
 def test_texts_come_back_as_they_were_and_none_is_a_formula(table: list[tuple[str, ...]]) -> None:
     titles, *cells = table
     found = read(data_frame(zip(titles, zip(*cells, strict=True), strict=True)))
-    assert found == [list(map(inert, row)) for row in table]
+    assert found == [[f"'{cell}" if cell[:1] in {*"=+-@\t\r\n"} else cell for cell in row] for row in table]
     assert not any(cell.startswith(parts.FORMULA) for row in found for cell in row)
 
 

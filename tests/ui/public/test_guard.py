@@ -104,14 +104,13 @@ async def test_what_is_executed_is_what_is_paid_for_and_no_key_is_longer_than_a_
 
 async def test_no_caller_of_a_tool_says_for_whom_gradio_asks_the_app() -> None:
     async def told(scope: Scope, _receive: Receive, send: Send) -> None:
-        named = {name: value for name, value in Headers(scope=scope).items() if name in FORWARDED}
-        await JSONResponse(named)(scope, never, send)
+        await JSONResponse({name: Headers(scope=scope).get(name) for name in FORWARDED})(scope, never, send)
 
     app = module.GuardMiddleware(told, ENDPOINTS, Settings(**WIDE), extent=iter, tools=True)
     made_up = dict.fromkeys(FORWARDED, "198.51.100.9")
     asked = {"method": "POST", "url": "/gradio_api/mcp/", "json": TOOL, "headers": made_up}
     (answer,) = await answers(app, asked, client="192.0.2.1")
-    assert answer.json() == {"x-forwarded-for": "192.0.2.1"}
+    assert answer.json() == {**dict.fromkeys(FORWARDED), "x-forwarded-for": "192.0.2.1"}
 
 
 async def test_a_link_is_priced_by_what_it_shows_when_it_is_followed() -> None:
