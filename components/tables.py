@@ -39,7 +39,10 @@ SPACED = r'(?m)(?:^|{0}) +"(?=[^"{0}\r\n])'  # a mark behind a space that enclos
 ODD = "[\ufffd\ud800-\udfff]"  # what could not be decoded, and halves of characters
 PLACE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)|starting at row (\d+)|$")  # of an error
 ASIDE = r"(\w+://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[^\s\d]*\d\S*|[\[{].*[\]}]"  # what is no text
-DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|(?i:(mon|tue|wed|thu|fri|sat|sun)\w*,? (?=.*\d{4}).*)"
+DATE = (
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|(?i:(mon|tue|wed|thu|fri|sat|sun)\w*,? (?=.*\d{4}).*"
+    r"|(\d\d? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*[.,]? (\d\d?,? )?\d{4}\b.*)"
+)
 CODE = rf"[^\s\d]*\d\S*|{DATE}"  # a number, a date, an address of a machine
 FASTTEXT = re.compile(r"^__label__(\S+)[ \t]++(?!__label__)(\S.*)", re.MULTILINE)
 OBJECT = re.compile(r"[^\s,]")  # how one of several in JSON begins
