@@ -1,6 +1,7 @@
 """Requests: who asks, in which language, and what a POST may hold, written anew from what was understood."""
 
 import inspect
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import ip_address, ip_network
@@ -21,6 +22,7 @@ from components.ui.gradio_internals import PATHS, block_functions
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 MAX_VALUES = 100_000  # of a body, at each level; vectors of 40 texts have a third
+TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"')  # in JSON
 FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}  # headers of proxies
 DRAWN = "drawn"  # and that of documents, which take the page's own processor
 EXPLAIN = "/explain"  # the English page to read
@@ -279,6 +281,7 @@ def json_object(body: bytes) -> dict[str, Any]:
     """Read a body that is an object; PoolscopeError for any other."""
     excerpt = body[:80].decode("utf-8", errors="replace")
     is_much = body.count(b"[") > MAX_VALUES  # to make lists of all these takes longer than to read the rest
+    is_much = is_much and TEXT.sub(b"", body).count(b"[") > MAX_VALUES
     try:
         given = {} if is_much else orjson.loads(body)
     except ValueError as error:  # no JSON, no UTF-8, no finite number, hundreds of levels

@@ -15,6 +15,7 @@ from components.ui.serving import PLACES
 from tests.ui.public.asgi import CASES
 
 KNOWN = ("en", "zh")
+MARKS = ["/analyze", json.dumps({"backbone": "b", "text": '["' * 100_001}), "{}", "analyze"]  # no lists
 ENDPOINTS: dict[str | int, requests.Endpoint] = {
     "analyze": requests.Endpoint(("backbone", "text", "layer"), ("backbone", "text"), "analyze"),
     "score": requests.Endpoint(("scores", "backbone"), ("scores",), "score"),
@@ -45,7 +46,7 @@ def test_only_the_app_s_own_page_may_ask() -> None:
     assert [one for one in CASES["foreign"] if requests.is_same_origin(Headers(one))] == []
 
 
-@pytest.mark.parametrize(("path", "body", "unknown", "name"), CASES["good"])
+@pytest.mark.parametrize(("path", "body", "unknown", "name"), [*CASES["good"], MARKS])
 def test_a_good_body_comes_through_for_its_function_and_nothing_else_with_it(
     path: str, body: str, unknown: str, name: str
 ) -> None:
