@@ -178,15 +178,15 @@ def _of_text_bytes(text: str) -> list[float]:
         raise PoolscopeError(FIELD, text, "errors.vector")
     padded = packed + "=" * (-len(packed) % 4)
     try:
-        return _of_bytes(bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True))
+        return _of_bytes(bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True), text)
     except binascii.Error as error:
         raise PoolscopeError(FIELD, text, "errors.vector") from error
 
 
-def _of_bytes(data: bytes) -> list[float]:
+def _of_bytes(data: bytes, given: object) -> list[float]:
     """The numbers that bytes stand for: in the first form in which their sizes are alike, else of float32.
 
-    Read in another form, they spread over dozens of octaves.
+    Read in another form, they spread over dozens of octaves. ``given``: what a refusal shows of them.
     """
     forms = FORMS if len(data) >= FEW * FEWEST else (FLOAT,)
     read = {form: found for form in (*forms, FLOAT) if len(found := _in_form(data, form))}
@@ -195,7 +195,7 @@ def _of_bytes(data: bytes) -> list[float]:
     for numbers in likely:
         if not float(np.abs(numbers).max()) > HUGE:  # NaN is told later
             return list(map(float, numbers))
-    raise PoolscopeError(FIELD, data, "errors.vector_base64", count=len(data))
+    raise PoolscopeError(FIELD, given, "errors.vector_base64", count=len(data))
 
 
 def _in_form(data: bytes, form: str) -> Any:
@@ -219,7 +219,7 @@ def _octaves(numbers: Any) -> float:
 def _of_json(given: object) -> Sequence[float]:
     """The numbers of the one vector in a JSON value."""
     if isinstance(given, bytes):  # as Redis keeps them
-        return _of_bytes(given)
+        return _of_bytes(given, given)
     held = (one if isinstance(one, str) else tuple(one) for one in _held(given, LEVELS))
     found = list(dict.fromkeys(held))  # each once: servers repeat what they name by its type
     counts = [len(one) * (3 / 16 if isinstance(one, str) else 1) for one in found]  # of base64: of float32
