@@ -46,6 +46,7 @@ DATE = (
 CODE = rf"[^\s\d]*\d\S*|{DATE}"  # a number, a date, an address of a machine
 FASTTEXT = re.compile(r"^__label__(\S+)[ \t]++(?!__label__)(\S.*)", re.MULTILINE)
 OBJECT = re.compile(r"[^\s,]")  # how one of several in JSON begins
+LISTS = re.compile(r"\](?=[^\S\n]*\n\s*\[)")  # between two that stand on a line each
 TITLES = 3  # lines at most above the names of the columns, and words that a name hardly has
 FENCE = re.compile(r"\A\s*```\w*\n|\n```\s*\Z")  # about a table in Markdown
 WORD = re.compile(r"[^\W\d_]+")
@@ -260,9 +261,10 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
 
 
 def _from_json(text: str) -> pd.DataFrame:
-    """Read what pandas writes as JSON, in any orientation, or an object a line; "data.text" is in "data"."""
+    """Read what pandas writes as JSON, in any orientation, or one each line; "data.text" is in "data"."""
+    listed, several = LISTS.subn("],", text)
     try:
-        rows = _records(json.loads(text))
+        rows = _records(json.loads(f"[{listed}]" if several else text))
     except PoolscopeError:
         raise
     except (ValueError, TypeError, RecursionError) as error:
@@ -278,33 +280,36 @@ def _records(found: Any) -> list[Any]:
     """A dict for each row of a whole document of JSON; ValueError where it is no table."""
     if isinstance(found, dict) and found:
         inner = list(found.values())
-        if isinstance(data := found.get("data"), list) and isinstance(found.get("columns"), list):
-            return [dict(zip(found["columns"], row, strict=True)) for row in data]
+        data = next((one for one in map(found.get, ("data", "rows", "values")) if _are(one, list)), None)
+        if data and isinstance(names := found.get("columns", found.get("meta")), list):
+            names = [one.get("name") if isinstance(one, dict) else one for one in names]
+            return [dict(zip(names, row, strict=True)) for row in data]
+        if all(set(WORD.findall(str(name).casefold())) & _known("parts") for name in found):
+            return [row for part in inner for row in _records(part)]
         lists = {name: one for name, one in found.items() if _are(one, dict)}
-        if lists:  # beside it a schema, or how many there are; else the parts of a data set
+        if lists:  # beside it a schema, names of labels, or how many there are; else the parts of a data set
             named = [one for name, one in lists.items() if name in ("data", "rows")] or list(lists.values())
-            return [row for rows in named for row in rows]
-        parts = [one for one in inner if isinstance(one, dict)]
-        if len(inner) == 1 and parts and _are(list(parts[0].values()), list):
-            return _records(parts[0])
-        for deep in (one for one in parts if any(_are(each, dict) for each in one.values())):
-            return _records(deep)
+            most = max(named, key=len)[0].keys()
+            return [row for rows in named if rows[0].keys() & most for row in rows]
+        for deep in (one for one in inner if isinstance(one, dict)):
+            if len(inner) == 1 or any(_are(each, dict) for each in deep.values()):
+                return _records(deep)
         if _are(inner, dict):
             numbered = [all(str(key).isdigit() for key in one) for one in (found, inner[0])]
-            by_row = numbered[0] if numbered[0] != numbered[1] else len(found) > len(inner[0])
-            if by_row:
+            if numbered[0] if numbered[0] != numbered[1] else len(found) > len(inner[0]):
                 return inner
-            _check_width(found, len({key for one in inner for key in one}))
-            return list(pd.DataFrame(found, dtype=object).to_dict("records"))
-        columns = {name: one for name, one in found.items() if isinstance(one, list)}
-        if len(columns) > 1 and len({len(one) for one in columns.values()}) == 1:
-            _check_width(columns, len(next(iter(columns.values()))))
+            columns, lengths = found, {len({key for one in inner for key in one})}
+        else:
+            columns = {name: one for name, one in found.items() if isinstance(one, list)}
+            lengths = {len(one) for one in columns.values()} if len(columns) > 1 else set()
+        if len(lengths) == 1:
+            _check_width(columns, *lengths)
             return list(pd.DataFrame(columns, dtype=object).to_dict("records"))
+        found = data
     if _are(found, list):
         names = list(map(str, found[0]))
         said = _known("label") & {name.casefold() for name in names}
-        width = max(map(len, found))
-        names = names if said else [f"column {number}" for number in range(1, width + 1)]
+        names = names if said else [f"column {number + 1}" for number in range(max(map(len, found)))]
         return [dict(zip(names, row, strict=False)) for row in found[bool(said) :]]
     if _are(found, dict):
         return list(found)

@@ -124,7 +124,6 @@ BARE = [f"film {row},{label}" for row, (_, label) in enumerate(PLAIN)]  # rows w
 HEAD = "text,label"
 TABBED = [row.replace(",", "\t") for row in (HEAD, *BARE)]
 MARKED = ['film "\tbad', *TABBED[9:]]  # a mark that would end what another one began
-EQUAL = [{"text": f"film {row}", "label": [1.0, 0, 1][row % 3]} for row in range(12)]
 
 
 def by_pandas(**columns: Any) -> str:
@@ -155,13 +154,14 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "lists by name": (json.dumps(FRAME.to_dict("list")), ""),
     "lists by name beside others": (json.dumps({"version": "1", **FRAME.to_dict("list")}), ""),
     "lists by name in one": (json.dumps({"train": FRAME.to_dict("list")}), ""),
+    "a list of names": (json.dumps({"meta": [{"name": one} for one in FRAME], "data": PLAIN}), ""),
     "a class called None": (FRAME.replace({"bad": "None"}).to_csv(index=False), "lab.spelled"),
-    "a class called NA": (FRAME.replace({"bad": "NA"}).to_csv(index=False), "lab.spelled"),
     "two spellings": (by_pandas(label=["Good", "bad", *FRAME["label"][2:]]), "lab.alike"),
     "a mark that nobody sees": (by_pandas(label=["go\u200bod", *FRAME["label"][1:]]), "lab.alike"),
     "decimals": (by_pandas(label=["1.0", "0", *"10" * 5]), "lab.alike"),
-    "numbers that are equal": (json.dumps(EQUAL), "lab.alike"),
     "parts of a data set": (json.dumps({"train": RECORDS[:8], "test": RECORDS[8:]}), ""),
+    "parts as lists": (json.dumps({"train": PLAIN[:8], "oos_test": PLAIN[8:]}), ""),
+    "labels beside": (json.dumps({"labels": [{"name": "good"}], "films": RECORDS}), ""),
     "a viewer of data sets": (json.dumps({"features": [{"name": "text"}], "rows": INSIDE}), ""),
     "lists deep inside": (json.dumps({"took": 3, "hits": {"total": 12, "hits": RECORDS}}), ""),
     "two ways to write it": (by_pandas(label=["very_bad", "very bad.", *["good"] * 10]), "lab.alike"),
