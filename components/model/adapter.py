@@ -18,6 +18,7 @@ STATED: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").re
 KIND = "LORA"  # whose weights are added to a model's; of learned prompts there is nothing to merge
 MARK = ".lora_"  # in the names of these
 PREFIX = "base_model.model."  # of all names in there
+TWICE = (".modules_to_save.", ".original_module.")  # in names of a bias that stands there without these, too
 HEAVIEST = 2_000 * MB  # bytes of its weights: those may hold a whole table of embeddings
 
 
@@ -67,7 +68,8 @@ class Adapter:
 def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Give the settings that peft is handed; RefusalError says what is not read here, or of another kind."""
     if (kind := stated.get("peft_type")) != KIND:
-        raise RefusalError("refusals.adapter_kind", kind=str(kind)[:40], known=KIND)
+        key = "refusals.adapter_kind" if kind else "refusals.adapter_library"
+        raise RefusalError(key, file=ADAPTER, kind=str(kind)[:40], known=KIND)
     for key, value in stated.items():
         started = not key.startswith("init_") or value in (None, *STATED["starts"])
         known = key in STATED["read"] or key in STATED["unused"] or value in (*files.NOTHING, False)
@@ -91,7 +93,8 @@ def read_adapter(folder: Path) -> Adapter | None:
     file = files.bounded(folder / ADAPTED, HEAVIEST, ADAPTED)
     with files.foreign("refusals.damaged", file=ADAPTED):
         stored = load_file(file, backend="pread")  # a mapped file may be shortened later
-    tensors = {key.removeprefix(PREFIX): tensor.float() for key, tensor in stored.items()}
+    again = {key for key in stored for part in TWICE if part in key and key.replace(part, ".") in stored}
+    tensors = {key.removeprefix(PREFIX): each.float() for key, each in stored.items() if key not in again}
     return Adapter(settings, name, base, tensors)
 
 

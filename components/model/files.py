@@ -355,6 +355,8 @@ def bounded(file: Path, most: float, name: str) -> Path:
 
 def no_weights(folder: Path, file: str) -> RefusalError:
     """Say that a folder lacks this ``file`` of weights, by what it holds instead."""
+    if (folder / file).is_symlink():
+        return RefusalError("refusals.link", file=file)
     every = sorted({one.name for pattern in ("*", "*/*") for one in folder.glob(pattern)} - {WEIGHTS})
     every = [name for name in every if not name.startswith(tuple(KNOWN["weightless"]))]
     for key, endings in KNOWN["weights"].items():
@@ -449,5 +451,7 @@ def check_keys(file: str, settings: dict[str, Any]) -> None:
     _check_plain(settings)
     for key, value in settings.items():
         known = key in KEYS or (key.endswith("_token") and isinstance(value, str | dict | bool))
+        if key == "sp_model_kwargs" and isinstance(value, dict):
+            known = value.keys() <= {*KNOWN["sampling"]}
         if not known and value not in NOTHING:
             raise RefusalError("refusals.tokenizer_key", file=file, key=key[:LONGEST_KEY])

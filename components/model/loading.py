@@ -10,6 +10,7 @@ import gc
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -39,9 +40,7 @@ from components.types import BackboneSpec
 
 SPECIAL = "special_tokens_map.json"  # which transformers reads as if it stood in the tokenizer's settings
 NEW_NUMBERS, TIMES = 10_000_000, 3  # a head may be new, and of an encoder-decoder the decoder, if need be
-UNMERGED = re.compile(  # in names of weights that are saved with what peft, or adapters, put into a model
-    r"(?:^|\.)(base_layer|lora_\w+|ia3_\w+|loras|adapters|modules_to_save|prompt_encoder|prefix_tunings?)\."
-)
+UNMERGED = re.compile(files.KNOWN["unmerged"])
 UNHEARD = "☃ 🔭 ﷺ"  # what few vocabularies know
 MOST = 64  # tokens of "a b c", with all that a tokenizer may add
 LONGEST = 512  # tokens, where neither tokenizer nor config states a limit
@@ -146,7 +145,7 @@ def _declared_head(place: Path, config: PreTrainedConfig) -> Declared | None:
 
 
 def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
-    """Refuse weights that all stand under the name of a wrapper: transformers would find none of them.
+    """Refuse weights that mostly stand under the name of a wrapper: transformers would find none of these.
 
     Also those of layers in which adapters were not merged.
     """
@@ -155,11 +154,12 @@ def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
     for found in filter(None, map(UNMERGED.search, tensors)):
         if not any(map(UNMERGED.search, own)):
             raise RefusalError("refusals.unmerged", name=found[1])
-    first = next(iter(tensors), "").split(".")
-    for wrapper in (".".join([*first[:count], ""]) for count in range(1, len(first))):
-        within = {name.removeprefix(wrapper) for name in tensors if name.startswith(wrapper)}
-        if len(within) == len(tensors) and known & within and not known & {*tensors}:
-            raise RefusalError("refusals.wrapped", prefix=wrapper)
+    parts = (name.split(".") for name in tensors)
+    begin = Counter(".".join([*part[:end], ""]) for part in parts for end in range(1, len(part)))
+    for wrapper in (start for start, count in begin.items() if 2 * count > len(tensors)):
+        within = {name for name in tensors if name.startswith(wrapper)}
+        if known & {name.removeprefix(wrapper) for name in within} and not known & within:
+            raise RefusalError("refusals.wrapped", prefix=wrapper, count=len(within), total=len(tensors))
 
 
 def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:
@@ -186,6 +186,8 @@ def read_config(folder: Path) -> PreTrainedConfig:
             folder, trust_remote_code=False, local_files_only=True
         )
         internals.forget_kernels(config)  # a config may name one on the hub, which is code
+    if isinstance(config.architectures, str):
+        config.architectures = [config.architectures]
     return config
 
 
@@ -244,7 +246,10 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def check_enough(tensors: Mapping[str, Any], empty: PreTrainedModel) -> None:
-    """Refuse a config that describes far more than the files hold: the rest would be drawn at random."""
+    """Refuse weights that are whole numbers, of an unknown scale, or far fewer than the config describes."""
+    whole = {name for name, tensor in tensors.items() if tensor.get_dtype() in files.KNOWN["whole"]}
+    if whole & dict(empty.named_parameters()).keys():
+        raise RefusalError("refusals.quantised")
     held = sum(math.prod(tensor.get_shape()) for tensor in tensors.values())
     described = sum(weight.numel() for weight in empty.parameters())
     if described > NEW_NUMBERS + TIMES * held:

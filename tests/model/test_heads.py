@@ -146,8 +146,8 @@ def test_what_predict_does_to_a_text_first_is_said(
     expected = CrossEncoder(str(place), device="cpu").predict([pair], activation_fn=PLAIN)
     engine = engine_on(tmp_path, {"x": place})
     found, warnings = told(engine, "x", pair[0], text_pair=pair[1])
-    typed, _warnings = told(engine, "x", case["typed"], text_pair=pair[1])
-    assert case["says"] in warnings
+    typed, left = told(engine, "x", case["typed"], text_pair=pair[1])
+    assert (case["says"] in warnings, "encode_prompt" in left) == (True, False)
     assert np.abs(found.logits - expected).max() > 1e-4
     np.testing.assert_allclose(typed.logits, expected, atol=1e-6)
 

@@ -224,6 +224,8 @@ FAULTS: tuple[tuple[Spoil, str], ...] = (
     (holding(struct.pack("<Q", 99_000_000) + b"{", WEIGHTS), DAMAGED),
     (holding(struct.pack("<Q", 100_000) + b"[" * 100_000, WEIGHTS), DAMAGED),
     (lambda folder: write_header(folder / WEIGHTS, {}, b"more"), DAMAGED),
+    (lambda folder: [(folder / WEIGHTS).unlink(), (folder / WEIGHTS).symlink_to("gone")], "leads nowhere"),
+    (numbers("classifier.weight", ..., 3, torch.int8), "its weights are quantised"),
     (numbers(*UNTRIED, float("nan"), torch.float32), "NaN or infinity"),
     (numbers(*UNTRIED, float("inf"), torch.bfloat16), "NaN or infinity"),
     (numbers("classifier.weight", ..., 3e38, torch.float32), "its outputs are not finite"),

@@ -82,7 +82,7 @@ def _beside_encode(examined: Examined) -> Iterator[Sentence]:
     length = len(examined.passed.encoded.tokens.text)
     if says.templated:
         yield Sentence("warnings.encode_templated")
-    if says.prompt:
+    if says.prompt and not query.text.startswith(says.prompt):
         key = "encode_prompt" if says.includes_prompt else "encode_prompt_out"
         yield Sentence(f"warnings.{key}", prompt=says.prompt)
     if says.longest is not None and length > says.longest:
@@ -94,13 +94,14 @@ def _beside_encode(examined: Examined) -> Iterator[Sentence]:
 
 
 def _beside_predict(examined: Examined) -> Iterator[Sentence]:
-    """Scores that sentence-transformers' CrossEncoder makes of these logits, where the config says so."""
+    """Scores that sentence-transformers' CrossEncoder makes of these logits: of a single one if not told."""
     config = examined.backbone.model.config
     stated = getattr(config, "sentence_transformers", None)  # of today; the other name is from before
     place = folder(examined.backbone.spec)
     path = place and read_object(place / ENCODING).get("activation_fn")
     path = path or (stated.get("activation_fn") if isinstance(stated, dict) else None)
-    name = str(path or getattr(config, OLDER, "")).rpartition(".")[2]
+    usual = ".Sigmoid" if len(examined.outputs.labels) == 1 and examined.query.text_pair else ""
+    name = str(path or getattr(config, OLDER, None) or usual).rpartition(".")[2]
     outputs, changes = examined.outputs, name in ACTIVATIONS.values() and name != "Identity"
     if changes and examined.query.head == "own" and outputs.trained and outputs.body_trained:
         scores = tuple(f"{score:.4f}" for score in getattr(torch.nn, name)()(outputs.logits[0]).tolist())
