@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from io import StringIO
 from itertools import islice
 from typing import Any
@@ -22,6 +21,8 @@ from components.fitting import Table
 from components.settings import ASSETS
 from components.texts import Sentence
 
+KNOWN: Mapping[str, Any] = tomllib.loads((ASSETS / "columns.toml").read_text("utf-8"))  # of names and cells
+FORMATS: Mapping[str, str] = tomllib.loads((ASSETS / "formats.toml").read_text("utf-8"))
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
 LINES = 50  # of a row that are read: a letter's
@@ -39,10 +40,7 @@ SPACED = r'(?m)(?:^|{0}) +"(?=[^"{0}\r\n])'  # a mark behind a space that enclos
 ODD = "[\ufffd\ud800-\udfff]"  # what could not be decoded, and halves of characters
 PLACE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)|starting at row (\d+)|$")  # of an error
 ASIDE = r"(\w+://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[^\s\d]*\d\S*|[\[{].*[\]}]"  # what is no text
-DATE = (
-    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|(?i:(mon|tue|wed|thu|fri|sat|sun)\w*,? (?=.*\d{4}).*"
-    r"|(\d\d? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*[.,]? (\d\d?,? )?\d{4}\b.*)"
-)
+DATE: str = KNOWN["date"]
 CODE = rf"[^\s\d]*\d\S*|{DATE}"  # a number, a date, an address of a machine
 FASTTEXT = re.compile(r"^__label__(\S+)[ \t]++(?!__label__)(\S.*)", re.MULTILINE)
 OBJECT = re.compile(r"[^\s,]")  # how one of several in JSON begins
@@ -107,7 +105,7 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
         raise PoolscopeError("table", "", "errors.table_empty")
     if (lines := text.count("\n") + text.count("\r")) > LINES * rows:
         raise PoolscopeError("table", Sentence("errors.count", count=lines), "errors.lab_rows", most=rows)
-    for name, begins in _stated("formats.toml").items():
+    for name, begins in FORMATS.items():
         if re.match(begins, text[:READ], re.IGNORECASE):
             raise PoolscopeError("table", text, "errors.table_foreign", name=name)
     if text.count("\0") > len(text) / 100:
@@ -185,15 +183,9 @@ def _rank(name: str, cells: "pd.Series[str]") -> int | None:
     return 2 if aside else 1
 
 
-@cache  # a file of the app, the same for every table
-def _stated(file: str) -> Mapping[str, Any]:
-    """Read what assets/columns.toml says of names and cells, or assets/formats.toml of other formats."""
-    return tomllib.loads((ASSETS / file).read_text(encoding="utf-8"))
-
-
 def _known(name: str) -> frozenset[str]:
     """The words of assets/columns.toml that say this."""
-    return frozenset(_stated("columns.toml")[name])
+    return frozenset(KNOWN[name])
 
 
 def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Table, tuple[Sentence, ...]]:
@@ -446,7 +438,7 @@ def _untitled(text: str) -> tuple[str, int]:
 def _parted(text: str) -> tuple[str, str]:
     """Put PART in the place of a separator of a longer kind that is in each line as often; gives it, too."""
     lines = text.strip("\r\n")[:READ].splitlines()[:FIRST]
-    known = _stated("columns.toml")["separators"]
+    known = KNOWN["separators"]
     counts = {one: {line.count(one) for line in lines} for one in (*(f" {long} " for long in known), *known)}
     found = next((one for one, often in counts.items() if len(often) == 1 and often != {0}), "")
     return (text.replace(found, PART), PART) if found and lines[1:] else (text, "")

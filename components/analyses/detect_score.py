@@ -222,14 +222,23 @@ def _numbers(value: object) -> Iterator[tuple[str, bool, float]]:
         elif isinstance(one, Mapping):
             kept = [key for key in one if str(key) not in (*BESIDE, *KNOWN["beside"])]
             named = [key for key in kept if re.search(KNOWN["called"], str(key))]
-            inner = ((str(one.get("label", key)), one[key]) for key in reversed(named or kept))
+            again = [key for key in kept if any(one[top] in _several(one[key]) for top in named)]
+            inner = ((str(one.get("label", key)), one[key]) for key in reversed(again or named or kept))
             unseen += ((label, called or bool(named), each) for label, each in inner)
         elif isinstance(one, list | tuple):
             unseen += ((name, called, each) for each in reversed(one))
 
 
+def _several(value: object) -> list[float]:
+    """Give the numbers of several labels: in a list or an object, or in the objects that it holds."""
+    inner = [*value.values()] if isinstance(value, Mapping) else value if isinstance(value, list) else []
+    each = (one.values() if isinstance(one, Mapping) else (one,) for one in inner if len(inner) > 1)
+    return [number for numbers in each for number in numbers if isinstance(number, float)]
+
+
 def _printed(text: str) -> list[float]:
     """The numbers that a text calls scores, else those in brackets, else all; among words, none of places."""
+    text = re.sub(KNOWN["quoted"], "", text)
     called = "\n".join(re.findall(KNOWN["called"] + KNOWN["follows"], text))
     inside = "\n".join(group for group in GROUP.findall(text) if "." in group)
     words = next(filter(None, map(_words, (called, inside, text))), [])

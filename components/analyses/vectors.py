@@ -24,9 +24,7 @@ LEVELS = 8  # of lists in lists; servers have up to six
 GROUP = re.compile(r"\[([^\[\]]*)\]")  # numbers of NumPy, torch and others, and of a cell of a table
 INNER = re.compile(r"[({]([^(){}]*)[)}]")  # those of R, Postgres, C and others
 LEFT_OUT = re.compile(r"\.\.\.|[\u2026\u22ee\u22ef]|\b(?:snip|etc|omitted|truncated)\b")
-ESCAPED = re.compile(
-    r"""(?:bytearray\(b|b)?(["'])(?=.*\\x)(.*)\1\)?""", re.DOTALL
-)  # bytes of Python and Redis
+ESCAPED = re.compile(r"""(?s)(?:bytearray\(b|b)?(["'])(?=.*\\x)(.*)\1\)?""")  # bytes of Python and Redis
 SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")  # NumPy's numbers in a list of Python's
 WRITTEN = str.maketrans("()'", '[]"')  # what Python writes -> JSON
 PARTS = re.compile(r"[\s,;|(){}\"']+")  # between numbers
@@ -248,7 +246,8 @@ def _held(value: object, levels: int) -> Iterator[Any]:
         if size >= FEWEST and not size % 2:
             yield value
     if isinstance(value, Mapping):
-        if list(value) == [str(place) for place in range(len(value))]:  # an array that JavaScript wrote
+        names = ["".join(filter(str.isdecimal, str(name))) for name in value]
+        if names == [str(place) for place in range(len(value))]:  # an array, as JavaScript writes it
             value = list(value.values())
         elif "float" in value:  # beside the same in fewer bits
             value = [value["float"]]

@@ -308,7 +308,7 @@ LISTED = (  # prints of two scores, with what stands beside them
     '{"data": [{"confidences": [{"confidence": 0.25}, {"confidence": 0.75}]}], "duration": 0.4}',
 )
 ONE_NUMBER = (
-    "tensor([0.9103], device='cuda:1')",
+    'Sentence[5]: "I love 3.5 films" → POSITIVE (0.9103)',
     "[Document(index=0, score=0.9103, document='x 1.5', rank=1)]",
     'HTTP/2 200\nx-time: 0.012\n\n[[{"label": "5 stars", "score": 0.9103}]]',
     "2024-05-01 12:00:00,123 INFO score=0.9103 in 12 ms",
@@ -321,9 +321,12 @@ FORMS = (
     ("-0.5 1.25e-1", [(-0.5, 0.125)]),
     ([0.25, 0.75], [(0.25, 0.75)]),
     ('[{"label": "LABEL_1", "score": 0.75}, {"label": "LABEL_0", "score": 0.25}]', [(0.75, 0.25)]),
-    ('{"results": [{"index": 0, "relevance_score": 0.91}], "model": "x"}', [(0.91,)]),
+    ('{"score": 0.75, "all": [{"score": 0.25}, {"score": 0.75}]}', [(0.25, 0.75)]),
     ('{"results": [{"relevance_score": 0.91}], "meta": {"billed_units": {"search_units": 1}}}', [(0.91,)]),
-    ('{"predictions": [{"confidences": [0.25, 0.75], "ids": ["1", "2"]}]}', [(0.25, 0.75)]),
+    (
+        '{"confidence": 0.75, "confidences": [0.75], "labels": {"a": {"x": 0.25}, "b": {"x": 0.75}}}',
+        [(0.25, 0.75)],
+    ),
     ("<tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[0.25, 0.75]])>", [(0.25, 0.75)]),
     *((one, [(0.9877,)]) for one in ("0,9877", "98.77 %", "98,77%", "positive: 98.77%")),
     ("0,25; 0,75", [(0.25, 0.75)]),

@@ -83,7 +83,7 @@ FORMS = {
     "a list of YAML in a list": "- - " + "\n  - ".join(map(str, LISTED)),
     "a list of arrays without an axis": str([np.array(one) for one in NUMBERS]),
     "texts of numbers": json.dumps([str(one) for one in LISTED]),
-    "an array of JavaScript": json.dumps({str(place): one for place, one in enumerate(LISTED)}),
+    "an array of JavaScript": json.dumps({f"dim_{place}": one for place, one in enumerate(LISTED)}),
     "transformers.js": json.dumps(
         {"dims": [1, 128], "data": dict(zip(map(str, range(128)), LISTED, strict=True))}
     ),
