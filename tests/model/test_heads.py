@@ -92,6 +92,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model.save(str(folder / key), create_model_card=False)
     for key in ("unknown", "infinite"):
         CrossEncoder(str(folder / "cls"), device="cpu").save(str(folder / key), create_model_card=False)
+    change(folder / "own" / "config_sentence_transformers.json", activation_fn=None)  # it is the sigmoid then
     older = shutil.copytree(folder / "colbert", folder / "pylate")  # as pylate saved it: no mask, no norm
     listed = json.loads((older / "modules.json").read_text("utf-8"))[:2]
     listed[1]["type"] = "pylate.models.Dense.Dense"
