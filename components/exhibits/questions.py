@@ -12,7 +12,7 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.evidence import Evidence
 from components.exhibits.exhibit import strong_html
-from components.exhibits.head import sizes, step_name, taken
+from components.exhibits.head import WORDED
 from components.exhibits.measures import Facts, Put, is_stored, measured, together
 from components.exhibits.panels import Answered
 from components.exhibits.question import ELSE, Line, Question, case_of
@@ -23,9 +23,7 @@ from components.texts import Texts, load_texts
 
 def flow_html(anatomy: Anatomy, say: Texts) -> Markup:
     """A head from the top down: its T tokens, of which those are marked that are read, and its steps."""
-    steps = [(step, step_name(anatomy, step, say), sizes(step, say)) for step in anatomy.steps]
-    read = anatomy.analysis.reads.positions.tolist()
-    return render("flow", say, read=read, taken=taken(anatomy, say), steps=steps)
+    return render("flow", say, anatomy=anatomy, worded=WORDED)
 
 
 def module_html(anatomy: Anatomy, say: Texts) -> Markup:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Self
@@ -309,12 +309,13 @@ def token_html(label: str, read: bool) -> Markup:
 def render(template: str, say: Texts | None = None, /, **values: object) -> Markup:
     """Fill in a template, see `markup.render`, with words for what is looked at beside its ``values``.
 
-    In the language of ``say`` that are a Sentence that is ``said``, and the names of labels and titles.
+    In the language of ``say`` that are a Sentence that is ``said``, names of labels and titles, and lists.
     """
     words = (counted, number, percent, shorten, size, token_html, visible)
     known: dict[str, object] = {one.__name__: one for one in words}
     if say is not None:
         known |= {"said": lambda sentence: visible(sentence.said(say)), "label": say.label, "title": say.name}
+        known["listed"] = partial(listed, say=say)
     return markup.render(template, say, **{**known, **values})
 
 
