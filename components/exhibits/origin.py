@@ -12,7 +12,7 @@ from components.analyses.trace import Origin
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, strong_html, titled_frame
-from components.exhibits.view import View, labels_of, number, percent, render, shorten, visible
+from components.exhibits.view import View, labels_of, number, render, shorten, visible
 from components.texts import Texts
 from components.types import Floats
 
@@ -105,7 +105,8 @@ def origin(given: Origin, _: State, say: Texts) -> Shown:
     heading = say("origin.heading_many")
     if len(read) == 1:
         heading = say("origin.heading", token=naming.token_name(labels, read[0], say))
-    told, drawn = _words_said(given, say), not analysis.random and len(given.shares) > 0
+    told = render("origin", say, given=given, word=lambda: _placed(given, say))
+    drawn = not analysis.random and len(given.shares) > 0
     if drawn:
         told = Markup(say.together((told, story(_claims(given), _names(given, labels, say), say))))
     shown = Shown(heading, told.striptags(), above=Markup('<p class="story">{}</p>').format(told))
@@ -148,26 +149,6 @@ def _names(given: Origin, labels: Sequence[str], say: Texts) -> Mapping[Holder, 
     many = say("origin.read_tokens", count=len(read))
     named = {"word": _surface(given, given.word or 0), "read": tokens[read[0]] if len(read) == 1 else many}
     return {who: strong_html(name) for who, name in (tokens | named).items()}
-
-
-def _words_said(given: Origin, say: Texts) -> Markup:
-    """Say which word matters most and by how much, or that none does."""
-    analysis, raw = given.analysis, given.analysis.problem_type == "regression"
-    if analysis.random or given.word is None:
-        return say.html("origin.random" if analysis.random else "origin.no_word")
-    values = (given.before, given.after if raw else min(max(given.after, 0.0), 1.0))
-    before, after = (strong_html(number(one) if raw else percent(one)) for one in values)
-    found = {
-        "label": strong_html(visible(say.label(analysis.labels[given.label]))),
-        "before": before,
-        "after": after,
-    }
-    if not given.matters:
-        key = "none_moves" if raw else "none" if given.after < given.before else "none_falls"
-        return say.html(f"origin.{key}", **found)
-    unread = not analysis.reads.positions[list(given.words[given.word])].any()
-    more = say("origin.unread") if unread else ""
-    return say.html("origin.moves" if raw else "origin.falls", word=_placed(given, say), unread=more, **found)
 
 
 def _surface(given: Origin, index: int) -> str:

@@ -1,6 +1,7 @@
 """The square of who sees whom: the rows of those that are read in their colour, and what follows."""
 
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -10,8 +11,8 @@ from markupsafe import Markup
 from components.analyses.sees import Sees
 from components.exhibits import draw
 from components.exhibits.control import Control, State, Switch
-from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, unanswered
-from components.exhibits.view import View, asked_line, render, shorten, token_name, visible, yes_or_no
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, unanswered
+from components.exhibits.view import View, asked_line, render, shorten, token_name, yes_or_no
 from components.texts import Sentence, Texts
 from components.types import Analysis
 
@@ -41,16 +42,16 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
         return unanswered("sees.title", given.found, say)
     view, square = View(given.analysis, given.analysis.layers), given.found.sees
     read, wide = view.analysis.reads.positions, given.found.shape in ("all", "causal", "prefix")
-    told = [visible(one.said(say)) for one in given.found.warnings if one.key.startswith("sees.")]
-    follows, counts = _follows(view, given.found, say), given.found.counts
     marks = {"read": square[read].any(), "others": square[~read].any()}
     seen = [[yes_or_no(one, say) for one in column] for column in square.T]
     return Shown(
         heading=given.found.says.said(say),
-        words=say("sees.description", **counts),
+        words=say("sees.description", **given.found.counts),
         data=data_frame(((say("table.token"), view.labels), *zip(view.labels, seen, strict=True))),
         figure=_figure(view, given.found, say),
-        above="".join(map(hint_html, (*follows, *told))),
+        above=render(
+            "sees", say, view=view, found=given.found, name=partial(token_name, view.labels, say=say)
+        ),
         legend=render("sees_legend", say, **marks, longer=len(square) * wide),
         about=asked_line(view.analysis, say),
     )
@@ -65,20 +66,6 @@ def icon(found: Sees, say: Texts) -> Markup:
     runs = zip(np.argwhere(edges > 0).tolist(), np.argwhere(edges < 0).tolist(), strict=True)
     path = "".join(f"M{start} {row}H{end}v1H{start}z" for (row, start), (_, end) in runs)
     return render("square", total=len(found.sees), path=path, said=found.says.said(say))
-
-
-def _follows(view: View, found: Sees, say: Texts) -> tuple[str, ...]:
-    """Say whether what is read has seen the whole text, not escaped; nothing of one or a lower layer."""
-    read, whole = view.analysis.reads.indices, np.asarray(found.sees.all(axis=1))
-    total, full = len(whole), int(whole.sum())
-    if total == 1 or not read or view.analysis.lower:
-        return ()
-    if len(read) > 1:
-        return (say("sees.read_many", count=len(read), full=int(whole[list(read)].sum()), total=total),)
-    (token,) = read
-    key = "all" if full == total else "alone" if full == 1 else "some"
-    named = {"token": token_name(view.labels, token, say), "total": total, "full": full}
-    return (say(f"sees.read_{key if whole[token] else 'less'}", count=int(found.sees[token].sum()), **named),)
 
 
 def _figure(view: View, found: Sees, say: Texts) -> draw.Figure:
