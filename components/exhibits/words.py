@@ -5,7 +5,6 @@ to one; the last carries those behind it, too.
 """
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,11 +15,11 @@ import regex
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import State
 from components.exhibits.draw import FAINT, SEGMENT_KEYS, diverging, painted
-from components.exhibits.exhibit import Exhibit, Shown, hint_html
+from components.exhibits.exhibit import Exhibit, Shown, grouped, hint_html
 from components.exhibits.similarity import departures, ordinary_scale
 from components.exhibits.view import View, number, render, shorten, visible, word
 from components.texts import Texts
-from components.types import Analysis, Floats
+from components.types import Analysis
 
 Span = tuple[int, int]  # the first character and one past the last
 Place = tuple[int, int]  # of a word: the number of its text, and its own in there
@@ -32,34 +31,22 @@ ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read fr
 NAME = 40  # characters of a backbone or a word in a sentence
 
 
-@dataclass(frozen=True)
-class Token:
-    """A token at its ``index``, and where it stands in its text.
-
-    ``similarity``: to [CLS], in [-1, 1]. ``reference``: whether it is [CLS], or stands in its place.
-    """
-
-    index: int
-    label: str
-    span: Span
-    similarity: float
-    read: bool
-    reference: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Tokenized:
-    """The texts as one backbone takes them.
+    """The texts as one backbone takes them, at the last layer.
 
-    ``band``: what is ordinary at the last layer, (1, 3) low, median and high. ``pooling``: under which the
-    reads were measured. ``held``: the tokens of each word that has any; those before a text, between two or
-    behind them have the place of a word -1 of what follows. There are none where its tokenizer does not tell
-    where tokens stand.
+    ``held``: the places of the tokens of each word that has any; those before a text, between two or behind
+    them stand under a word -1 of what follows. There are none where its tokenizer does not tell where tokens
+    stand.
     """
 
-    band: Floats
-    pooling: str
-    held: Mapping[Place, Sequence[Token]]
+    view: View
+    held: Mapping[Place, Sequence[int]]
+
+    def mean(self, place: Place) -> float | None:
+        """A word's similarity in [-1, 1]: the mean over its tokens, None without any."""
+        values = self.view.similarity[list(self.held.get(place, ()))].tolist()
+        return sum(values) / len(values) if values else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,26 +97,15 @@ def align(comparison: Comparison) -> Alignment | None:
     return Alignment(texts, cut, {key: _tokenized(view, cut) for key, view in views.items()})
 
 
-def mean(tokens: Sequence[Token]) -> float | None:
-    """A word's similarity: the mean over its tokens, None without any."""
-    return sum(token.similarity for token in tokens) / len(tokens) if tokens else None
-
-
 def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
-    analysis, tokens = view.analysis, view.analysis.tokens
+    tokens = view.analysis.tokens
     told = bool((tokens.span[:, 0] < tokens.span[:, 1]).any())  # where tokens stand
-    held: defaultdict[Place, list[Token]] = defaultdict(list)
     begun = 0  # texts whose tokens have come
-    columns = (tokens.segment, tokens.span, view.similarity, analysis.reads.positions)
-    rows = zip(view.labels, *(column.tolist() for column in columns), strict=True)
-    for index, (label, text, (start, end), similarity, read) in enumerate(rows if told else ()):
-        token = Token(index, label, (start, end), similarity, read, index == tokens.cls)
-        if text < 0:
-            held[begun, -1].append(token)
-        else:
-            begun = max(begun, text + 1)
-            held[text, holding(cut[text], token.span)].append(token)
-    return Tokenized(view.bands[view.layer, None], analysis.query.pooling, dict(held))
+    held: list[tuple[Place, int]] = []
+    for index, (text, span) in enumerate(zip(tokens.segment.tolist(), tokens.span.tolist(), strict=True)):
+        begun = max(begun, text + 1)
+        held.append(((begun, -1) if text < 0 else (text, holding(cut[text], span)), index))
+    return Tokenized(view, grouped(held) if told else {})
 
 
 def finest_words(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
@@ -161,7 +137,7 @@ def words(comparison: Comparison, _: State, say: Texts) -> Shown:
     rows = {comparison.names[spec.key]: found.backbones.get(spec.key) for spec in comparison.backbones}
     aligned = {name: one for name, one in rows.items() if one and one.held}
     places = [(text, word) for text, cut in enumerate(found.words) for word in range(len(cut))]
-    held = [one.held.get(place, ()) for one in aligned.values() for place in places]
+    cells = [(one, one.held.get(place, ())) for one in aligned.values() for place in places]
     html = render(
         "words",
         say,
@@ -171,11 +147,12 @@ def words(comparison: Comparison, _: State, say: Texts) -> Shown:
         titles=[say(SEGMENT_KEYS[text]) for text in range(len(found.texts))],
         listed=LISTED,
         scale=ordinary_scale(say("ordinary.colour", cosine=say("heatmap.colour_plain")), say),
-        held=held,
+        held=[tokens for _, tokens in cells],
+        stands=any(one.view.analysis.tokens.cls in tokens for one, tokens in cells),
         apart={text for one in aligned.values() for text, word in one.held if word < 0},
-        reads=any(token.read for one in aligned.values() for of in one.held.values() for token in of),
+        reads=any(one.view.analysis.reads.indices for one in aligned.values()),
         unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.held),
-        **{"cut": _cut, "mean": mean, "beside": beside, "spelled": _spelled},
+        **{"cut": _cut, "beside": beside, "spelled": _spelled},
     )
     told = (_highest(name, one, found, say) for name, one in aligned.items())
     best = [one for one in told if one]
@@ -187,12 +164,7 @@ def words(comparison: Comparison, _: State, say: Texts) -> Shown:
     )
 
 
-WORDS = Exhibit(
-    "words",
-    words,
-    style="aligned",
-    applies=lambda comparison: bool(answered(comparison.cells)),
-)
+WORDS = Exhibit("words", words, style="aligned", applies=lambda comparison: bool(answered(comparison.cells)))
 
 
 def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> str:
@@ -200,8 +172,8 @@ def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> s
     values = {
         place: value
         for place, tokens in sorted(tokenized.held.items())
-        if place[1] >= 0 and not any(token.reference for token in tokens)
-        if (value := mean(tokens)) is not None
+        if place[1] >= 0 and tokenized.view.analysis.tokens.cls not in tokens
+        if (value := tokenized.mean(place)) is not None
     }
     if not values:
         return ""
@@ -216,19 +188,19 @@ def _spelled(surface: str) -> str:
     return JOINER.join(map(visible, parts)) if all(parts) else visible(surface)
 
 
-def _cut(tokens: Sequence[Token]) -> Iterator[str]:
+def _cut(tokenized: Tokenized, place: Place) -> Iterator[str]:
     """The tokens of a word side by side, without their vocabulary's marks, as far as there is room."""
     room = DRAWN
-    for token in tokens:
+    for token in tokenized.held[place]:
         if room <= 0:
             yield "…"
             return
-        label = visible(word(token.label.strip(ISOLATES)))
+        label = visible(word(tokenized.view.labels[token].strip(ISOLATES)))
         yield shorten(label, room)
         room -= len(label)
 
 
-def beside(value: float, band: Floats) -> str:
-    """The style of a similarity in [-1, 1] beside what is ordinary there: (1, 3) low, median and high."""
-    departure = float(departures(np.array([[value]]), band)[0, 0])
+def beside(value: float, view: View) -> str:
+    """The style of a similarity in [-1, 1] beside what is ordinary in the layer of ``view``."""
+    departure = float(departures(np.array([[float(value)]]), view.bands[view.layer, None])[0, 0])
     return painted(diverging(departure)) if departure else f"background:{FAINT}"
