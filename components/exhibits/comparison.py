@@ -1,6 +1,5 @@
 """A comparison: what combinations of a backbone and a pooling answer to a text, or to two versions of it."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -229,11 +228,6 @@ def strength(analysis: Analysis) -> int:
 def answered(cells: Iterable[Cell]) -> list[tuple[Cell, Analysis]]:
     """Those of the cells that have an answer, with it."""
     return [(cell, cell.analysis) for cell in cells if cell.analysis is not None]
-
-
-def refusals(cells: Iterable[Cell]) -> Counter[Sentence]:
-    """Every reason why there is no answer, and how many cells it holds for."""
-    return Counter(cell.refusal for cell in cells if cell.refusal is not None)
 
 
 def most_frequent(pairs: Iterable[tuple[Group, Item]]) -> dict[Group, list[Item]]:

@@ -1,7 +1,7 @@
 """A comparison as a table of backbones by poolings, to see or to hear; in words; and its numbers."""
 
+from collections import Counter
 from functools import partial
-from operator import attrgetter
 
 from components.exhibits import comparison as compared, view as naming
 from components.exhibits.comparison import Combination, Comparison, answered, predicts
@@ -9,37 +9,12 @@ from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, grouped
 from components.exhibits.sees import icon
 from components.exhibits.verdict import chosen_labels, output_text, ranked
-from components.exhibits.view import classify_link, listed, number, render, shorten, visible
+from components.exhibits.view import classify_link, listed, render, shorten, visible
 from components.texts import Texts
 from components.types import SWAPS
 
 NAME = 40  # characters of a name in a sentence
 NAMED = 3  # backbones that a sentence names, and poolings of each; more are only counted
-VALUE = 2  # decimals of a regression's value
-
-
-def moved_text(one: Combination, say: Texts) -> str:
-    """By how much the followed output moved, "−24 pp": what both values differ by as they are shown.
-
-    "" where none is followed. Of a move that their rounding hides, it says below what it is.
-    """
-    if one.output is None:
-        return ""
-    was, now = (float(analysis.probabilities[one.output]) for analysis in one.answers)
-    if one.answers[0].problem_type == "regression":
-        return signed(round(now, VALUE) - round(was, VALUE), VALUE)
-    (before, fine), (after, finer) = naming.rounded_percent(was), naming.rounded_percent(now)
-    digits = max(fine, finer)
-    if before == after and was != now:
-        return say("edit.tiny", least=f"{10**-digits:.{digits}f}")
-    return say("edit.points", value=signed(after - before, digits))
-
-
-def signed(value: float, digits: int) -> str:
-    """A number with its sign; "±" for what is rounded to nothing."""
-    rounded = round(value, digits)
-    sign = "−" if rounded < 0 else "+" if rounded > 0 else "±"
-    return sign + number(abs(rounded), digits)
 
 
 def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
@@ -53,10 +28,9 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         squares={key: icon(found, say) for key, found in comparison.sees.items()},
         pending="compare.missing" if comparison.state == "stopped" else "compare.pending",
         breakable=lambda key: naming.breakable_html(visible(key), naming.UNDERSCORES),
-        moved=partial(moved_text, say=say),
         address=partial(classify_link, say=say),
         **{"predicts": predicts, "ranked": ranked, "strength": compared.strength},
-        **{"chosen": chosen_labels, "output_text": output_text},
+        **{"chosen": chosen_labels, "output_text": output_text, "rounded_percent": naming.rounded_percent},
     )
     cells = [cell for one in whole for cell in one.cells]
     found = [analysis for _, analysis in answered(cells)]
@@ -67,13 +41,13 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         if warning.key not in SWAPS
     )
     warnings = {of: listed(list(dict.fromkeys(names)), NAMED, say) for of, names in warned.items()}
-    linked, reasons = any(classify_link(one.query, say) for one in found), compared.refusals(cells)
+    linked = any(classify_link(one.query, say) for one in found)
+    reasons = Counter(cell.refusal for cell in cells if cell.refusal is not None)  # why there is no answer
     marks = {"found": found, "linked": linked, "warnings": warnings, "reasons": reasons}
     legend = render("grid_legend", say, comparison=comparison, **marks, longest=NAME)
     return Shown(html=html, legend=legend)
 
 
-COME = attrgetter("cells")  # of a comparison
 GRID = Exhibit(
     "grid", grid, element="compare-grid", style="compare-grid", title="page.compare", with_summary=True
 )
@@ -89,14 +63,14 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
         turned=compared.most_frequent((one.predicted, one) for one in told if one.flips and not one.swapped),
         swapped=compared.label_groups(one for one in told if one.swapped),
         largest=_largest(comparison),
-        moved=partial(moved_text, say=say),
-        most=NAMED,
-        output_text=output_text,
+        **{"output_text": output_text, "rounded_percent": naming.rounded_percent, "most": NAMED},
     )
     return Shown(html=html)
 
 
-AGREEMENT = Exhibit("agreement", agreement, element="compare-agreement", frame="bare", applies=COME)
+AGREEMENT = Exhibit(
+    "agreement", agreement, element="compare-agreement", frame="bare", applies=lambda one: bool(one.cells)
+)
 
 
 def _largest(comparison: Comparison) -> dict[str, Combination]:

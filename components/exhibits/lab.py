@@ -79,7 +79,7 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
     values = {"words": score_text(fit.words.accuracy, say), "majority": percent(fit.majority)}
     values |= {"shuffled": score_text(fit.shuffled, say)}
     worse = sum(one.p_corrected < LEVEL for one in found.vectors[1:])
-    known = {"tell": say, "found": found, "worse": worse, "level": LEVEL, "most": DRAWN}
+    known = {"found": found, "worse": worse, "level": LEVEL, "most": DRAWN}
     return Shown(
         heading=_best(found, say),
         words=say("list.semicolon").join(

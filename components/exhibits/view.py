@@ -309,13 +309,14 @@ def token_html(label: str, read: bool) -> Markup:
 def render(template: str, say: Texts | None = None, /, **values: object) -> Markup:
     """Fill in a template, see `markup.render`, with words for what is looked at beside its ``values``.
 
-    In the language of ``say`` that are a Sentence that is ``said``, names of labels and titles, and lists.
+    In the language of ``say`` that are a Sentence that is ``said``, names of labels and titles, lists, and
+    what to ``tell`` as a text: a few sentences have a < in them.
     """
     words = (counted, number, percent, shorten, size, token_html, visible)
     known: dict[str, object] = {one.__name__: one for one in words}
     if say is not None:
         known |= {"said": lambda sentence: visible(sentence.said(say)), "label": say.label, "title": say.name}
-        known["listed"] = partial(listed, say=say)
+        known |= {"listed": partial(listed, say=say), "tell": say}
     return markup.render(template, say, **{**known, **values})
 
 
