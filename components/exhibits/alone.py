@@ -55,12 +55,6 @@ def words(view: View, say: Texts) -> str:
     return say(key, total=len(said), label=_name(found[0][0], say), answers=listed(told, 3, say))
 
 
-def keys(view: View, say: Texts) -> list[tuple[str, str]]:
-    """Colours of the column, and what they mean."""
-    found, labels = dict.fromkeys(one[0] for one in answers(view) if one), view.analysis.labels
-    return [(draw.label_colour(one), say("alone.key", label=_name([labels[one]], say))) for one in found]
-
-
 def _name(labels: Sequence[str], say: Texts) -> str:
     names = (shorten(visible(say.label(one)), 40) for one in labels)
     return shorten(" + ".join(names), 80) or say("alone.none")

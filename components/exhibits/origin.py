@@ -11,7 +11,7 @@ from markupsafe import Markup
 from components.analyses.trace import Origin
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, strong_html, titled_frame
+from components.exhibits.exhibit import Column, Exhibit, Shown, strong_html, titled_frame
 from components.exhibits.view import View, labels_of, number, render, shorten, visible
 from components.texts import Texts
 from components.types import Floats
@@ -118,16 +118,12 @@ def origin(given: Origin, _: State, say: Texts) -> Shown:
         falls[list(tokens)] = fall
     own: dict[str, Column] = {"table.index": range(len(labels)), "table.token": labels, "origin.fall": falls}
     layers = {say("away.layer", layer=at): row for at, row in enumerate(given.shares)}
-    chosen = strong_html(_surface(given, given.word or 0))
-    hints = [say.html("origin.hint", word=chosen, eraser=visible(given.eraser))]
-    if analysis.lower:
-        hints.append(say.html("trace.pooled", layer=analysis.pool_layer))
     return replace(
         shown,
         data=titled_frame(own, say, layers),
         figure=share_map(view, given.shares, say),
         about=naming.asked_line(analysis, say),
-        legend=hint_html(Markup(say.together(hints))),
+        legend=render("origin_legend", say, given=given, word=_surface(given, given.word or 0)),
         scale=say("trace.colour"),
     )
 

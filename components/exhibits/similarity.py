@@ -36,19 +36,6 @@ def beside_band(view: View, total: int, say: Texts) -> dict[str, str]:
     return {"reference": name, "others": others, "expected": number(BEYOND * total, 1)}
 
 
-def area_line(view: View, say: Texts) -> str:
-    """Sentence on how often a token of this text is the more similar one, at some of the layers.
-
-    "" where there is no token but the reference.
-    """
-    areas = view.areas
-    if not view.others:
-        return ""
-    chosen = np.unique(np.linspace(0, len(areas) - 1, AREAS).round().astype(int)).tolist()
-    layers = [say("ordinary.area_layer", layer=layer, share=percent(areas[layer])) for layer in chosen]
-    return say("ordinary.area", layers=say.listed(layers), **beside_band(view, 0, say))
-
-
 def departures(by_layer: Floats, bands: Floats) -> Floats:
     """Places of similarities (L + 1, T) on the scale of colours, in [-1, 1]; ``bands``: (L + 1, 3).
 
@@ -98,7 +85,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     view = View.of(analysis, state)
     columns = _columns(view, say)
     own = {f"table.{key}": columns[f"table.{key}"] for key in (*SAVED, view.centring)}
-    total, rest = len(view.others), (alone.words(view, say), area_line(view, say))
+    total, last = len(view.others), len(view.areas) - 1
     found = {"count": len(view.above), "total": total, **beside_band(view, total, say)}
     marks, wins = set(map(naming.mark, view.labels)), analysis.reads.wins
     beside = say("legend.share") if wins is None else say("legend.wins", total=int(wins.sum()))
@@ -106,12 +93,14 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
         "similarity_legend",
         say,
         view=view,
-        answers=alone.keys(view, say),
+        answers=alone.answers(view),
+        colour=draw.label_colour,
         special=(analysis.tokens.special & ~analysis.reads.positions).any(),
         signs=[sign for sign in naming.MARKS if sign in marks],
         band=beside_band(view, 0, say),
         beside=beside_bars(analysis.reads) and beside,
-        rest=rest,
+        told=alone.words(view, say),
+        layers=np.unique(np.linspace(0, last, AREAS).round().astype(int)),
     )
     return Shown(
         heading=say("ordinary.heading" if view.others else "similarity.heading", **found),
@@ -129,6 +118,7 @@ SIMILARITY = Exhibit("similarity", similarity, plotted=True, controls=(LAYER, CE
 def _figure(view: View, say: Texts) -> draw.Figure:
     """Horizontal bars for T tokens, the first on top."""
     total, more, shares = len(view.labels), set(view.above), beside_bars(view.analysis.reads)
+    full = {*more, view.analysis.reference}
     texts = [
         f"<b>{number(value)}</b>" if index in more else number(value)
         for index, value in enumerate(view.similarity)
@@ -144,7 +134,7 @@ def _figure(view: View, say: Texts) -> draw.Figure:
         y=list(range(total)),
         customdata=[_details(view, index, say) for index in range(total)],
         width=0.74,
-        marker={"opacity": [1 if index in {*more, view.reference} else PALE for index in range(total)]},
+        marker={"opacity": [1 if index in full else PALE for index in range(total)]},
     )
     behind = [max(float(value), 0.0) for value in view.similarity]  # left of 0 names of tokens may stand
     values = draw.written(behind, list(range(total)), [f"{GAP}{text}" for text in texts], "middle right")

@@ -169,17 +169,12 @@ class View:
     @property
     def others(self) -> list[int]:
         """The tokens that are compared with the reference: all but itself."""
-        return [index for index in range(len(self.analysis.tokens.text)) if index != self.reference]
+        return [index for index in range(len(self.analysis.tokens.text)) if index != self.analysis.reference]
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """A readable label for each of the T tokens, not escaped."""
         return self.names or labels_of(self.analysis)
-
-    @property
-    def reference(self) -> int | None:
-        """Index of the token that all others are compared with, or None for the pooled vector."""
-        return self.analysis.reference
 
     @property
     def is_pair(self) -> bool:
@@ -204,12 +199,13 @@ def yes_or_no(holds: bool, say: Texts) -> str:
 
 def reference_name(view: View, say: Texts) -> str:
     """Name what the tokens are compared with, not escaped, without vocabulary marks: "[CLS]" for example."""
-    if view.reference is None:
+    reference = view.analysis.reference
+    if reference is None:
         return say("similarity.pooled")
-    token = word(view.labels[view.reference])
+    token = word(view.labels[reference])
     if view.analysis.query.reference != "cls":
-        return say("similarity.token", index=view.reference, token=token)
-    special = view.analysis.tokens.special[view.reference]
+        return say("similarity.token", index=reference, token=token)
+    special = view.analysis.tokens.special[reference]
     return say("similarity.special" if special else "similarity.stand_in", token=token)
 
 
