@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -41,14 +42,17 @@ class Put:
     @cached_property
     def shown(self) -> Answered:
         """The answer, with the head taken apart; PoolscopeError where there is none."""
-        head = self.analyst.ask("anatomy", self.question.query(self.backbone, self.question.pooling))
+        head = self.ask("anatomy")
         return Answered(self.analyst, head.analysis, {}, head)
+
+    def ask(self, name: str, **options: object) -> Any:
+        """Ask for the analysis ``name`` of the question's text; PoolscopeError where there is none."""
+        return self.analyst.ask(name, self.question.query(self.backbone), **options)
 
 
 def timing(put: Put) -> Facts:
     """Say how long an answer takes with the question's pooling, and with the second one."""
-    asked = put.question.query(put.backbone, put.question.pooling)
-    found: Timed = put.analyst.ask("timing", asked, against=put.question.against)
+    found: Timed = put.ask("timing", against=put.question.against)
     told = []
     for took in (*found.whole.T, *found.pooled.T):
         low, median, high = map("{:.3g}".format, np.percentile(took, (25, 50, 75)))
@@ -77,8 +81,7 @@ def sees(put: Put) -> Facts:
 
 def carried(put: Put) -> Facts:
     """Say which tokens carry the change to another text, layer by layer, and whether it ends in [CLS]."""
-    asked = put.question.query(put.backbone, put.question.pooling)
-    found: Patched = put.analyst.ask("trace", asked, other=put.question.texts[0])
+    found: Patched = put.ask("trace", other=put.question.texts[0])
     since, cls = settled(found), found.first.tokens.cls
     gathers = "yes" if since and found.first.reads.indices == [cls] else "no"
     return {
@@ -89,8 +92,8 @@ def carried(put: Put) -> Facts:
 
 def pasted(put: Put) -> Facts:
     """Say what made the scores of some texts, which stand as JSON in the question's first other text."""
-    asked, scores = put.question.query(put.backbone, put.question.pooling), put.question.texts[0]
-    found: DetectedScore = put.analyst.ask("detect_score", asked, scores=scores)
+    scores = put.question.texts[0]
+    found: DetectedScore = put.ask("detect_score", scores=scores)
     return {
         "pasted": put.say.listed(f"{score:g}" for _, each, *_ in to_scores(scores) for score in each),
         "detected": found.says[0].said(put.say),  # what made them, or why that cannot be told
@@ -100,8 +103,7 @@ def pasted(put: Put) -> Facts:
 
 def matches(put: Put) -> Facts:
     """Say which tokens of the text find a match in the second one."""
-    asked = put.question.query(put.backbone, put.question.pooling)
-    found: MaxSim = put.analyst.ask("maxsim", asked)
+    found: MaxSim = put.ask("maxsim")
     shown = maxsim(found, {}, put.say)
     return {
         "matched": shown.heading,  # how many do

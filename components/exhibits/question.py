@@ -72,9 +72,9 @@ class Question:
             if any(text and text.keys() != self.question.keys() for text in line.values()):
                 raise ValueError(f"{name}: every text is needed in {sorted(self.question)}")
 
-    def query(self, backbone: str, pooling: str) -> Query:
-        """Say what is asked of one backbone under one pooling."""
-        return Query(backbone, self.text, self.text_pair, pooling)
+    def query(self, backbone: str) -> Query:
+        """Say what is asked of one backbone."""
+        return Query(backbone, self.text, self.text_pair, self.pooling)
 
 
 def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ...]:
