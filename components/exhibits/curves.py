@@ -9,15 +9,16 @@ from components.exhibits import draw
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, titled_frame
-from components.exhibits.view import TEXT, View, percent, shorten, visible
+from components.exhibits.view import TEXT, percent, shorten, visible
 from components.texts import Texts
+from components.types import Floats
 
 HEIGHT = 440  # pixels
 NAME = 24  # characters of a name
 DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
 
 
-Curve = tuple[str, View]  # of a backbone: its name, and an answer
+Curve = tuple[str, Floats]  # of a backbone: its name, and its areas (L + 1,) in [0, 1]
 
 
 def curves(comparison: Comparison, _: State, say: Texts) -> Shown:
@@ -27,7 +28,7 @@ def curves(comparison: Comparison, _: State, say: Texts) -> Shown:
     hints += [] if comparison.after is None else [say("edit.curves")]
     ends = say.listed(
         say("compare.curves_end", backbone=name, first=percent(areas[0]), last=percent(areas[-1]))
-        for name, areas in ((name, view.areas) for name, view in lines)
+        for name, areas in lines
     )
     words, about = "compare.curves_description" if lines else "compare.curves_none", ""
     if comparison.cells:
@@ -57,7 +58,7 @@ def curves_of(comparison: Comparison) -> list[Curve]:
     for compared in comparison.compared:
         analysis = next((analysis for _, analysis in answered(compared.cells)), None)
         if analysis is not None and len(analysis.tokens.text) > 1:
-            found.append((comparison.names[compared.backbone.key], View(analysis, analysis.layers)))
+            found.append((comparison.names[compared.backbone.key], analysis.area.plain))
     return found
 
 
@@ -84,29 +85,28 @@ def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
 
 def _data(lines: Sequence[Curve], say: Texts) -> pd.DataFrame:
     columns: dict[str, Column] = {
-        "away.backbone": [name for name, view in lines for _ in view.areas],
-        "away.layer_number": [layer for _, view in lines for layer in range(len(view.areas))],
-        "away.depth": np.concatenate([np.linspace(0, 100, len(view.areas)) for _, view in lines]),
-        "away.area": np.concatenate([view.areas for _, view in lines]),
+        "away.backbone": [name for name, areas in lines for _ in areas],
+        "away.layer_number": [layer for _, areas in lines for layer in range(len(areas))],
+        "away.depth": np.concatenate([np.linspace(0, 100, len(areas)) for _, areas in lines]),
+        "away.area": np.concatenate([areas for _, areas in lines]),
     }
     return titled_frame(columns, say)
 
 
 def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> draw.Trace:
-    (name, view), (colour, symbol, _) = line, mark
-    said = {"backbone": name, "last": view.analysis.layers}
+    (name, areas), (colour, symbol, _) = line, mark
     return draw.Trace(
         type="scatter",
         mode="lines+markers",
         name=draw.escape(shorten(name, NAME)),
-        x=np.linspace(0, 100, len(view.areas)).round(2).tolist(),
-        y=[round(100 * float(area), 2) for area in view.areas],
+        x=np.linspace(0, 100, len(areas)).round(2).tolist(),
+        y=[round(100 * float(area), 2) for area in areas],
         line={"color": colour, "width": 2.5, "dash": dash},
         marker={"color": colour, "symbol": symbol, "size": 9},
         cliponaxis=False,
         customdata=[
-            say.html("compare.curves_hover", **said, layer=layer, area=percent(area))
-            for layer, area in enumerate(view.areas)
+            say.html("compare.curves_hover", backbone=name, last=len(areas) - 1, layer=at, area=percent(area))
+            for at, area in enumerate(areas)
         ],
         hovertemplate="%{customdata}<extra></extra>",
     )

@@ -8,7 +8,7 @@ import numpy as np
 from components.exhibits.comparison import Comparison
 from components.exhibits.curves import CURVES, curves_figure, curves_of
 from components.exhibits.exhibit import Shown
-from components.exhibits.view import View, percent
+from components.exhibits.view import percent
 from tests.exhibits import answers
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.showing import SAY, analysis, checked, rows
@@ -48,7 +48,7 @@ def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> 
 
 
 def test_lines_that_share_a_colour_have_other_dashes() -> None:
-    lines = [(f"b{place}", View(analysis(), 0)) for place in range(12)]
+    lines = [(f"b{place}", analysis().area.plain) for place in range(12)]
     drawn = checked(curves_figure(lines, SAY)).data
     assert [line.name for line in drawn] == [name for name, _ in lines]
     assert len({(line.line.color, line.marker.symbol, line.line.dash) for line in drawn}) == 12
