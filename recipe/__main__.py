@@ -3,6 +3,7 @@
 import argparse
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -97,12 +98,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Makes what was asked for and, of the whole recipe, ships it and prints what came out."""
     recipes = load_recipes()
     parser = argparse.ArgumentParser(prog="python -m recipe", description=__doc__)
-    for option, default, said in (
-        ("--data", "../shared/data", "folder of the labelled texts"),
-        ("--work", ".bundle", "folder of what is made already, to go on from"),
-        ("--out", "assets", "folder for what is shipped"),
-    ):
-        parser.add_argument(option, type=Path, default=Path(default), help=said)
+    folder = partial(parser.add_argument, type=Path)
+    folder("--data", default="../shared/data", help="folder of the labelled texts")
+    folder("--work", default=".bundle", help="folder of what is made already, to go on from")
+    folder("--out", default="assets", help="folder for what is shipped")
     said = "make these and what they need; ship nothing"
     parser.add_argument("--only", nargs="+", choices=tuple(steps(recipes)), metavar="STEP", help=said)
     parser.add_argument("--jobs", type=int, default=1, help="how many steps to make at a time")
