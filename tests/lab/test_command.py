@@ -213,7 +213,7 @@ def test_it_holds_every_exhibit_and_what_was_fitted(fits: Found, tag: str) -> No
     assert say("lab.misses_open") not in report.text
 
 
-def test_a_batch_on_disk_is_that_in_memory(tmp_path: Path) -> None:
+def test_a_batch_on_disk_is_that_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(0)
     vectors = {(key, 4): draw.normal(size=(3, 5)).astype(np.float32) for key in ("cls", "mean")}
     refused = {"pooler": (PoolscopeError("pooling", "pooler", "errors.no_pooler"), 2)}
@@ -225,6 +225,9 @@ def test_a_batch_on_disk_is_that_in_memory(tmp_path: Path) -> None:
     assert list(found.vectors) == list(vectors)
     for place, expected in vectors.items():
         np.testing.assert_array_equal(found.vectors[place], expected, strict=True)
+    monkeypatch.setattr(pd, "read_parquet", None)  # what it holds is known without its vectors
+    assert ("mean", 4) in found.vectors
+    assert ("mean", 3) not in found.vectors
 
 
 def test_vectors_lie_in_a_file_by_all_that_they_depend_on(tmp_path: Path) -> None:
