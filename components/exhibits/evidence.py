@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from operator import attrgetter
 
 import pandas as pd
 
@@ -102,12 +101,6 @@ def gains(rows: Iterable[Row]) -> tuple[int, int, int]:
         if row.corrected < LEVEL
     ]
     return above.count(True), above.count(False), len(tested) - len(above)
-
-
-def ends(found: Iterable[Row]) -> tuple[Row, Row]:
-    """The rows with the lowest and with the highest value, the first of equal ones."""
-    rows = list(found)
-    return min(rows, key=attrgetter("value")), max(rows, key=attrgetter("value"))
 
 
 def accuracy_text(value: float) -> str:

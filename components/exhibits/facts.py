@@ -7,13 +7,14 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
+from operator import attrgetter
 
 from components.analyses.anatomy import Anatomy, Lens, Step, Weight
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
 from components.exhibits import evidence as tables, importance as matters, view as naming
 from components.exhibits.averaging import averages, averages_facts
-from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, ends, vectors
+from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, vectors
 from components.exhibits.exhibit import grouped
 from components.exhibits.head import UNTRAINED, WORDED, parameters_of
 from components.exhibits.hidden_states import aim_at
@@ -318,7 +319,7 @@ def _ends(accuracies: Sequence[Row], evidence: Evidence, say: Texts) -> str:
         return say("questions.unmeasured")
     low, high = (
         say("questions.accuracy_of", value=_interval(row, say), backbone=evidence.title(row.backbone))
-        for row in ends(accuracies)
+        for row in (pick(accuracies, key=attrgetter("value")) for pick in (min, max))
     )
     return say("questions.from_to", low=low, high=high)
 

@@ -145,19 +145,15 @@ def views() -> tuple[Panel[Answered, Any], ...]:
 READING: Panel[Answered, Analysis] = Panel(
     "reading", "away.reading", attrgetter("analysis"), rows=((HOW_TO_READ,),)
 )
-TABLES = (DEPTHS, EXPLANATIONS, PROBES, OWN_HEADS)
 AVERAGES: Panel[Evidence, Evidence] = Panel("averages", "page.evidence", rows=((AVERAGING,),))
 EVIDENCE: Panel[Evidence, Evidence] = Panel(
     "evidence",
     "page.evidence",
     summary=LEGEND,
-    rows=((ACCURACY, RHO), *((exhibit,) for exhibit in TABLES)),
+    rows=((ACCURACY, RHO), (DEPTHS,), (EXPLANATIONS,), (PROBES,), (OWN_HEADS,)),
 )
 COMPARISON: Panel[Comparison, Comparison] = Panel(
-    "comparison",
-    "page.compare",
-    summary=AGREEMENT,
-    rows=((GRID,), (WORDS,), (CURVES,)),
+    "comparison", "page.compare", summary=AGREEMENT, rows=((GRID,), (WORDS,), (CURVES,))
 )
 TRACING: Panel[Comparison, Traced] = Panel(
     "tracing", "trace.heading", traced, rows=((TRACE,),), controls=(TRACED,)
