@@ -87,8 +87,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     own = {f"table.{key}": columns[f"table.{key}"] for key in (*SAVED, view.centring)}
     total, last = len(view.others), len(view.areas) - 1
     found = {"count": len(view.above), "total": total, **beside_band(view, total, say)}
-    marks, wins = set(map(naming.mark, view.labels)), analysis.reads.wins
-    beside = say("legend.share") if wins is None else say("legend.wins", total=int(wins.sum()))
+    marks = set(map(naming.mark, view.labels))
     legend = render(
         "similarity_legend",
         say,
@@ -98,7 +97,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
         special=(analysis.tokens.special & ~analysis.reads.positions).any(),
         signs=[sign for sign in naming.MARKS if sign in marks],
         band=beside_band(view, 0, say),
-        beside=beside_bars(analysis.reads) and beside,
+        beside=beside_bars(analysis.reads),
         told=alone.words(view, say),
         layers=np.unique(np.linspace(0, last, AREAS).round().astype(int)),
     )

@@ -38,10 +38,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
     heading = say(f"outputs.{random if analysis.random else 'heading'}")
     if analysis.query.head != "own":
         heading = say("outputs.heading_probe", task=say.name(analysis.query.task))
-    share = percent(float(analysis.probabilities[order[SHOWN:]].sum()))
-    more = "outputs.rest" if analysis.problem_type == "single_label" else "outputs.rest_raw"
-    below = [_output_name(analysis, say)]
-    below += [say(more, count=len(order) - SHOWN, share=share)] if order[SHOWN:] else []
+    found = {"analysis": analysis, "name": _output_name(analysis, say), "rest": order[SHOWN:]}
     data = data_frame(columns.items())
     link = csv_link(data, "poolscope-outputs.csv", say("table.download"))
     return Shown(
@@ -49,7 +46,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
         words=say("outputs.description", outputs=say.listed(told)),
         data=data,
         html=render("bars", bars=output_bars(analysis, say)),
-        legend=Markup('<p class="rest">{} {}</p>').format(Markup(" · ").join(below), link),
+        legend=render("outputs_legend", say, link=link, **found),
         above="".join(hint_html(visible(one)) for one in swap),
     )
 
