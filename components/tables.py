@@ -22,6 +22,7 @@ from components.settings import ASSETS
 from components.texts import Sentence
 
 KNOWN: Mapping[str, Any] = tomllib.loads((ASSETS / "columns.toml").read_text("utf-8"))  # of names and cells
+WORDS = {name: frozenset(each) for name, each in KNOWN["words"].items()}  # that say this
 FORMATS: Mapping[str, str] = tomllib.loads((ASSETS / "formats.toml").read_text("utf-8"))
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
@@ -150,7 +151,7 @@ def guess(sheet: Sheet) -> Columns:
     aside = {name: found[found != ""].str.fullmatch(f"{ASIDE}|{DATE}") for name, found in cells.items()}
     prose = {name: bool((~found).mean() > 0.5) for name, found in aside.items()}  # mostly words
     words = {name: set(WORD.findall(name.casefold())) for name in cells}
-    named = {name: bool(words[name] & _known("text")) > bool(words[name] & _known("aside")) for name in cells}
+    named = {name: bool(words[name] & WORDS["text"]) > bool(words[name] & WORDS["aside"]) for name in cells}
     named = {name: said and bool(cells[name].ne("").mean() > 0.5) for name, said in named.items()}
     apart = {name: kinds[name] > len(cells[name]) / 2 for name in cells}
     text = max(cells, key=lambda one: (kinds[one] > 1, named[one], prose[one], apart[one], lengths[one]))
@@ -161,7 +162,7 @@ def guess(sheet: Sheet) -> Columns:
     label = min(ranks, key=lambda name: (ranks[name], kinds[name]))
     others = [name for name in ranks if name != label and ranks[name] == ranks[label] > 0]
     left = [name for name in cells if name not in (text, label) and prose[name] and apart[name]]
-    left = [name for name in left if not (cells[name].equals(cells[text]) or words[name] & _known("aside"))]
+    left = [name for name in left if not (cells[name].equals(cells[text]) or words[name] & WORDS["aside"])]
     like = [name for name in left if lengths[name] > lengths[text] / 3]
     pair = max(like, key=lambda name: (named[name], lengths[name]), default="")
     in_order = sorted((text, pair), key=sheet.columns.index) if pair else [text, ""]
@@ -175,17 +176,12 @@ def _rank(name: str, cells: "pd.Series[str]") -> int | None:
     """
     words = set(WORD.findall(name.casefold()))
     given = cells[cells != ""].str.casefold()
-    if words & _known("label"):
+    if words & WORDS["label"]:
         return 0
     if given.nunique() > len(given) / 2:
         return None
-    aside = given.str.fullmatch(DATE).all() or set(given) <= _known("parts") or words & _known("aside")
+    aside = given.str.fullmatch(DATE).all() or set(given) <= WORDS["parts"] or words & WORDS["aside"]
     return 2 if aside else 1
-
-
-def _known(name: str) -> frozenset[str]:
-    """The words of assets/columns.toml that say this."""
-    return frozenset(KNOWN[name])
 
 
 def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Table, tuple[Sentence, ...]]:
@@ -232,7 +228,7 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
     """Note what is odd about the rows."""
     if missing:
         yield Sentence("lab.missing", count=missing)
-    spelled = _known("spelled")
+    spelled = WORDS["spelled"]
     stripped = (cell.strip() for cell in (*table.texts, *table.labels))
     for cell, count in Counter(cell for cell in stripped if cell.casefold() in spelled).items():
         yield Sentence("lab.spelled", spelled=cell, count=count)
@@ -276,7 +272,7 @@ def _records(found: Any) -> list[Any]:
         if data and isinstance(names := found.get("columns", found.get("meta")), list):
             names = [one.get("name") if isinstance(one, dict) else one for one in names]
             return [dict(zip(names, row, strict=True)) for row in data]
-        if all(set(WORD.findall(str(name).casefold())) & _known("parts") for name in found):
+        if all(set(WORD.findall(str(name).casefold())) & WORDS["parts"] for name in found):
             return [row for part in inner for row in _records(part)]
         lists = {name: one for name, one in found.items() if _are(one, dict)}
         if lists:  # beside it a schema, names of labels, or how many there are; else the parts of a data set
@@ -300,7 +296,7 @@ def _records(found: Any) -> list[Any]:
         found = data
     if _are(found, list):
         names = list(map(str, found[0]))
-        said = _known("label") & {name.casefold() for name in names}
+        said = WORDS["label"] & {name.casefold() for name in names}
         names = names if said else [f"column {number + 1}" for number in range(max(map(len, found)))]
         return [dict(zip(names, row, strict=False)) for row in found[bool(said) :]]
     if _are(found, dict):
@@ -386,7 +382,7 @@ def _from_separated(text: str, headed: bool) -> Sheet:
     notes += [Sentence("lab.below", count=below)] if below else []
     words = {word for name in cells for word in WORD.findall(name.casefold())}
     prose = [name for name in cells if len(name.split()) >= TITLES]
-    if prose and not below and not words & _known("label"):
+    if prose and not below and not words & WORDS["label"]:
         notes.append(Sentence("lab.named", name=prose[0]))
     return Sheet(cells.iloc[below:][~repeated.iloc[below:]], tuple(notes))
 
@@ -420,7 +416,7 @@ def _untitled(text: str) -> tuple[str, int]:
     """A table without comments, titles or empty rows above the names of its columns; how many."""
     lines = text[:READ].split("\n")[:FIRST]
     cells = [{cell.strip(' "\r').casefold() for cell in re.split(r"[,\t;|]", line)} for line in lines]
-    named = [place for place, row in enumerate(cells) if row & _known("label")]
+    named = [place for place, row in enumerate(cells) if row & WORDS["label"]]
     if len(named) == 1 and 0 < named[0] <= TITLES and '"' not in "".join(lines[: named[0]]):
         return text.split("\n", named[0])[-1], sum(any(row) for row in cells[: named[0]])
     lines = re.sub('"[^"]*"', "", text[:READ]).split("\n")[:FIRST]
@@ -543,9 +539,8 @@ def _is_unquoted(text: str, how: dict[str, Any]) -> bool:
         return False
     lines = [line.rstrip("\r\n") for line in StringIO(text, newline="") if line.strip()]
     cells = [line.split(how["sep"]) for line in lines]
-    if len({len(row) for row in cells}) > 1:
-        return False
-    columns = [Counter(column) for column in zip(*cells[1:], strict=True)]
+    whole = len({len(row) for row in cells}) == 1
+    columns = [Counter(column) for column in zip(*cells[1:], strict=True)] if whole else []
     if not any(min(counts.values()) > 1 and all(counts) and '"' not in "".join(counts) for counts in columns):
         return False
     try:

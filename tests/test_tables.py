@@ -150,8 +150,6 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "no names, but numbers": ([row.replace("good", "1").replace("bad", "0") for row in BARE], "lab.headless"),
     "names again in the middle": ([HEAD, *BARE[:6], HEAD, *BARE[6:]], "lab.repeated_header"),
     "marks that do not quote": ([*TABBED[:3], f'" {TABBED[3]}', *TABBED[4:8], *MARKED], "lab.unquoted"),
-    "rows under a name": (json.dumps({"num_rows": 12, "rows": FRAME.to_dict("records")}), ""),
-    "lists by name": (json.dumps(FRAME.to_dict("list")), ""),
     "lists by name beside others": (json.dumps({"version": "1", **FRAME.to_dict("list")}), ""),
     "lists by name in one": (json.dumps({"train": FRAME.to_dict("list")}), ""),
     "a list of names": (json.dumps({"meta": [{"name": one} for one in FRAME], "data": PLAIN}), ""),

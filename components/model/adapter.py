@@ -68,8 +68,8 @@ class Adapter:
 def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Give the settings that peft is handed; RefusalError says what is not read here, or of another kind."""
     if (kind := stated.get("peft_type")) != KIND:
-        key = "refusals.adapter_kind" if kind else "refusals.adapter_library"
-        raise RefusalError(key, file=ADAPTER, kind=str(kind)[:40], known=KIND)
+        key = "kind" if kind else "library"
+        raise RefusalError(f"refusals.adapter_{key}", file=ADAPTER, kind=str(kind)[:40], known=KIND)
     for key, value in stated.items():
         started = not key.startswith("init_") or value in (None, *STATED["starts"])
         known = key in STATED["read"] or key in STATED["unused"] or value in (*files.NOTHING, False)

@@ -34,9 +34,7 @@ MOST_PROMPTS, LONGEST_TRIED = 8, 300  # prompts that are tried, and characters o
 PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safetensors
 KNOWN = tomllib.loads(Path(__file__).with_name("declaration.toml").read_text("utf-8"))
 OLDER: Mapping[str, str] = MappingProxyType(KNOWN["older"])  # a key of the older schema: the method
-METHODS: Mapping[str, str] = MappingProxyType(  # by our names: their "cls" is the first token, whatever it is
-    {name: "first" if name == "cls" else name for name in OLDER.values()}
-)
+METHODS: Mapping[str, str] = MappingProxyType(KNOWN["methods"])  # by our names
 ACTIVATIONS: Mapping[str, str] = MappingProxyType(KNOWN["activations"])  # a class of torch.nn for each
 TANH = "torch.nn.modules.activation.Tanh"  # where a dense layer names none
 

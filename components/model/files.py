@@ -450,8 +450,7 @@ def check_keys(file: str, settings: dict[str, Any]) -> None:
     """Refuse settings of a tokenizer, from ``file``, that state anything but what is known to be harmless."""
     _check_plain(settings)
     for key, value in settings.items():
-        known = key in KEYS or (key.endswith("_token") and isinstance(value, str | dict | bool))
-        if key == "sp_model_kwargs" and isinstance(value, dict):
-            known = value.keys() <= {*KNOWN["sampling"]}
+        cuts = key == "sp_model_kwargs" and isinstance(value, dict) and {*value} <= {*KNOWN["sampling"]}
+        known = key in KEYS or cuts or (key.endswith("_token") and isinstance(value, str | dict | bool))
         if not known and value not in NOTHING:
             raise RefusalError("refusals.tokenizer_key", file=file, key=key[:LONGEST_KEY])

@@ -323,10 +323,7 @@ FORMS = (
     ('[{"label": "LABEL_1", "score": 0.75}, {"label": "LABEL_0", "score": 0.25}]', [(0.75, 0.25)]),
     ('{"score": 0.75, "all": [{"score": 0.25}, {"score": 0.75}]}', [(0.25, 0.75)]),
     ('{"results": [{"relevance_score": 0.91}], "meta": {"billed_units": {"search_units": 1}}}', [(0.91,)]),
-    (
-        '{"confidence": 0.75, "confidences": [0.75], "labels": {"a": {"x": 0.25}, "b": {"x": 0.75}}}',
-        [(0.25, 0.75)],
-    ),
+    ('{"confidence": 0.75, "labels": {"a": {"x": 0.25}, "b": {"x": 0.75}}}', [(0.25, 0.75)]),
     ("<tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[0.25, 0.75]])>", [(0.25, 0.75)]),
     *((one, [(0.9877,)]) for one in ("0,9877", "98.77 %", "98,77%", "positive: 98.77%")),
     ("0,25; 0,75", [(0.25, 0.75)]),
