@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from components.errors import PoolscopeError
+from components.reach import is_near
 from components.texts import ENGLISH, Sentence, Texts, languages, load_texts
 from components.ui.gradio_internals import PATHS, block_functions
 
@@ -90,9 +91,10 @@ def is_same_origin(headers: Headers) -> bool:
 
 
 def is_here(scope: Scope) -> bool:
-    """Tell whether a program on this machine asks for itself; a proxy says for whom it asks."""
-    peer = (scope.get("client") or ("",))[0]
-    return peer in ("127.0.0.1", "::1") and not FORWARDED & {*Headers(scope=scope)}
+    """Tell whether a program here asks, by its own name: no proxy, and no page whose name leads here."""
+    peer, headers = (scope.get("client") or ("",))[0], Headers(scope=scope)
+    is_named = is_near(f"http://{headers.get('host', '')}")
+    return peer in ("127.0.0.1", "::1") and is_named and not FORWARDED & {*headers}
 
 
 def client_network(scope: Scope) -> str:

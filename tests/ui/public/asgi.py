@@ -16,7 +16,7 @@ HTTP: Scope = {"type": "http", "method": "GET", "path": "/", "query_string": b""
 async def answers(app: ASGIApp, *asked: Mapping[str, Any], client: str = "127.0.0.1") -> list[httpx.Response]:
     """Ask an app one thing after the other: each is what httpx takes of a request."""
     transport = httpx.ASGITransport(app, client=(client, 1))
-    async with httpx.AsyncClient(transport=transport, base_url="http://app.example") as session:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as session:
         return [await session.request(**{"method": "GET", "url": "/", **one}) for one in asked]
 
 
