@@ -219,8 +219,8 @@ def _started(
     Whom the ``proxies``, networks of those that are believed, name as the visitor is the client of a request.
     """
     config = uvicorn.Config(
-        app, http=BoundedProtocol, log_level="warning", forwarded_allow_ips=proxies, ws="none"
-    )
+        app, http=BoundedProtocol, log_level="error", forwarded_allow_ips=proxies, ws="none"
+    )  # a warning would be a line of the log for whatever anybody sends
     config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=[[listening]], name="server", daemon=True)
