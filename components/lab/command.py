@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from jinja2 import StrictUndefined, Template
 from pydantic import TypeAdapter
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from components.analyses.fit import fit_table, to_rows
 from components.analyses.measuring.export import classifier
@@ -176,8 +176,8 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     last = len(backbone.ordinary.layers) - 1
     stem = "/".join(place_of(TASK, best.pooling, None if best.layer == last else best.layer))
     matrix = TypeAdapter(OwnHead).validate_json(fit.head).matrix  # (K, D' + 1), biases last
-    parts = {"weight": matrix[:, :-1], "bias": matrix[:, -1]}
-    save_file({f"{stem}/{name}": np.ascontiguousarray(part) for name, part in parts.items()}, folder / HEAD)
+    tensors = {f"{stem}/weight": np.ascontiguousarray(matrix[:, :-1]), f"{stem}/bias": matrix[:, -1].copy()}
+    (folder / HEAD).write_bytes(save(tensors))  # save_file's can be read by their owner alone
     text, pair = fit.table.texts[0], fit.table.pairs[0] if fit.table.pairs else ""
     task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
     query = Query(spec.key, text, pair, best.pooling, "probe", task=TASK, pool_layer=best.layer)

@@ -147,12 +147,14 @@ def test_the_report_shows_the_best_one_of_those_that_were_fitted(out: Path) -> N
 def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:
     with ZipFile(out / "classifier.zip") as archive:
         names = {name.removeprefix("classifier/") for name in archive.namelist()} - {""}
+        may = {archive.getinfo(f"classifier/{it}").external_attr for it in ("fit.json", "head.safetensors")}
         predictions = archive.read("classifier/predictions.csv").decode()
     encoder = {f"encoder/{file.name}" for file in Path(SPECS[KEY].location).iterdir()}
     assert names == {
         "README.md", "classify.py", "fit.json", "head.safetensors", "predictions.csv", "results.csv",
         "encoder/", *encoder,
     }  # fmt: skip
+    assert len(may) == 1  # who may read one may read the other
     rows = list(csv.DictReader(predictions.splitlines()))
     assert [row["text"] for row in rows] == list(reviews(60).texts)
     assert {row["label"] for row in rows} == {"'=1+1", "positive"}
