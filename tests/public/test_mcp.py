@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any
 
 import anyio
@@ -28,13 +29,15 @@ def told(app: httpx.Client, ask: Callable[[ClientSession], Awaitable[Any]]) -> A
 
 
 def test_no_caller_decides_whom_the_tools_ask(real: httpx.Client) -> None:
-    """Not even the first; the fixture sees that nobody else was asked."""
+    """Not even the first; the fixture sees that nobody else was asked, and that the log says nothing."""
     asked = {"name": "analyze", "arguments": QUESTION}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
     accepted = {"Accept": "application/json, text/event-stream"}
     for header in ("Host", "X-Forwarded-Host"):
         answer = real.post("/gradio_api/mcp/", json=call, headers={**accepted, header: "evil.example"})
         assert '"isError":false' in answer.text
+    odd = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": asked}
+    assert real.post("/gradio_api/mcp/", json=odd, headers=accepted).status_code == HTTPStatus.ACCEPTED
 
 
 def test_every_endpoint_is_a_tool_that_says_what_it_takes(real: httpx.Client) -> None:

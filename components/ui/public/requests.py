@@ -202,6 +202,8 @@ def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
     """Read the body of a POST, and keep what was understood; PoolscopeError names the part that is wrong."""
     given = json_object(body)
     if PATHS["tools"].fullmatch(path):  # what they are asked, they validate themselves
+        if (method := given.get("method")) not in (known := PATHS["methods"].pattern.split("|")):
+            raise PoolscopeError("method", method, "errors.allowed", allowed=tuple(known))
         return Body(given, [given], _tool(given, endpoints))
     if call := PATHS["call"].fullmatch(path):
         if call[2] not in endpoints:
