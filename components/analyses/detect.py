@@ -310,7 +310,7 @@ def _given(check: Check, query: Query, longest: int, vector: str | list[Any], pr
     return asked, {"vectors": vectors, "prefix": checked_text("prefix", prefix, longest)}
 
 
-@analysis("vector backbone text text_pair prefix", Cost(24, several=True), _given)
+@analysis("vector backbone text text_pair prefix", Cost(45, several=True), _given)
 def detect(
     backbone: Backbone, asked: Sequence[Asked], vectors: Sequence[Sequence[float]], prefix: str
 ) -> Detected:
