@@ -103,4 +103,4 @@ def base_name(stated: Mapping[str, Any]) -> str:
     name = stated.get("base_model_name_or_path")
     if not isinstance(name, str) or not name:
         raise RefusalError("refusals.baseless", file=ADAPTER)
-    return name if not Path(name).is_absolute() else Path(name).name
+    return (Path(name).name if Path(name).is_absolute() else name)[: files.SHOWN]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from traceback import clear_frames, format_tb
+from traceback import clear_frames, format_exception, format_tb
 from types import MappingProxyType
 from typing import Any
 
@@ -49,6 +49,7 @@ JsonObject = dict[str, Any]
 Version = tuple[tuple[str, int, int], ...]
 MB = 1_000_000
 SHOWN = 200  # characters of somebody else's message
+LOGGED = 20_000  # and of the story of it, which may hold whatever stands in a file
 LACKING = ("allocate memory", "bad_alloc", "out of memory")  # in what torch says where an allocation failed
 FOLDERS = re.compile(r"(?<!\w)/(?:[^\s/'\"`]+/)+")
 OWN_CODE = "auto_map"  # names Python files beside the config
@@ -270,7 +271,7 @@ def foreign(key: str, /, **values: object) -> Iterator[None]:
     What lies in a folder may make transformers, tokenizers and torch raise anything: KeyError, TypeError,
     AssertionError, MemoryError and, from Rust, a panic that is no Exception at all. So everything is caught,
     and for that very reason nothing but a call of theirs may stand inside: a mistake of ours is no
-    fault of the checkpoint, and shows itself. The owner's log has the whole story.
+    fault of the checkpoint, and shows itself. The owner's log has the story.
     """
     try:
         yield
@@ -280,7 +281,7 @@ def foreign(key: str, /, **values: object) -> Iterator[None]:
         if lacks_memory(error):
             raise RefusalError("refusals.no_memory") from error
         what = Sentence(key, **values)
-        logger.warning("%s", what, exc_info=error)
+        logger.warning("%s\n%s", what, "".join(format_exception(error))[:LOGGED])
         first = FOLDERS.sub("", next(iter(str(error).strip().splitlines()), ""))
         shown = f"{type(error).__name__}: {first}" if first else type(error).__name__
         shown = shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 1]}…"

@@ -159,7 +159,7 @@ NAMED: dict[str, Spoil] = {
     "label": states(CONFIG, id2label={"0": "x" * 3_800_000, "1": "y"}),
     "digits": states(CONFIG, id2label={"1" * 5_000: "x"}),
     "gguf": states(SETTINGS, gguf_file="/etc/passwd"),
-    "subfolder": states(SETTINGS, subfolder="../../.."),
+    "dtype": states(CONFIG, dtype="x" * 3_800_000),
     "pipe": replaced(CONFIG, os.mkfifo),
     "zero": replaced(CONFIG, lambda file: file.symlink_to("/dev/zero")),
     "shard": replaced(WEIGHTS, lambda file: file.with_name(f"{WEIGHTS}.index.json").write_text(SHARDS)),

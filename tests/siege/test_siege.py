@@ -45,7 +45,9 @@ def test_the_generator_makes_three_hundred_of_every_kind_and_the_same_again() ->
 
 
 @pytest.mark.parametrize("hostile", [*NAMES, *DRAWN], ids=lambda hostile: hostile.key)
-def test_each_is_refused_or_answers(hostile: Hostile, goods: dict[str, Path], tmp_path: Path) -> None:
+def test_each_is_refused_or_answers(
+    hostile: Hostile, goods: dict[str, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     place = made(hostile, goods, tmp_path)
     engine = Engine(Settings(catalogue=catalogue(tmp_path, {"hostile": place})))
     assert len(engine.backbones()) == 1
@@ -53,6 +55,7 @@ def test_each_is_refused_or_answers(hostile: Hostile, goods: dict[str, Path], tm
         with pytest.raises(PoolscopeError, match="it cannot be loaded: its ") as refused:
             engine.ask("analyze", QUERY)
         assert len(str(refused.value)) < 600
+        assert len(caplog.text) < 50_000
         return
     with suppress(PoolscopeError):
         answer = engine.ask("analyze", QUERY)
