@@ -42,11 +42,8 @@ def endpoints(analyst: Analyst, lab_rows: int) -> list[Callable[..., Any]]:
         stops the download, and a later one goes on from there.
         """
         with closing(analyst.fetch(backbone)) as steps:
-            step = Progress(0, 0)
-            for step in steps:
-                yield asdict(step)
-            if step.total == 0:
-                yield asdict(Progress(0, 0))
+            yield asdict(next(steps, Progress(0, 0)))
+            yield from map(asdict, steps)
 
     def poolings() -> list[dict[str, Any]]:
         """The ways to make one vector of the hidden states, the head's own first."""

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from components.settings import Settings
 
 NOBODY = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}  # for documentation (RFC 5737)
-DISCARD = 9  # a port has to be named; nothing is sent there
 INSIDE = Path("/.dockerenv"), Path("/run/.containerenv")  # in a container, whose addresses nobody else has
 
 
@@ -39,7 +38,7 @@ def in_network(host: str) -> str:
         if not everywhere or any(mark.exists() for mark in INSIDE):
             return "" if everywhere or is_near(f"http://{bracketed(host)}") else host
         try:
-            asked.connect((NOBODY[family], DISCARD))
+            asked.connect((NOBODY[family], 9))  # a port has to be named; nothing is sent there
         except OSError:  # there is no network
             return ""
         found: str = asked.getsockname()[0]

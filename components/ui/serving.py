@@ -41,11 +41,10 @@ from components.ui.public.response_cache import ADDRESS, HERE, OWN, ResponseCach
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware, encoded
 
-AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
 AT_ONCE = 4  # calls that need no analyst, or documents, at the same time: each takes the page's own processor
 OTHERS = 80  # events at work in a line that is not named here
 ASKING = {  # concurrency ids of what has a checkpoint run, and how many run at the same time
-    **dict.fromkeys(("model", "origin"), AT_WORK),
+    **dict.fromkeys(("model", "origin"), 24),  # the analyst lets them wait for each other
     **dict.fromkeys(("compare", "talk"), 2),  # each takes the engine for one question after the other
     "fit": 16,
 }
@@ -123,7 +122,7 @@ def _limit(
         if function.fn is None:  # run by the browser alone
             continue
         asks = function.concurrency_id in ASKING
-        watch = partial(monitor.question, _name(function.fn)) if asks else nullcontext
+        watch = partial(monitor.question, str(function.name)) if asks else nullcontext
         run: Callable[..., Any]
         if function.types_generator:  # it says itself how far it is
             run = answering.in_steps(function.fn, watch)
@@ -160,10 +159,6 @@ def _described(plain: Mapping[str, answering.PlainHTTP], site: Site, longest: in
     poolings = [spec.key for spec in site.links[ENGLISH].analyst.poolings()]
     functions = {path: answers.function for path, answers in plain.items()}
     return JSONResponse(openapi(functions, poolings, longest))
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return getattr(getattr(function, "func", function), "__name__", type(function).__name__)
 
 
 def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> ASGIApp:

@@ -37,7 +37,7 @@ from components.reach import Reach, is_near
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.places import NOTHING, PRIVATE, Updates, browser, scripted_html
 from components.ui.public import requests
-from components.ui.public.guard import KEPT, GuardMiddleware, guarded, read_body
+from components.ui.public.guard import FIRST, KEPT, GuardMiddleware, guarded, read_body
 from components.ui.tab import Tab
 
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
@@ -246,7 +246,6 @@ SHARE = MOST // 4  # of one address, which all phones of a lecture hall may have
 STREAMS = 3  # of one phone
 BEAT = 15.0  # seconds after which a phone hears that the server is still there
 MOST_BYTES = 1000  # of a body
-SECONDS = 10.0  # in which a body must arrive
 LONGEST_TOKEN = 64  # characters of a phone's cookie; ours has 22
 logger = logging.getLogger(__name__)
 
@@ -425,7 +424,7 @@ class RoomMiddleware:
         return StreamingResponse(stream, media_type="text/event-stream")
 
     async def _vote(self, request: Request, say: Texts) -> Response:
-        body = await read_body(request.receive, MOST_BYTES, SECONDS, say)
+        body = await read_body(request.receive, MOST_BYTES, FIRST, say)
         sent = parse_qs(body.decode("utf-8", errors="replace"))
         asked, choice = (sent.get(name, [""])[-1] for name in ("round", "choice"))
         phone = request.cookies.get(TOKEN, "")[:LONGEST_TOKEN]
@@ -447,7 +446,7 @@ class RoomMiddleware:
     async def _at(self, request: Request, say: Texts) -> Response:
         if not self._has_key(request.cookies.get(KEY)):
             raise HTTPException(HTTPStatus.FORBIDDEN, say("room.not_leading"))
-        self._room.lead(requests.json_object(await read_body(request.receive, MOST_BYTES, SECONDS, say)))
+        self._room.lead(requests.json_object(await read_body(request.receive, MOST_BYTES, FIRST, say)))
         return HTMLResponse(votes_html(self._room, say))
 
     async def _speaker(self, request: Request, _say: Texts) -> Response:

@@ -26,17 +26,13 @@ from tests.tiny import checkpoint
 
 SECONDS = 30.0  # of each attack, and of the peace before it
 EVERY = 0.6  # seconds between two questions of the visitor: 100 in a minute, within the rate
-PACE = 1 / 40  # seconds between two requests of the attacker, who waits for no answer
-ROWS = 1_000  # of a table that is to be fitted
 OPEN = 400  # connections that the attacker keeps open
 MOST = 3.0  # times what it is in peace: the 95th percentile of what the visitor waits
 GROWN = 300_000_000  # bytes by which the page's process may grow in an attack; BACK, when it is over
-MIDST = 5.0  # seconds of an attack after which the app is told to stop
 ENDED = 10.0  # and in which it has then ended, at most
 MB = 1_000_000
 ATTACKER, VISITOR = "8.8.8.8", "9.9.9.9"
 EVENTS = "/gradio_api/queue/join"
-SLOW_HUB = 8.0  # seconds until it answers
 ALONE = ("wide", "regex", "lookahead")
 Body = Mapping[str, object]
 
@@ -106,7 +102,7 @@ async def attacked(url: str, attack: Attack, seconds: float) -> Counter[str]:
 
     while time.monotonic() < until:
         tasks.add(asyncio.ensure_future(one()))
-        await asyncio.sleep(PACE)
+        await asyncio.sleep(1 / 40)  # who attacks waits for no answer
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -130,7 +126,7 @@ async def visited(url: str, seconds: float) -> pd.DataFrame:
 async def stopped(url: str, process: "subprocess.Popen[bytes]", attack: Attack) -> float:
     """Seconds until the app has ended that is told to stop in the midst of an attack."""
     attacking = asyncio.ensure_future(attacked(url, attack, SECONDS))
-    await asyncio.sleep(MIDST)
+    await asyncio.sleep(5.0)
     process.terminate()
     begun = time.monotonic()
     await asyncio.to_thread(process.wait, timeout=10 * ENDED)
@@ -179,7 +175,7 @@ def attacks(page: Mapping[str, Any], backbones: list[str]) -> dict[str, Attack]:
 
 def _table(number: int) -> str:
     """A table of labelled texts that is no other's: as long as a shipped app takes from a stranger."""
-    rows = (f"the film {number} of {row} is good,{row % 2}" for row in range(ROWS))
+    rows = (f"the film {number} of {row} is good,{row % 2}" for row in range(1_000))
     return "\n".join(["text,label", *rows])
 
 
@@ -189,7 +185,7 @@ def flooded(folder: Path, log: Path) -> Iterator[tuple[str, "subprocess.Popen[by
     checkpoint(folder / "models" / "org" / "tiny", id2label={0: "bad", 1: "good"})
     with hub(folder / "models") as there:
         listed = besieged(folder, [Hostile(one, "bert", NAMED[one]) for one in ALONE])
-        there.fault("/api/models", times=1_000_000, held=SLOW_HUB)
+        there.fault("/api/models", times=1_000_000, held=8.0)
         settings = {
             "POOLSCOPE_CATALOGUE": str(listed),
             "POOLSCOPE_SOURCES": "any",

@@ -34,11 +34,8 @@ EXTREMES: tuple[object, ...] = (
     [0], {"a": 0}, [[]] * 1_000, "/etc/passwd", "../../..",
 )  # fmt: skip
 FAMILIES = ("bert", "gpt2", "bart")
-COUNT = 300
 MB = 1_000_000
 BACK = 100 * MB  # within which resident memory comes back
-CALM = 30.0  # seconds in which it does
-SECONDS = "30"  # for one answer
 TEXT = "the film is not good at all !"
 SHARES = {CONFIG: 110, SETTINGS: 60, TOKENIZER: 80, WEIGHTS: 38}  # drawn; the rest are named below
 
@@ -189,13 +186,13 @@ def outcome(client: httpx.Client, key: str) -> str:
     return "refused" if load_texts()("verdict.bug") not in told and len(told) > 40 else f"no reason: {told}"
 
 
-def main(folder: Path, count: int = COUNT) -> bool:
+def main(folder: Path, count: int = 300) -> bool:
     """Ask for each of them, and between them for the bundled one; say what came of it."""
     log = folder / "siege.log"
     asked = list(islice(every(), count))
     settings = {
         "POOLSCOPE_CATALOGUE": str(besieged(folder, asked)),
-        "POOLSCOPE_SECONDS": SECONDS,
+        "POOLSCOPE_SECONDS": "30",
         "POOLSCOPE_WORKERS": "1",
         "POOLSCOPE_MEMORY": "200MB",  # weights that are kept for the next visitor count as resident, too
         "LOG": str(log),
@@ -218,7 +215,7 @@ def main(folder: Path, count: int = COUNT) -> bool:
             if outcome(client, BUNDLED) != "answered":
                 came["the bundled one fails"] += 1
         alive = all(outcome(client, key) == "answered" for key in (BUNDLED, "good-bert"))
-        deadline = time.monotonic() + CALM
+        deadline = time.monotonic() + 30.0
         while max((more := grown()).values()) >= BACK and time.monotonic() < deadline:
             time.sleep(1)  # a worker that was stopped may not have ended yet
     print(f"{dict(came)}; slowest {slowest:.1f} s; server alive: {alive}")
