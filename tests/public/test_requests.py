@@ -200,9 +200,9 @@ def test_plain_http_says_what_gradio_says(real: httpx.Client) -> None:
     refused = real.post("/analyze", json={**QUESTION, "backbone": "none"})
     assert (refused.status_code, refused.json()["detail"]) == (400, ask(real, backbone="none")["error"])
     for name in ("backbones", "poolings"):
-        assert real.post(f"/{name}", json={}).json() == Client(str(real.base_url), verbose=False).predict(
-            api_name=f"/{name}"
-        )
+        queued = Client(str(real.base_url), verbose=False).predict(api_name=f"/{name}")
+        for path in (f"/{name}", f"/{name}/"):
+            assert real.post(path, json={}).json() == queued
     assert real.post("/fetch", json={"backbone": "bert-sentiment"}).status_code == HTTPStatus.NOT_FOUND
 
 

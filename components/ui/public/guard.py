@@ -175,6 +175,8 @@ class GuardMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with why it is refused."""
+        if (name := scope["path"].strip("/")) in self._endpoints:  # some programs end a path in a slash
+            scope["path"] = f"/{name}"
         is_page, app = scope["path"] in PAGES, self._app
         is_read = is_page or "text/html" in Headers(scope=scope).get("accept", "")  # a browser's address
         say = requests.page_texts(scope) if is_read else requests.request_texts(Headers(scope=scope))
@@ -225,7 +227,7 @@ class GuardMiddleware:
         if (method in ("GET", "HEAD") and path in PAGES) or (method == "OPTIONS" and is_open):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
-        plain = method == "POST" and (path in requests.DOCUMENTS or path.strip("/") in self._endpoints)
+        plain = method == "POST" and (path in requests.DOCUMENTS or path[1:] in self._endpoints)
         closed = ".." in path.split("/") or (PATHS["tools"].fullmatch(path) and not self._tools)
         if routes is None or not (plain or routes.fullmatch(path)) or closed:
             raise HTTPException(404, say("refusal.not_found"))

@@ -218,8 +218,8 @@ def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
     if (document := DOCUMENTS.get(path)) is not None:
         values = _parsed(DOCUMENT, given, endpoints)
         return Body(values, values.values(), document.name, values["session_hash"], endpoint=document)
-    if (name := path.strip("/")) in endpoints:
-        return _by_name(endpoints[name], given)
+    if path[1:] in endpoints:
+        return _by_name(endpoints[path[1:]], given)
     values = _parsed(RESET if path.strip("/").endswith("reset") else CANCEL, given, endpoints)
     return Body(values, session=values.get("session_hash", ""))
 
