@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import SCRIPTS, Visitor
 
 
 def test_tab_passes_menus_and_what_chose_keeps_the_focus(visitor: Visitor) -> None:
@@ -25,9 +25,8 @@ def test_tab_passes_menus_and_what_chose_keeps_the_focus(visitor: Visitor) -> No
     expect(more).to_be_focused()
     expect(more).to_have_attribute("aria-expanded", "false")
     expect(pooling).to_have_value("native · what the own head reads")
-    keys.press("Shift+Tab")
-    keys.press("End")
-    keys.press("Enter")  # the last one needs the probe, and brings it
+    for key in ("Shift+Tab", "End", "Enter"):  # the last one needs the probe, and brings it
+        keys.press(key)
     expect(visitor.verdict).to_contain_text("trained on the flatten vector")
     expect(page.locator("#head input")).to_have_value("probe · same linear classifier for all")
     expect(more).to_have_attribute("aria-expanded", "true")
@@ -35,6 +34,7 @@ def test_tab_passes_menus_and_what_chose_keeps_the_focus(visitor: Visitor) -> No
     expect(lists).to_have_count(0)
     pooling.click()  # who has the focus can be pressed, too
     expect(lists).to_have_count(1)
+    assert not pooling.evaluate(SCRIPTS["arrow"])  # or the page would scroll behind the list
     keys.press("Escape")
 
 

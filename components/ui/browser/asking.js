@@ -26,6 +26,7 @@ const isMenu = ({ target }, more = "") => target.matches?.(`[role=combobox]${mor
 for (const name of ["keydown", "mousedown"]) document.addEventListener(name, (event) => {
   by = (event.key === "Enter" ? isMenu(event) : event.target.closest?.("[role=option]")) ? "choice" : event.key;
   if (name === "mousedown" && isMenu(event, "[aria-expanded=false]")) event.target.blur(); // then the press opens it
+  if (/^Arrow(Up|Down)$/.test(event.key) && isMenu(event)) event.preventDefault(); // the page would scroll behind it
   if (!/^(Tab|Shift)$/.test(event.key) || !isMenu(event)) return;
   event.stopPropagation(); // gradio opens it at any key
   document.getElementById(event.target.getAttribute("aria-controls"))?.setAttribute("tabindex", "-1"); // it scrolls

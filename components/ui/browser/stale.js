@@ -2,19 +2,15 @@
 const note = element.querySelector("[role=status]");
 const status = document.getElementById("compare-status");
 let set = null; // what is set now, as a link would hold it
-let asked = null; // and what the comparison that is shown was asked
-let keys = []; // of the controls that ask it
+let shown = null; // and what the comparison that is shown was asked, with the keys of the controls that ask it
 
-const told = (link) => JSON.stringify(keys.map((key) => link.getAll(key)));
+const told = (link) => JSON.stringify(shown.keys.split(" ").map((key) => link.getAll(key)));
 const compare = () => {
-  note.hidden = !(set && asked && !status.querySelector("progress")) || told(set) === told(asked);
+  const waits = !set || !shown || status.querySelector("progress");
+  note.hidden = waits || told(set) === told(new URLSearchParams(shown.asked));
 };
 new MutationObserver(() => {
-  const now = status.querySelector("[data-asked]");
-  if (now) { // a refusal leaves what is shown as it is
-    asked = new URLSearchParams(now.dataset.asked);
-    keys = now.dataset.keys.split(" ");
-  }
+  shown = status.querySelector("[data-asked]")?.dataset ?? shown; // a refusal leaves what is shown as it is
   compare();
 }).observe(status, { childList: true, subtree: true, attributeFilter: ["data-asked"] });
 document.addEventListener("poolscope:set", ({ detail }) => { set = detail; compare(); });
