@@ -14,10 +14,8 @@ from components.texts import Texts
 from components.types import Floats
 
 HEIGHT = 440  # pixels
-NAME = 24  # characters of a name
+NAME = 32  # characters of a name
 DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
-
-
 Curve = tuple[str, Floats]  # of a backbone: its name, and its areas (L + 1,) in [0, 1]
 
 
@@ -64,12 +62,13 @@ def curves_of(comparison: Comparison) -> list[Curve]:
 
 def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
     """Lines over the relative depth, with their names below; a dotted one where chance is."""
+    still = {"itemclick": False, "itemdoubleclick": False}
     frame = draw.layout(
         height=HEIGHT,
         margin={"l": 66, "r": 22, "t": 14, "b": 50},
         hovermode="closest",
         showlegend=True,
-        legend={"orientation": "h", "y": -0.2, "itemclick": False, "itemdoubleclick": False},
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top", **still},
         xaxis=draw.axis(
             range=[-2, 102], dtick=25, ticksuffix=" %", title=draw.axis_title(say("compare.depth_axis"))
         ),
