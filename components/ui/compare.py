@@ -155,6 +155,8 @@ class Compare(Tab):
         self.bar.connect(coming, self.stop, self.changed, view)
         on(coming.success, self.settle, view, self.drawn, AT_ONCE)
         sent, changed = {self.text, self.pair, self.calls}, [*self.unedited, self.calls]
+        busy = Markup('<p role="status">{}</p>').format(self.say("edit.trying"))
+        on([self.edits["drop"].click], None, [], [self.note], PRIVATE, js=f"() => `{busy}`")  # comes first
         for name, button in self.edits.items():  # one measures what each negation moves: a comparison or more
             dear = name == "drop"
             needs, way = (sent | self.inputs, how) if dear else (sent, PRIVATE)
@@ -411,8 +413,7 @@ def furthest(
 
 def without_any(text: str) -> str:
     """Give ``text`` without all its negations."""
-    last_first = reversed([*WORD.finditer(text)])  # what stands before one stays in its place
-    for match in last_first:
+    for match in reversed([*WORD.finditer(text)]):  # what stands before one stays in its place
         if (stays := _stays(match[0])) is not None:
             text = _left(text, match, stays)
     return text
