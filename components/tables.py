@@ -76,7 +76,7 @@ class Sheet:
     def column(self, field: str, name: object) -> list[str]:
         """The cells of a column; PoolscopeError names those that there are."""
         if name not in self.columns:
-            raise PoolscopeError(field, name, "errors.table_column", columns=self.columns)
+            raise PoolscopeError(field, name, "errors.table_column", columns=tuple(map(repr, self.columns)))
         return list(self.cells[name])
 
 
@@ -121,7 +121,7 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
 def _check_width(columns: Collection[str], rows: int = 0) -> None:
     """Check that a table has columns enough and not too many: pandas takes long for those of a wide one."""
     if not 2 <= len(columns) <= COLUMNS or len(columns) * rows > CELLS:
-        raise PoolscopeError("table", list(islice(columns, 3)), "errors.table_columns", most=COLUMNS)
+        raise PoolscopeError("table", ", ".join(islice(columns, 3)), "errors.table_columns", most=COLUMNS)
 
 
 def _readable(sheet: Sheet, text: str) -> Sheet:
@@ -158,7 +158,7 @@ def guess(sheet: Sheet) -> Columns:
     several = [name for name in cells if name != text and 2 <= kinds[name] <= CLASSES]
     ranks = {name: rank for name in several if (rank := _rank(name, cells[name])) is not None}
     if not ranks:
-        raise PoolscopeError("table", list(sheet.columns), "errors.table_label")
+        raise PoolscopeError("table", ", ".join(sheet.columns), "errors.table_label")
     label = min(ranks, key=lambda name: (ranks[name], kinds[name]))
     others = [name for name in ranks if name != label and ranks[name] == ranks[label] > 0]
     left = [name for name in cells if name not in (text, label) and prose[name] and apart[name]]

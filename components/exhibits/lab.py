@@ -134,7 +134,7 @@ def _ranked(found: Found, say: Texts) -> pd.DataFrame:
 
 def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     shown = found.vectors[:DRAWN]
-    labels = [textwrap.wrap(found.name(one, say), WIDEST) for one in shown]
+    labels = [textwrap.wrap(found.name(one, say), WIDEST, break_on_hyphens=False) for one in shown]
     scores, places = [one.accuracy for one in shown], list(range(len(shown)))
     room = LINE * max(map(len, labels)) + 6
     left = max(draw.name_width(lines) for lines in labels)

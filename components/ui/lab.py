@@ -62,7 +62,7 @@ class Lab:
             with gr.Row(elem_id="lab-from"):
                 self.samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
                 on_page.scripted_html("lab", render("file", say, most=LARGEST), "lab-file")
-            said: Any = {"label": say("fields.table"), "placeholder": say("lab.table_hint")}
+            said: Any = {"label": say("fields.table").capitalize(), "placeholder": say("lab.table_hint")}
             self.table = gr.Textbox("", **said, lines=6, max_lines=6, elem_id="lab-table")
             self.notes = on_page.plain_html(elem_id="lab-notes")
             with gr.Row(elem_id="lab-columns"):
@@ -106,7 +106,7 @@ class Lab:
             self.poolings = menu("lab-poolings", say("lab.poolings"), poolings, known, **several)
             layers: Any = [(say(f"lab.layers_{key}"), key) for key in LAYERS]
             size: dict[str, Any] = {"scale": 2, "min_width": 160, "elem_id": "lab-layers"}
-            self.layers = gr.Radio(layers, value=LAYERS[0], label=say("fields.layers"), **size)
+            self.layers = gr.Radio(layers, value=LAYERS[0], label=say("fields.layers").capitalize(), **size)
 
     def offer_choices(self) -> Updates:
         """Offer the backbones and poolings that there are."""

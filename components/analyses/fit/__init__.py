@@ -290,7 +290,7 @@ def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
     if rows > settings.lab_rows:
         raise PoolscopeError("table", rows, "errors.lab_rows", most=settings.lab_rows)
     if not 1 <= len(set(plan.backbones)) <= BACKBONES or len(set(plan.backbones)) < len(plan.backbones):
-        raise PoolscopeError("backbones", list(plan.backbones), "errors.lab_backbones", most=BACKBONES)
+        raise PoolscopeError("backbones", ", ".join(plan.backbones), "errors.lab_backbones", most=BACKBONES)
     for text in (*table.texts, *table.pairs):
         checked_text("text", text, settings.characters)
     folds, seed = whole_number("folds", plan.folds), whole_number("seed", plan.seed)
