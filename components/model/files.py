@@ -39,7 +39,7 @@ HEAD = "model_head.pkl"  # a classifier of scikit-learn behind a vector, as SetF
 MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
 ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set
 LENGTH = re.compile(r"sentence_[\w-]{1,40}_config\.json")  # and how long a text may be
-MODULE = re.compile(r"\w[\w.-]{0,80}(/\w[\w.-]{0,80}){0,3}")  # plain names from the checkpoint's folder
+PLAIN = re.compile(r"\w[\w.-]{0,190}(/\w[\w.-]{0,190}){0,3}")  # plain names from the checkpoint's folder
 MOST_MODULES = 16  # checkpoints have two to five
 PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
 LARGEST = 4_000_000  # bytes of a config, and of an index
@@ -83,21 +83,16 @@ def folder(spec: BackboneSpec) -> Path | None:
 
 
 def body(folder: Path) -> Path:
-    """The folder of a checkpoint's model: its own, or one inside as `model_place` says."""
-    listed = read_json(folder / MODULES)
-    return folder / model_place(listed, lambda name: (folder / name).is_file())
+    """The folder of a checkpoint's model: its own, or one inside, such as "0_Transformer".
 
-
-def model_place(listed: object, is_there: Callable[[str], bool]) -> str:
-    """Path from a checkpoint's folder to its model: "", or as in "0_Transformer/".
-
-    ``listed``: what stands in its modules.json. Older checkpoints of sentence-transformers have the model in
-    the folder of the first module, and no weights beside.
+    Older checkpoints of sentence-transformers have the model in the folder of the first module, and no
+    weights beside.
     """
+    listed = read_json(folder / MODULES)
     first = listed[0] if isinstance(listed, list) and listed else None
     path = module_path(first.get("path")) if isinstance(first, dict) else None
-    inside = path and is_there(f"{path}/{CONFIG}") and not (is_there(WEIGHTS) or is_there(INDEX))
-    return f"{path}/" if inside else ""
+    beside = (folder / WEIGHTS).is_file() or (folder / INDEX).is_file()
+    return folder / path if path and (folder / path / CONFIG).is_file() and not beside else folder
 
 
 def adapts(folder: Path) -> bool:
@@ -129,7 +124,7 @@ def module_path(stated: object) -> str | None:
     path = PurePosixPath(stated).as_posix() if isinstance(stated, str) else ".."
     if path == ".":
         return ""
-    return path if MODULE.fullmatch(path) else None
+    return path if PLAIN.fullmatch(path) else None
 
 
 def packaged(package: str) -> Path | None:
@@ -194,43 +189,19 @@ def read_object(file: Path) -> JsonObject:
     return found if isinstance(found, dict) else {}
 
 
-def weight_files(is_there: Callable[[str], bool], index: JsonObject) -> tuple[str, ...]:
-    """Names of the files of weights that transformers would read; () where they are not all there.
+def weights_in(folder: Path) -> tuple[Path, ...]:
+    """The files of weights in a model's folder that transformers would read; () where they are not all there.
 
-    The whole file comes first; without it, the parts that the ``index`` names. Each part has to be a plain
+    The whole file comes first; without it, the parts that the index names. Each part has to be a plain
     name that ends in .safetensors: no file outside of the checkpoint is ever named.
     """
-    if is_there(WEIGHTS):
-        return (WEIGHTS,)
-    named = index.get("weight_map")
+    if (folder / WEIGHTS).is_file():
+        return (folder / WEIGHTS,)
+    named = read_object(folder / INDEX).get("weight_map")
     names = list(named.values()) if isinstance(named, dict) else []
-    plain = all(isinstance(name, str) and re.fullmatch(PART, name) and is_there(name) for name in names)
-    return tuple(sorted(set(names))) if plain else ()
-
-
-def weights_in(folder: Path) -> tuple[Path, ...]:
-    """The files of weights in a model's folder; () where they are not all there."""
-    names = weight_files(lambda name: (folder / name).is_file(), read_object(folder / INDEX))
-    return tuple(folder / name for name in names)
-
-
-def module_folders(listed: object) -> tuple[str, ...]:
-    """The folders of a checkpoint of sentence-transformers, "" for its own, that plain names lead to."""
-    each = listed[:MOST_MODULES] if isinstance(listed, list) else []
-    paths = [module_path(one.get("path")) for one in each if isinstance(one, dict)]
-    return tuple(sorted({"", *(path for path in paths if path is not None)}))
-
-
-def module_files(listed: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of ``names`` beside modules.json that say how a vector is made; ``listed`` stands in there."""
-    folders = module_folders(listed)
-
-    def counts(name: str) -> bool:
-        place, _slash, file = name.rpartition("/")
-        known = (CONFIG, WEIGHTS) if place else (ENCODING,)
-        return place in folders and (file in known or bool(LENGTH.fullmatch(file)))
-
-    return tuple(filter(counts, names))
+    plain = all(isinstance(name, str) and re.fullmatch(PART, name) for name in names)
+    parts = sorted({folder / name for name in names}) if plain else []
+    return tuple(parts) if all(part.is_file() for part in parts) else ()
 
 
 def declaring_files(folder: Path) -> tuple[Path, ...]:
@@ -238,9 +209,16 @@ def declaring_files(folder: Path) -> tuple[Path, ...]:
     if not (folder / MODULES).is_file():
         return ()
     listed = read_json(folder / MODULES)
-    there = (file for name in module_folders(listed) for file in (folder / name).glob("*") if file.is_file())
-    names = sorted(file.relative_to(folder).as_posix() for file in there)
-    return (folder / MODULES, *(folder / name for name in module_files(listed, names)))
+    each = listed[:MOST_MODULES] if isinstance(listed, list) else []
+    paths = (module_path(one.get("path")) for one in each if isinstance(one, dict))
+    places = {"", *(path for path in paths if path is not None)}  # "": its own
+
+    def counts(file: Path) -> bool:
+        known = (ENCODING,) if file.parent == folder else (CONFIG, WEIGHTS)
+        return file.is_file() and (file.name in known or bool(LENGTH.fullmatch(file.name)))
+
+    there = (file for place in places for file in (folder / place).glob("*"))
+    return (folder / MODULES, *sorted(filter(counts, there)))
 
 
 def is_complete(folder: Path) -> bool:

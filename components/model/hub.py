@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import tomllib
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,7 +124,7 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
         parts = _parts(model, str(info.sha), there, Path(place))
         check_config(model, Path(place), known)  # may have to wait for transformers, no fault of the hub
         stated: Any = files.read_object(Path(place) / files.ADAPTER)
-        base = adapter.base_name(stated) if files.adapts(Path(place)) else ""
+        base = adapter.base_name(stated) if files.adapts(files.body(Path(place))) else ""
         hidden = bool(base) and bool(HfApi().model_info(base, timeout=SECONDS).private)
     needed = (*files.VOCABULARIES, *((files.ADAPTER,) if base else ()))
     if not any(file.rfilename.rpartition("/")[2] in needed for file in parts[0]):
@@ -140,40 +140,50 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
 
 
 def _parts(model: str, commit: str, there: Mapping[str, RepoSibling], place: Path) -> Parts:
-    """Find what is to be had of the files that are ``there``; the config is read into ``place``."""
+    """Find what is to be had of the files that are ``there``.
 
-    def read(name: str) -> Path:
-        if name in there:
+    They stand in ``place`` as in a checkpoint's folder, empty but for those that are read now.
+    """
+
+    def read(file: Path) -> None:
+        if file.is_file():
+            name = file.relative_to(place).as_posix()
             if (there[name].size or 0) > files.LARGEST:
                 raise PoolscopeError("backbone", model, "errors.hub_long", most=files.LARGEST)
+            file.unlink()  # where the hub does not answer, the library would take the empty one
             hf_hub_download(model, name, revision=commit, local_dir=place)
-        return place / name
 
-    listed = files.read_json(read(files.MODULES))
-    inside = files.model_place(listed, there.__contains__)
-    own = {name.removeprefix(inside): name for name in there if name.startswith(inside)}
-    if files.ADAPTED in there and files.CONFIG not in own:
-        read(files.ADAPTER)
-        named = (files.ADAPTER, *files.TOKENIZER_FILES)
-        return tuple(there[name] for name in named if name in there), (there[files.ADAPTED],)
-    if files.CONFIG not in own:
+    def known(wanted: Iterable[Path]) -> tuple[RepoSibling, ...]:
+        found = dict.fromkeys(filter(Path.is_file, wanted))
+        return tuple(there[file.relative_to(place).as_posix()] for file in found)
+
+    for file in (place / name for name in there if files.PLAIN.fullmatch(name)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    read(place / files.MODULES)
+    body = files.body(place)
+    if (place / files.ADAPTED).is_file() and not (body / files.CONFIG).is_file():
+        read(place / files.ADAPTER)
+        small = (place / name for name in (files.ADAPTER, *files.TOKENIZER_FILES))
+        return known(small), known([place / files.ADAPTED])
+    if not (body / files.CONFIG).is_file():
         raise PoolscopeError("backbone", model, "errors.no_config", file=files.CONFIG)
-    *_, index = [read(f"{inside}{name}") for name in STATED]
-    weights = files.weight_files(own.__contains__, files.read_object(index))
+    for name in STATED:
+        read(body / name)
+    weights = files.weights_in(body)
     if not weights:
-        key = "errors.no_parts" if files.INDEX in own else "errors.no_weights"
+        key = "errors.no_parts" if (body / files.INDEX).is_file() else "errors.no_weights"
         raise PoolscopeError("backbone", model, key, file=files.INDEX)
-    small = [files.CONFIG, *files.TOKENIZER_FILES, *([files.INDEX] if weights != (files.WEIGHTS,) else [])]
-    wanted = dict.fromkeys(own[name] for name in small if name in own)
-    if files.MODULES in there:
-        wanted |= dict.fromkeys((files.MODULES, *files.module_files(listed, there)))
-    large = tuple(there[own[name]] for name in weights)
-    return tuple(there[name] for name in wanted if there[name] not in large), large
+    index = () if weights == (body / files.WEIGHTS,) else (files.INDEX,)
+    named = (body / name for name in (files.CONFIG, *files.TOKENIZER_FILES, *index))
+    small = (file for file in (*named, *files.declaring_files(place)) if file not in weights)
+    return known(small), known(weights)
 
 
 def check_config(model: str, folder: Path, known: Classifies) -> None:
     """Refuse what the small files in ``folder`` show to be impossible, or would be refused when loaded."""
-    place, adapts = files.body(folder), files.adapts(folder)
+    place = files.body(folder)
+    adapts = files.adapts(place)
     config, tokenizer = (files.read_object(place / name) for name in (files.CONFIG, files.TOKENIZER_CONFIG))
     try:
         if adapts:
