@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import BaseModelOutput
 
-from components.model.internals import repeatable
+from components.model.internals import flatten, repeatable
 
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
 Answer = Callable[[PreTrainedModel, Inputs], Tensor]  # what a call of the model gives for B inputs: (B, N)
@@ -109,7 +109,9 @@ def with_exchanged(
 ) -> Tensor:
     """The ``answer`` if ``module`` hands out the second of two ``tensors`` wherever the first stood."""
     old, new = tensors
-    with answering(module, _exchange(kept.handed[module], old, carried(new, old.device))):
+    leaves, rebuild = flatten(kept.handed[module])
+    handed = rebuild([carried(new, old.device) if leaf is old else leaf for leaf in leaves])
+    with answering(module, handed):
         return answer(model, kept.inputs)
 
 
@@ -221,17 +223,6 @@ def states_in(output: Any) -> Any:
         return output.get("last_hidden_state", next(iter(output.values()), None))
     first = output[0] if isinstance(output, tuple | list) and output else output
     return first if isinstance(first, Tensor) else None
-
-
-def _exchange(handed: Any, old: Tensor, new: Tensor) -> Any:
-    """``handed`` with the tensor ``old`` replaced by ``new``, wherever it stands."""
-    if handed is old:
-        return new
-    if isinstance(handed, Mapping):  # a dict, or a transformers ModelOutput
-        return type(handed)(**{name: _exchange(value, old, new) for name, value in handed.items()})
-    if isinstance(handed, tuple):
-        return tuple(_exchange(value, old, new) for value in handed)
-    return handed
 
 
 @contextmanager
