@@ -7,6 +7,7 @@ whoever wrote it, and nothing of it is run.
 
 import json
 from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
@@ -129,14 +130,6 @@ class Words:
 
 
 @dataclass(frozen=True)
-class CurvePoint:
-    """The best combination's accuracy when it is fitted on ``rows`` rows only."""
-
-    rows: int
-    accuracy: Score
-
-
-@dataclass(frozen=True)
 class Miss:
     """A row that the best combination gets wrong, by its place in the table; its fit has not seen it.
 
@@ -158,8 +151,9 @@ class Fit:
 
     ``majority``: the share of the most frequent label. ``shuffled``: accuracy of the best combination with
     shuffled labels: its mean, and between what the next one would be. ``learned``: the score that fits the
-    table. ``words``: what is reached without a backbone. ``classes``: K labels in their order. ``gain``: by
-    how much accuracy rises from the last but one point of the ``curve`` to the last. ``confusion``: (K, K)
+    table. ``words``: what is reached without a backbone. ``classes``: K labels in their order. ``curve``: the
+    best combination's accuracy by the number of rows that it is fitted on. ``gain``: by how much that rises
+    from the last but one point to the last. ``confusion``: (K, K)
     given by predicted, of the best. ``predicted``: (N,) out-of-fold predictions of the best, as places in
     ``classes``.
     ``head``: of the best, fitted on all rows; see `OwnHead`. ``warnings``: what could not be had.
@@ -173,7 +167,7 @@ class Fit:
     learned: Held
     words: Words
     classes: tuple[str, ...]
-    curve: tuple[CurvePoint, ...]
+    curve: Mapping[int, Score]
     gain: Score
     confusion: Ints
     predicted: Ints
@@ -197,7 +191,7 @@ def fit_json(fit: Fit, notes: tuple[Sentence, ...]) -> dict[str, Any]:
         rows=[_flat(asdict(row)) for row in fit.ranking],
         words=_flat(asdict(fit.words)),
         n=len(fit.table.texts),
-        learning_curve=[_flat(asdict(point)) for point in fit.curve],
+        learning_curve=[_flat({"rows": rows, "accuracy": asdict(one)}) for rows, one in fit.curve.items()],
         warnings=[str(note) for note in (*notes, *fit.warnings)],
     )
 

@@ -164,7 +164,7 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
 
 def curve(found: Found, _: State, say: Texts) -> Shown:
     """Accuracy with the number of rows that the classifier was fitted on, with its interval."""
-    scores, rows = [one.accuracy for one in found.fit.curve], [one.rows for one in found.fit.curve]
+    rows, scores = [*found.fit.curve], [*found.fit.curve.values()]
     said = [f"{row}: {percent(one.value)}" for row, one in zip(rows, scores, strict=True)]
     heading = say("lab.curve_short")
     if len(scores) > 1:

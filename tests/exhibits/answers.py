@@ -183,7 +183,7 @@ def found() -> tuple[Found, ...]:
         usual,
         fitted(Table(texts, (), labels), Plan(("last",), ("mean",))),
         replace(hostile, warnings=warned, misses=missed),
-        replace(stars, ranking=rated, misses=long, curve=stars.curve[:1]),
+        replace(stars, ranking=rated, misses=long, curve=dict([*stars.curve.items()][:1])),
         replace(usual, misses=(), confusion=np.diag([15, 15])),
         fitted(Table(texts, (), labels), Plan(("first", "last", "pair"), tuple(map(str, range(12))))),
     )

@@ -321,10 +321,7 @@ def fake_fit(table: fitting.Table, plan: fitting.Plan) -> Iterator[fitting.Stage
         words=fitting.Words(fitting.Score(0.7, 0.6, 0.8), 0.69, 0.001, 0.004),
         gain=fitting.Score(0.3, 0.2, 0.4),
         classes=classes,
-        curve=(
-            fitting.CurvePoint(rows // 4, fitting.Score(0.6, 0.5, 0.7)),
-            fitting.CurvePoint(rows, fitting.Score(0.9, 0.85, 0.95)),
-        ),
+        curve={rows // 4: fitting.Score(0.6, 0.5, 0.7), rows: fitting.Score(0.9, 0.85, 0.95)},
         confusion=pd.crosstab(given, predicted).reindex(columns=range(len(classes)), fill_value=0).to_numpy(),
         predicted=predicted,
         misses=(fitting.Miss(0, table.labels[0], classes[predicted[0]], 0.1, 0.9, True),),

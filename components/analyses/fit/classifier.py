@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from components.analyses.fit import Asked, Measured, Rows, Split, Tested, headlines, numbers_of, splits_of
-from components.fitting import CurvePoint, Fit, Miss, OwnHead, Ranked, Words, packed, write_head
+from components.fitting import Fit, Miss, OwnHead, Ranked, Words, packed, write_head
 from components.model.probes import Probe
 from components.texts import Sentence
 from components.types import Floats, Ints
@@ -142,7 +142,7 @@ def conclude(
         learned=held,
         words=Words(*alone, p, min(1.0, p * tried)),
         classes=asked.classes,
-        curve=tuple(CurvePoint(rows, headlines.accuracy_score(point)) for rows, point in points.items()),
+        curve={rows: headlines.accuracy_score(point) for rows, point in points.items()},
         gain=headlines.gain_of(curve[-1], best.tested, 1 / (asked.plan.folds - 1)),
         confusion=confusion_matrix(labels, predicted, labels=np.arange(len(asked.classes))),
         predicted=predicted,
