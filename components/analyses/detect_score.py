@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from components.analyses.detect import SERVING, quoted
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
-from components.analyses.vectors import BESIDE, GROUP, PRINTED, parsed
+from components.analyses.vectors import BESIDE, FORM, PRINTED, parsed
 from components.errors import PoolscopeError
 from components.model.query import Asked
 from components.texts import Sentence
@@ -240,7 +240,7 @@ def _printed(text: str) -> list[float]:
     """The numbers that a text calls scores, else those in brackets, else all; among words, none of places."""
     text = re.sub(KNOWN["quoted"], "", text)
     called = "\n".join(re.findall(KNOWN["called"] + KNOWN["follows"], text))
-    inside = "\n".join(group for group in GROUP.findall(text) if "." in group)
+    inside = "\n".join(group for group in FORM["group"].findall(text) if "." in group)
     words = next(filter(None, map(_words, (called, inside, text))), [])
     broken = [number for word, number in words if not word.lstrip("+-").isdecimal()]
     return broken if broken and re.search(r"[^\W\d_eE]", text) else [number for _, number in words]

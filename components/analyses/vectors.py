@@ -21,19 +21,8 @@ MOST = 65_536  # numbers: as many as there are words in a large vocabulary of an
 LONGEST = 400_000  # characters: so many numbers with 24 each
 TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
 LEVELS = 8  # of lists in lists; servers have up to six
-GROUP = re.compile(r"\[([^\[\]]*)\]")  # numbers of NumPy, torch and others, and of a cell of a table
-INNER = re.compile(r"[({]([^(){}]*)[)}]")  # those of R, Postgres, C and others
-LEFT_OUT = re.compile(r"\.\.\.|[\u2026\u22ee\u22ef]|\b(?:snip|etc|omitted|truncated)\b")
-ESCAPED = re.compile(r"""(?s)(?:bytearray\(b|b)?(["'])(?=.*\\x)(.*)\1\)?""")  # bytes of Python and Redis
-SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")  # NumPy's numbers in a list of Python's
 WRITTEN = str.maketrans("()'", '[]"')  # what Python writes -> JSON
-PARTS = re.compile(r"[\s,;|(){}\"']+")  # between numbers
-SPACES = re.compile(r"(?:[\s;|(){}\"']|,(?=\s|$))+")  # between numbers with commas in them
-COMMA = re.compile(r"[-+]?\d+,\d+(?:e[-+]?\d+)?", re.IGNORECASE)  # a number of a spreadsheet's
-NUMBER = re.compile(r"[-+]?(?:(?:\d++\.?\d*+|\.\d++)(?:e[-+]?\d++)?|nan|inf(?:inity)?)", re.IGNORECASE)
 URL_SAFE = str.maketrans("-_", "+/")
-BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-BYTES = re.compile(r"(?:\\x|0x|x')?((?:[\da-f]{8}){2,})'?", re.IGNORECASE)  # as databases print them
 BFLOAT, FLOAT, DOUBLE = "bfloat16", "<f4", "<f8"  # of base64: OpenAI's endpoints write the second
 FORMS = (BFLOAT, FLOAT, ">f4", DOUBLE, "<f2")  # each comes before those that it looks like
 LEAST, HUGE = 1e-30, 1e9  # sizes that no number of a vector has
@@ -42,6 +31,7 @@ FEWEST = 8  # bytes: of two numbers
 FEW = 8  # numbers that are told beside a vector: its shape, scores, distances
 PRINTED = tomllib.loads((ASSETS / "numbers.toml").read_text(encoding="utf-8"))  # by what it is about
 BESIDE = frozenset(PRINTED["beside"])
+FORM: Mapping[str, re.Pattern[str]] = {name: re.compile(form) for name, form in PRINTED["forms"].items()}
 
 
 def to_vectors(given: object) -> tuple[tuple[dict[str, Any], tuple[float, ...]], ...]:
@@ -98,12 +88,12 @@ def parsed(given: object, field: str = FIELD) -> object:
     if len(given) > LONGEST:
         raise PoolscopeError(field, given[:80], "errors.long", length=len(given), longest=LONGEST)
     text = given.strip()
-    if escaped := ESCAPED.fullmatch(text):
+    if escaped := FORM["escaped"].fullmatch(text):
         with suppress(UnicodeError):
             return escaped[2].encode("latin-1").decode("unicode_escape").encode("latin-1")
     if text.startswith(("[", "{", '"', "(")):
         several = re.sub(r"\}[ \t\r]*+\n\s*+\{", "},{", text).replace("{", "[{", 1) + "]"  # a line each
-        for form in (text, SCALAR.sub(r"\1", text).translate(WRITTEN), several):
+        for form in (text, FORM["scalar"].sub(r"\1", text).translate(WRITTEN), several):
             with suppress(ValueError, RecursionError):
                 return json.loads(form)
     return given
@@ -114,14 +104,14 @@ def _of_text(text: str) -> Sequence[float]:
     plain = text
     for pattern, instead in PRINTED["vectors"].values():
         plain = re.sub(pattern, instead, plain)
-    if LEFT_OUT.search(text) or ("," in text and text.count("[") > text.count("]")):
+    if FORM["left_out"].search(text) or ("," in text and text.count("[") > text.count("]")):
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
-    return _enclosed(plain, GROUP) or _enclosed(plain, INNER) or _of_rows(plain) or _of_text_bytes(plain)
+    return _enclosed(plain, "group") or _enclosed(plain, "inner") or _of_rows(plain) or _of_text_bytes(plain)
 
 
-def _enclosed(text: str, form: re.Pattern[str]) -> list[float]:
+def _enclosed(text: str, form: str) -> list[float]:
     """The numbers between brackets of this ``form``, in one pair, or in a pair each; beside few others."""
-    groups = [found for group in form.findall(text) if (found := _of_rows(group))]
+    groups = [found for group in FORM[form].findall(text) if (found := _of_rows(group))]
     several = [found for found in groups if len(found) > 1]
     if len(long := [found for found in several if len(found) >= FEW]) == 1:
         several = long
@@ -132,22 +122,23 @@ def _enclosed(text: str, form: re.Pattern[str]) -> list[float]:
 
 def _of_rows(text: str) -> list[float]:
     """The numbers in the lines of a ``text``, with points or commas; none where words stand among them."""
-    parts, apart = _parts(text, PARTS), _parts(text, SPACES)
-    return _numbers(apart if len(parts) > len(apart) > 1 and all(map(COMMA.fullmatch, apart)) else parts)
+    parts, apart = _parts(text, "parts"), _parts(text, "spaces")
+    commas = all(map(FORM["comma"].fullmatch, apart))
+    return _numbers(apart if len(parts) > len(apart) > 1 and commas else parts)
 
 
 def _numbers(parts: Sequence[Any]) -> list[float]:
     """The numbers that ``parts`` stand for, with points or commas; none where one is no number."""
     if not all(isinstance(part, str) for part in parts):
         return []
-    if parts and all(map(COMMA.fullmatch, parts)):
+    if parts and all(map(FORM["comma"].fullmatch, parts)):
         parts = [part.replace(",", ".") for part in parts]
-    return list(map(float, parts)) if all(NUMBER.fullmatch(part.strip()) for part in parts) else []
+    return list(map(float, parts)) if all(FORM["number"].fullmatch(part.strip()) for part in parts) else []
 
 
-def _parts(text: str, between: re.Pattern[str]) -> list[str]:
+def _parts(text: str, between: str) -> list[str]:
     """Read what stands in each line, ``between`` apart, without numbers and names of lines and columns."""
-    split = ([part for part in between.split(line) if part] for line in text.splitlines())
+    split = ([part for part in FORM[between].split(line) if part] for line in text.splitlines())
     rows = [row for row in split if row]
     for left in (rows, rows[1:]):
         if len(left) > 1 and all(len(row) == 2 for row in left):
@@ -161,7 +152,7 @@ def _parts(text: str, between: re.Pattern[str]) -> list[str]:
     if len(rows) > 1:
         columns = [str(place) for place in range(len(rows[0]))]
         if rows[0] == columns != ["0"] or not any(
-            NUMBER.fullmatch(part.replace(",", ".")) for part in rows[0]
+            FORM["number"].fullmatch(part.replace(",", ".")) for part in rows[0]
         ):
             index = len(rows) == 2 and len(rows[1]) == len(columns) + 1 > 2
             rows = [row[index:] for row in rows[1:]]
@@ -171,8 +162,8 @@ def _parts(text: str, between: re.Pattern[str]) -> list[str]:
 def _of_text_bytes(text: str) -> list[float]:
     """The numbers that a ``text`` of base64 or of hex digits stands for."""
     packed = "".join(text.split()).rstrip("=").translate(URL_SAFE)
-    digits = BYTES.fullmatch(packed)
-    if not (digits or BASE64.fullmatch(packed)) or len(text.split()) > len(text.strip().splitlines()):
+    digits = FORM["bytes"].fullmatch(packed)
+    if not (digits or FORM["base64"].fullmatch(packed)) or len(text.split()) > len(text.strip().splitlines()):
         raise PoolscopeError(FIELD, text, "errors.vector")
     padded = packed + "=" * (-len(packed) % 4)
     try:
@@ -241,7 +232,7 @@ def _held(value: object, levels: int) -> Iterator[Any]:
     """Every list of numbers in a JSON value, every number by a name, and texts that may stand for a list."""
     if isinstance(value, str) and levels and (inner := parsed(value)) != value:
         yield from _held(inner, levels - 1)
-    elif isinstance(value, str) and (packed := "".join(value.split())) and BASE64.fullmatch(packed):
+    elif isinstance(value, str) and (packed := "".join(value.split())) and FORM["base64"].fullmatch(packed):
         size = len(packed) * 3 // 4 - packed.count("=")  # bytes; a name of a field is hardly two numbers
         if size >= FEWEST and not size % 2:
             yield value
