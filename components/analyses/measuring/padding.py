@@ -5,7 +5,7 @@ named here. Each cause is told only where a change of that alone shows it.
 """
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -58,8 +58,10 @@ def audit(examined: Examined) -> Padding:
         fails = Sentence("padding.fails", reason=reason_of(error).rstrip("."))
         return Padding(answer, 0, side, (), warnings, fails)
     pooled, first = dict(vectors_of(examined.passed.states)), _first_position(examined)
-    ways = (*batch, *_padded(examined, first, total + room))
-    cases = tuple(_case(examined, first, pooled, one) for one in ways)
+    right, left = (_padding(backbone, [examined.kept.inputs], total + room, end) for end in ("right", "left"))
+    told = _counted(examined, "left_positions", left, left[MASK].bool(), first)
+    ways = (*batch, _run(examined, "right", right), _run(examined, "left", left), told)
+    cases = tuple(_case(examined, first, pooled, one) for one in ways if one is not None)
     return Padding(answer, room, side, cases, warnings, backbone.alone)
 
 
@@ -74,17 +76,6 @@ def _longer(examined: Examined, length: int) -> tuple[bool, Inputs]:
     order = [*range(own), *[own] * (length - len(special)), *range(own, len(special))]
     ids = inputs["input_ids"].masked_fill(typed, int(inputs["input_ids"][0, own]))
     return bool(typed.any()), {name: value[:, order] for name, value in {**inputs, "input_ids": ids}.items()}
-
-
-def _padded(examined: Examined, first: int | None, longer: int) -> Iterator[Padded]:
-    """The text alone with so much padding that it has ``longer`` tokens, on every way to pad it."""
-    backbone, inputs = examined.backbone, examined.kept.inputs
-    right, left = (_padding(backbone, [inputs], longer, side) for side in ("right", "left"))
-    yield _run(examined, "right", right)
-    yield _run(examined, "left", left)
-    told = _counted(examined, "left_positions", left, left[MASK].bool(), first)
-    if told is not None:
-        yield told
 
 
 def _padding(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str) -> dict[str, Tensor]:

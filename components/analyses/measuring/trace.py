@@ -20,7 +20,7 @@ from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.importance import eraser_of, falls, without
 from components.analyses.trace import Origin, Patched, words_of
 from components.errors import PoolscopeError
-from components.model.cut import Entry, Pass, entering, replay
+from components.model.cut import Entry, entering, replay
 from components.model.examine import Examined, said
 from components.texts import Sentence
 from components.types import Floats, Ints
@@ -138,18 +138,13 @@ def _stand_for(examined: Examined) -> list[tuple[int, str]]:
 
 def _said(examined: Examined, layer: int, entries: Sequence[Entry], where: Tensor, states: Tensor) -> Tensor:
     """Give the logits (R, K) of R inputs; one that the other text's states leave as it is needs no pass."""
-    moved = ((states != examined.kept.hidden[layer]) & where[:, :, None]).any(dim=2).any(dim=1)
-    logits = examined.outputs.logits.repeat(len(where), 1)
-    if moved.any():
-        logits[moved] = said(examined, _patched(examined, layer, entries, where[moved], states[moved]))
-    return logits
-
-
-def _patched(examined: Examined, layer: int, entries: Sequence[Entry], where: Tensor, states: Tensor) -> Pass:
-    """The pass of R inputs with a changed layer."""
-    backbone, kept, rows = examined.backbone, examined.kept, len(where)
-    inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
+    backbone, kept = examined.backbone, examined.kept
     changed = torch.where(where[:, :, None], states, kept.hidden[layer])
+    moved = (changed != kept.hidden[layer]).any(dim=2).any(dim=1)
+    logits, changed, rows = examined.outputs.logits.repeat(len(where), 1), changed[moved], int(moved.sum())
+    if not rows:
+        return logits
+    inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
     if layer == len(entries):  # the last: nothing but the head lies above
         hidden = tuple(each.expand(rows, -1, -1) for each in kept.hidden)
         found = replace(kept, inputs=inputs, hidden=hidden)
@@ -157,7 +152,9 @@ def _patched(examined: Examined, layer: int, entries: Sequence[Entry], where: Te
     else:
         with entering(entries[layer], changed):
             found = backbone.run(inputs).upmost(len(kept.hidden))
-    return replace(found, hidden=(*found.hidden[:layer], changed, *found.hidden[layer + 1 :]))
+    found = replace(found, hidden=(*found.hidden[:layer], changed, *found.hidden[layer + 1 :]))
+    logits[moved] = said(examined, found)
+    return logits
 
 
 def seek(examined: Examined) -> Origin:
