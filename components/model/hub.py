@@ -14,6 +14,7 @@ import sys
 import threading
 import tomllib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,14 +206,13 @@ def check_config(model: str, folder: Path, known: Classifies) -> None:
 
 @dataclass(eq=False)
 class _Download:
-    """Download with its number of ``subscribers``; the Downloads' lock guards every field."""
+    """Download with its number of ``subscribers``; the Downloads' lock guards them, and its end."""
 
     listing: Listing
     process: subprocess.Popen[bytes]
     done: int
     subscribers: int = 0
-    error: PoolscopeError | None = None
-    over: threading.Event = field(default_factory=threading.Event)
+    over: Future[None] = field(default_factory=Future)
 
 
 class Downloads:
@@ -230,16 +230,15 @@ class Downloads:
         """
         download = self._subscribe(listing)
         try:
-            while not download.over.wait(TICK):
+            while not wait([download.over], TICK).done:
                 yield Progress(download.done, listing.size)
-            if download.error is not None:
-                raise download.error
+            download.over.result()
             yield Progress(listing.size, listing.size)
         finally:
             with self._lock:
                 download.subscribers -= 1
-                if not download.subscribers and not download.over.is_set():
-                    self._end(download)  # under the same lock: nobody can subscribe to what ends now
+                if not download.subscribers and download.over.cancel():
+                    del self._running[listing.model, listing.commit]  # nobody can subscribe to it any more
                     _cancel(download.process)
 
     def _subscribe(self, listing: Listing) -> _Download:
@@ -268,27 +267,26 @@ class Downloads:
 
     def _follow(self, download: _Download) -> None:
         """Take down what the process reports, until it ends: bytes that were written, or why it failed."""
-        listing, process = download.listing, download.process
+        listing, process, error = download.listing, download.process, None
         assert process.stdout is not None
         with process.stdout as pipe, suppress(EOFError, pickle.UnpicklingError):  # it ended, or was killed
             while True:
                 report = pickle.load(pipe)
-                with self._lock:
-                    if isinstance(report, PoolscopeError):
-                        download.error = report
-                    else:
-                        download.done = min(download.done + report, listing.size)
+                if isinstance(report, PoolscopeError):
+                    error = report
+                else:
+                    download.done = min(download.done + report, listing.size)
         code = process.wait()
+        if error is None and files.snapshot(listing.model, listing.commit) is None:
+            error = PoolscopeError("backbone", listing.model, "errors.unkept", reason=f"exit {code}")
         with self._lock:
-            if download.error is None and files.snapshot(listing.model, listing.commit) is None:
-                reason = f"exit {code}"
-                download.error = PoolscopeError("backbone", listing.model, "errors.unkept", reason=reason)
-            self._end(download)
-
-    def _end(self, download: _Download) -> None:
-        if download in self._running.values():  # not yet cancelled
-            del self._running[download.listing.model, download.listing.commit]
-        download.over.set()
+            if download.over.cancelled():
+                return
+            del self._running[listing.model, listing.commit]
+            if error is None:
+                download.over.set_result(None)
+            else:
+                download.over.set_exception(error)
 
 
 def _begun(listing: Listing) -> subprocess.Popen[bytes]:
