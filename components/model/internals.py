@@ -11,14 +11,8 @@ import torch
 import transformers
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
-from transformers import PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel, core_model_loading as loader
 from transformers.conversion_mapping import get_model_conversion_mapping
-from transformers.core_model_loading import (
-    WeightConverter,
-    WeightRenaming,
-    dot_natural_key,
-    rename_source_key,
-)
 from transformers.initialization import meta_device_safe_creation_ops, no_init_weights
 from transformers.utils.logging import disable_progress_bar
 
@@ -40,8 +34,8 @@ Rebuild = Callable[[Sequence[Any]], Any]
 def quiet() -> None:
     """Leave the terminal to a command: no bars of weights, no table of them; every other warning stays."""
     disable_progress_bar()  # type: ignore[no-untyped-call]  # theirs
-    loader = logging.getLogger("transformers.modeling_utils")
-    loader.addFilter(lambda record: REPORT not in record.getMessage())
+    loading = logging.getLogger("transformers.modeling_utils")
+    loading.addFilter(lambda record: REPORT not in record.getMessage())
 
 
 def tables(model: nn.Module) -> Iterator[Table]:
@@ -232,11 +226,11 @@ def _untaken(model: PreTrainedModel, names: Collection[str], mismatched: Collect
     the name that it has in the model, by the same rules. Of two with the same name there the first is taken.
     """
     rules, own = get_model_conversion_mapping(model), model.state_dict()
-    renaming = [rule for rule in rules if isinstance(rule, WeightRenaming)]
-    fusing = [rule for rule in rules if isinstance(rule, WeightConverter)]
+    renaming = [rule for rule in rules if isinstance(rule, loader.WeightRenaming)]
+    fusing = [rule for rule in rules if isinstance(rule, loader.WeightConverter)]
     taken = set[str]()
-    for name in sorted(names, key=dot_natural_key):
-        within, part = rename_source_key(name, renaming, fusing, model.base_model_prefix, own)
+    for name in sorted(names, key=loader.dot_natural_key):
+        within, part = loader.rename_source_key(name, renaming, fusing, model.base_model_prefix, own)
         if within not in own and name in own:
             within, part = name, None
         if within not in own or within in taken or (part is None and within in mismatched):

@@ -38,6 +38,7 @@ from components.types import Bools, Cut, Dense, Floats, Query
 
 Try = tuple[Way, Encoded]  # a text as a server may encode it: a way without its pooling and layer
 Made = Mapping[Way, Floats]  # vectors (N,) of one text
+Runs = tuple[tuple[Try, Made], ...]
 KEPT = get_args(Kept)
 PLAIN = ("cls", "mean", "lasttoken", "max", "first")  # first where several give one vector
 VARIED = ("mean", "max", "weightedmean", "lasttoken", "first")  # what is pooled where a token is left out
@@ -69,7 +70,7 @@ class Tried:
     prefix: str
     prompts: tuple[tuple[str, str], ...]
     declared: Declared | None
-    runs: tuple[tuple[Try, Made], ...]
+    runs: Runs
     warnings: tuple[Sentence, ...]
 
     @property
@@ -242,7 +243,7 @@ def _encode(backbone: Backbone, query: Query, prefix: str, limit: int, special: 
 
 def _all_made(
     backbone: Backbone, tries: Iterable[Try], declared: Declared | None
-) -> tuple[tuple[tuple[Try, Made], ...], list[Sentence]]:
+) -> tuple[Runs, list[Sentence]]:
     """Return many tries with what their ways give, and why some cannot be run."""
     runs: list[tuple[Try, Made]] = []
     refusals: dict[Sentence, None] = {}
@@ -281,9 +282,7 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbon
     return found
 
 
-def _pooled_layers(
-    backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None
-) -> Made:
+def _pooled_layers(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None) -> Made:
     """Pool every layer of one forward pass in every way, the last layer and plain names first.
 
     ``half``: the same model in half precision, for the hidden states. What has no direction is left out.
