@@ -7,10 +7,9 @@ origin, words are masked in turn, and the other text lacks one of them.
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from functools import partial
 
 import numpy as np
 import torch
@@ -48,7 +47,7 @@ def traced(first: Examined, second: Examined, begin: int = 0, seconds: float = m
         each = other[0, theirs][:, None]
         return torch.cat([each.expand(-1, total, -1), other]) if alike else each
 
-    logits = patched(first, second.kept.hidden, where, taken, begin, seconds)
+    logits = patched(first, map(taken, second.kept.hidden[begin:]), where, begin, seconds)
     each = logits[:, : len(pairs)]
     alone = tuple(
         name
@@ -67,28 +66,21 @@ def traced(first: Examined, second: Examined, begin: int = 0, seconds: float = m
     )
 
 
-def patched(
-    first: Examined,
-    theirs: Sequence[Tensor],
-    where: Tensor,
-    taken: Callable[[Tensor], Tensor],
-    begin: int,
-    seconds: float,
-) -> Tensor:
+def patched(first: Examined, theirs: Iterable[Tensor], where: Tensor, begin: int, seconds: float) -> Tensor:
     """Give the logits (n, R, K) of R changes of an input, layer by layer, as `traced` does.
 
-    Hidden states at ``where`` (R, T) become what is ``taken`` of a layer of ``theirs``, each (1, T', D):
-    (R, T, D), or (R, 1, D) where a row has one. PoolscopeError as `traced` raises it.
+    Hidden states at ``where`` (R, T) become ``theirs``, of each layer from ``begin`` on: (R, T, D), or
+    (R, 1, D) where a row has one. PoolscopeError as `traced` raises it.
     """
     entries, until, logits = _entries(first), time.monotonic() + seconds, list[Tensor]()
     most = first.backbone.at_once(where.shape[1])
-    for layer, other in enumerate(theirs[begin:], begin):
+    for layer, states in enumerate(theirs, begin):
         if logits and time.monotonic() > until:
             break
         if layer >= len(first.states.layers):  # above the one that is pooled: nothing gets there
             logits.append(first.outputs.logits.expand(len(where), -1))
         else:
-            parts = zip(torch.split(where, most), torch.split(taken(other), most), strict=True)
+            parts = zip(torch.split(where, most), torch.split(states, most), strict=True)
             logits.append(torch.cat([_said(first, layer, entries, *part) for part in parts]))
     return torch.stack(logits)
 
@@ -186,8 +178,8 @@ def carry(examined: Examined, word: Sequence[int], begin: int = 0, seconds: floa
     together = torch.zeros(2, ids.shape[1], dtype=torch.bool)
     together[0, list(word)], together[1] = True, examined.outputs.reading.positions[0]
     where = torch.cat([torch.eye(ids.shape[1], dtype=torch.bool), together])
-    taken = partial(torch.Tensor.expand, size=(len(where), -1, -1))
-    logits = patched(examined, other.hidden, where, taken, begin, seconds)
+    states = (layer.expand(len(where), -1, -1) for layer in other.hidden[begin:])
+    logits = patched(examined, states, where, begin, seconds)
     return along(logits, examined.outputs.logits[0], after[0])
 
 
