@@ -192,7 +192,8 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Gene
             yield Stage(done, len(places), "fit", spec.key, None if measured.same_as else reached)
     if best is None:
         raise PoolscopeError("poolings", ", ".join(asked.plan.poolings), "errors.lab_nothing")
-    yield from fitting.concluded(grid, best, tuple(warnings))
+    known = replace(fitting, asked=replace(asked, warnings=tuple(warnings)))
+    yield from known.concluded(grid, best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,9 +249,7 @@ class Fitting:
                 measured = first[alike] = Measured(spec.key, place, tested, "")
             yield spec, vectors, measured
 
-    def concluded(
-        self, grid: Sequence[Measured], best: Combination, warnings: tuple[Sentence, ...]
-    ) -> Generator[Stage | Fit]:
+    def concluded(self, grid: Sequence[Measured], best: Combination) -> Generator[Stage | Fit]:
         """The words alone, the learning curve, the control with shuffled labels; and all in one place."""
         (spec, vectors, measured), rows = best, self.asked.rows
         shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
@@ -265,9 +264,8 @@ class Fitting:
         for other, parts in zip(drawn, self.steps(Call("divide", spec, (), each)), strict=True):
             found.append(self.tested(spec, vectors, other, parts))
             yield Stage(len(found), checks, "check", spec.key)
-        (words, *curve), control = found[: len(SHARES) + 1], found[len(SHARES) + 1 :]
-        known = self.parts, tuple(grid), grid.index(measured), vectors, words, tuple(curve), tuple(control)
-        (fit,) = self.steps(Call("conclude", spec, (self.asked, *known, warnings)))
+        known = self.asked, self.parts, tuple(grid), grid.index(measured), vectors, tuple(found)
+        (fit,) = self.steps(Call("conclude", spec, known))
         yield Stage(checks, checks, "check", spec.key)
         yield fit
 

@@ -16,10 +16,10 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from components.analyses import fit as nouns
 from components.analyses.fit import Asked, Measured, Rows, Split, Tested, headlines, numbers_of, splits_of
 from components.fitting import Fit, Miss, OwnHead, Ranked, Words, packed, write_head
 from components.model.probes import Probe
-from components.texts import Sentence
 from components.types import Floats, Ints
 
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)  # scikit-learn's C, from the strongest regularisation to the weakest
@@ -110,21 +110,15 @@ def fold_scaler(scaler: StandardScaler, regression: LogisticRegression) -> Probe
 
 
 def conclude(
-    asked: Asked,
-    parts: Ints,
-    grid: Sequence[Measured],
-    place: int,
-    vectors: Floats,
-    words: Tested,
-    curve: Sequence[Tested],
-    control: Sequence[Tested],
-    warnings: tuple[Sentence, ...],
+    asked: Asked, parts: Ints, grid: Sequence[Measured], place: int, vectors: Floats, checks: Sequence[Tested]
 ) -> Fit:
     """Everything in one place, the ranking best first.
 
     ``parts``: (R, N) of the rows. ``place``: of the best one in the ``grid``; ``vectors``: its (N, D').
-    ``words``: without any. ``curve``: fitted on shares of the rows; ``control``: with shuffled labels.
+    ``checks``: without any; then fitted on shares of the rows; then with shuffled labels.
     """
+    count = 1 + len(nouns.SHARES)
+    (words, *curve), control = checks[:count], checks[count:]
     best, labels = grid[place], asked.rows.labels
     predicted, tried = best.tested.predicted, sum(not one.same_as for one in grid)
     p = headlines.corrected_t_test(best.tested.accuracies - words.accuracies, 1 / (asked.plan.folds - 1))
@@ -148,7 +142,7 @@ def conclude(
         predicted=predicted,
         misses=tuple(_misses(asked, best, held.beyond)),
         head=_head(asked, parts, grid, best, vectors),
-        warnings=warnings,
+        warnings=asked.warnings,
     )
 
 
