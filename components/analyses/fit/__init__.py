@@ -225,10 +225,8 @@ class Fitting:
         notes += [Sentence("lab.failed", **values, count=len(failed), reason=failed[0])] if failed else []
         places = dict.fromkeys(place for part in found for place in part.vectors)
         pooled = {pooling for pooling, _layer in places}
-        refused: dict[str, list[tuple[PoolscopeError, int]]] = {}
-        for pooling, why in (one for part in found for one in part.refused.items()):
-            refused.setdefault(pooling, []).append(why)
-        for pooling, whys in refused.items():
+        for pooling in dict.fromkeys(pooling for part in found for pooling in part.refused):
+            whys = [part.refused[pooling] for part in found if pooling in part.refused]
             key, reason = "lab.lacking" if pooling in pooled else "lab.left_out", whys[0][0].sentence
             notes.append(Sentence(key, **values, count=sum(count for _, count in whys), reason=reason))
         yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
