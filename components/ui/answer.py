@@ -53,7 +53,8 @@ class AskedView:
     """A view of an answer that is filled when it is opened, and after each answer while it is open.
 
     ``shown`` holds the last answer; ``stored`` what was `Seen` in the view, of whichever answer: the browser
-    empties all but that, with each. ``watch`` fires after an answer if the view is in sight.
+    empties all but that, with each. ``watch`` fires after an answer if the view is in sight. ``controls``,
+    which may stand elsewhere, are options of what it asks.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class AskedView:
         What ``beside`` builds stands in the last column of the first row; what ``below`` does, under all.
         """
         self.analyst, self.shown, self.say = around
+        self.controls: Mapping[Control[Any], Any] = {}
         with gr.Tab(self.say(panel.title), id=panel.key, elem_id=f"{panel.key}-view") as self.tab:
             self.places = on_page.build_places(panel, self.say, beside)
             self.below = tuple(below())
@@ -78,12 +80,11 @@ class AskedView:
         self.emptied = list(parts)
         self.parts: list[Any] = [self.stored, *self.emptied]
 
-    def connect(
-        self, fill: Callable[[Given], Any], outputs: list[Any], inputs: Iterable[Any] = (), events: Any = ()
-    ) -> Any:
+    def connect(self, fill: Callable[[Given], Any], events: Iterable[Any] = ()) -> Any:
         """Have ``fill`` called when the view is opened, and at ``events``; gives the event."""
-        asked, sent = [self.tab.select, self.watch.select, *events], {self.shown, self.stored, *inputs}
-        return on(asked, fill, sent, outputs, LAST_OF_MODEL, show_progress_on=[self.first])
+        sent = {self.shown, self.stored, *self.controls.values()}
+        asked = [self.tab.select, self.watch.select, *events]
+        return on(asked, fill, sent, self.parts, LAST_OF_MODEL, show_progress_on=[self.first])
 
     def unseen(self, given: Given, *options: object) -> View | None:
         """Give the last answer; None where there was none, or the view shows it with these ``options``."""
@@ -92,12 +93,18 @@ class AskedView:
 
     def fill(self, given: Given) -> Updates:
         """Ask about the last answer what the panel shows, unless it stands there."""
-        if (shown := self.unseen(given)) is None:
+        state = on_page.state_of(self.controls, given)
+        options = [control.of(state) for control in self.controls]
+        if (shown := self.unseen(given, *options)) is None:
             return NOTHING
-        answered = panels.Answered(self.analyst, shown.analysis, {})
-        subject = self.places.panel.subject(answered)
-        asked = None if isinstance(subject, Sentence) else (ref(shown),)  # a refusal is asked again
-        updates = self.put(subject, Seen(asked, None), {})
+        answered = panels.Answered(self.analyst, shown.analysis, state)
+        try:
+            subject = self.places.panel.subject(answered)
+        except PoolscopeError as error:
+            empty: Updates = {**dict.fromkeys(self.emptied, ""), self.stored: None}
+            return {**empty, self.first: str(mistake(error, self.say))}
+        asked = None if isinstance(subject, Sentence) else (ref(shown), *options)  # a refusal is asked again
+        updates = self.put(subject, Seen(asked, None), state)
         for places in self.below:
             updates |= places.show(places.panel.subject(answered), {})
         return updates
@@ -213,27 +220,6 @@ class AskedCard:
         return {self.button: gr.update(visible=False), **offered, **self.place.show(drawn, self.say)}
 
 
-class HeadView(AskedView):
-    """The head taken apart. Its lens is pointed at the label that is chosen beside what matters."""
-
-    def follow(self, label: Any) -> None:
-        """Fill it of the label in this menu."""
-        self.label = label
-        self.connect(self.dissect, self.parts, {label})
-
-    def dissect(self, given: Given) -> Updates:
-        """Take the head of the last answer apart, unless that is shown by now."""
-        state = {LABEL.key: given[self.label]}
-        if (shown := self.unseen(given, LABEL.of(state))) is None:
-            return NOTHING
-        try:
-            anatomy = self.analyst.ask("anatomy", shown.analysis.query)
-        except PoolscopeError as error:
-            empty: Updates = {**dict.fromkeys(self.emptied, ""), self.stored: None}
-            return {**empty, self.first: str(mistake(error, self.say))}
-        return self.put(anatomy, Seen((ref(shown), LABEL.of(state)), None), state)
-
-
 class Detective:
     """The search for what made a pasted vector or score, asked with a click, below what padding changes.
 
@@ -267,12 +253,6 @@ class Detective:
         return self.found.show(or_why(lambda: self.analyst.ask(self.name, query, **options)), {})
 
 
-DETECTIVES: tuple[tuple[str, Panel[Any, Any], Sequence[str]], ...] = (
-    ("detect", panels.DETECTIVE, ("vector", "prefix")),
-    ("detect_score", panels.SCORES, ("scores",)),
-)
-
-
 class ImportanceView(AskedView):
     """The view of importance. Labels come with answers."""
 
@@ -281,14 +261,14 @@ class ImportanceView(AskedView):
         self.parts = [*self.bar.parts, *self.controls.values(), *self.parts]
         self.emptied += [self.bar.status]
         events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
-        coming = self.connect(self.ask_importance, self.parts, self.controls.values(), events)
+        coming = self.connect(self.ask_importance, events)
         self.bar.connect(coming, self.stopped, self.parts)
 
     def _beside(self) -> None:
         with gr.Column(elem_id="importance-look", elem_classes="card"):
             label = on_page.menu("importance-label", self.say(LABEL.label), [("", "")], "")
             integrated = on_page.build_control(INTEGRATED, self.say)
-            self.controls: dict[Control[Any], Any] = {LABEL: label, INTEGRATED: integrated}
+            self.controls = {LABEL: label, INTEGRATED: integrated}
             self.bar = on_page.ProgressBar("importance", self.say)
 
     def await_next(self, state: State) -> Updates:
@@ -339,17 +319,6 @@ def key_of(analysis: Analysis) -> str:
     return blake2b(b"".join(parts), digest_size=12).hexdigest()
 
 
-def drawn_frames(places: Sequence[Place], analysis: Analysis, say: Texts) -> str:
-    """Draw what each part of ``places`` holds at each layer and with each centring, as JSON."""
-
-    def draw(place: Place, seen: State) -> list[Any]:
-        shown = place.show(place.exhibit.shown(analysis, seen, say), say)
-        return [shown[part] for part in place.parts]
-
-    drawings = ((partial(draw, place), place.exhibit.controls) for place in places)
-    return frames_json(drawings, analysis, {}, key_of(analysis))
-
-
 class Answer:
     """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
 
@@ -381,7 +350,7 @@ class Answer:
             with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
                 cards = partial(self._beside, around), partial(self._seeing, around)
                 self.panels = summary, on_page.build_places(token_view, say, *cards)
-            self.head, self.importance = HeadView(panels.HEAD, around), ImportanceView(around)
+            self.head, self.importance = AskedView(panels.HEAD, around), ImportanceView(around)
             self.plain = [self._plain_view(panel, around) for panel in panels.views()]
         self.answered, self.frames = on_page.hidden_text("answered"), on_page.hidden_text("frames")
         self.asked = self.head, self.importance, *self.plain
@@ -415,16 +384,19 @@ class Answer:
         def below() -> Iterator[on_page.Places]:
             if panel is panels.PADDING:
                 yield on_page.build_places(panels.MATCHES, self.say)
-                self.detectives = [Detective(*one, around) for one in DETECTIVES]
+                self.detectives = [
+                    Detective("detect", panels.DETECTIVE, ("vector", "prefix"), around),
+                    Detective("detect_score", panels.SCORES, ("scores",), around),
+                ]
 
         return AskedView(panel, around, below=below)
 
     def connect(self) -> None:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
         clicked = [card.connect(self.tabs[0]) for card in self.cards]  # given up with the next answer
-        self.head.follow(self.importance.controls[LABEL])
-        for view in self.plain:
-            view.connect(view.fill, view.parts)
+        self.head.controls = {LABEL: self.importance.controls[LABEL]}  # at which its lens is pointed
+        for view in (self.head, *self.plain):
+            view.connect(view.fill)
         emptied = [part for view in self.asked for part in view.emptied]
         emptied += [part for one in self.detectives for part in one.found.parts]
         watches = [view.watch for view in self.asked]
@@ -519,9 +491,17 @@ class Answer:
         if shown is None:  # the last question had no answer
             return NOTHING
         analysis = shown.analysis
-        draw = partial(drawn_frames, self.looked_at, analysis, self.say)
+
+        def parts(place: Place, seen: State) -> list[Any]:
+            drawn = place.show(place.exhibit.shown(analysis, seen, self.say), self.say)
+            return [drawn[part] for part in place.parts]
+
+        def frames() -> str:
+            drawings = ((partial(parts, place), place.exhibit.controls) for place in self.looked_at)
+            return frames_json(drawings, analysis, {}, key_of(analysis))
+
         keep = cached(self.kept, key=lambda: key_of(analysis), lock=self.lock)
-        return {self.frames: draw() if analysis.query.mine else keep(draw)()}
+        return {self.frames: frames() if analysis.query.mine else keep(frames)()}
 
     def is_seen(self, shown: View, given: Given) -> bool:
         """Tell whether what was sent is of this answer; else its slider and tokens are of one before."""

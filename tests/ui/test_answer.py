@@ -130,7 +130,7 @@ def opened(page: Page, **controls: object) -> list[Updates]:
 def chosen(page: Page, label: str) -> Updates:
     """Choose a label beside what matters, and look at the head."""
     page.values[page.tab.answer.importance.controls[LABEL]] = label
-    return page.take(page.tab.answer.head.dissect(page.values))
+    return page.take(page.tab.answer.head.fill(page.values))
 
 
 def plot_of(page: Page, name: str) -> Any:

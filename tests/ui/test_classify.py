@@ -45,20 +45,20 @@ def test_a_head_is_taken_apart_when_its_view_is_opened_or_it_is_said_why_not(
     page.set(backbone="untrained")
     with monkeypatch.context() as patched:
         patched.setattr(Counting, "ask", refuse)
-        updates = page.take(head.dissect(page.values))
+        updates = page.take(head.fill(page.values))
     assert 'class="mistake"' in updates[head.first]
     assert page.values[head.stored] is None  # opening it once more asks again
-    updates = page.take(head.dissect(page.values))
+    updates = page.take(head.fill(page.values))
     assert set(updates) == set(head.parts)
     assert "drawn at random" in updates[place_of([head.places], "head").above]
     assert updates[place_of([head.places], "takehome").codes[0]].startswith("import torch")
     assert [query.backbone for query in analyst.asked] == ["untrained", "untrained"]
-    assert head.dissect(page.values) is NOTHING  # it stands there
+    assert head.fill(page.values) is NOTHING  # it stands there
     assert len(analyst.asked) == 2
     for _ in range(2):  # the browser has emptied it with each answer
         page.set(backbone="first")
         page.set(backbone="untrained")
-    assert head.dissect(page.values) is not NOTHING
+    assert head.fill(page.values) is not NOTHING
 
 
 @pytest.mark.parametrize(
