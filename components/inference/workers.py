@@ -202,20 +202,6 @@ def limit(more: int) -> None:
     Path("/proc/self/oom_score_adj").write_text("1000", "ascii")  # the worst that Linux knows
 
 
-@dataclass(eq=False)
-class Turn:
-    """A job's way to a worker: its ``ticket``, and its ``worker`` as soon as it has one.
-
-    ``about``: its checkpoint; a worker that was asked about the same goes first. ``left``: nobody waits for
-    its answer, or it has one.
-    """
-
-    ticket: Ticket
-    about: str = ""
-    worker: Worker | None = None
-    left: bool = False
-
-
 class Workers:
     """Runs jobs in processes of their own, and keeps their answers. Several threads may ask.
 
@@ -232,6 +218,7 @@ class Workers:
         self._admission = Admission({"": 0}, None, CROWD, share)  # a place for each worker that is idle
         self._idle: list[Worker] = []
         self._seen: dict[Worker, set[str]] = {}  # what each that can be asked has been asked about
+        self._asked: dict[Ticket, Worker] = {}  # who is at work for whom
         self._closed = threading.Event()
 
     def open(self, first: Job | None) -> None:
@@ -256,11 +243,11 @@ class Workers:
 
     def run(self, job: Job) -> Any:
         """The answer; PoolscopeError is the job's, or says why its worker has none."""
-        turn = Turn(Ticket(ADDRESS.get(), last=job.step.last), job.spec.key)
+        ticket = Ticket(ADDRESS.get(), last=job.step.last)
 
         def runs(token: Future[None]) -> bytes:
-            token.add_done_callback(lambda _: self.leave(turn))
-            return self.ask(job, turn)
+            token.add_done_callback(lambda _: self.leave(ticket))
+            return self.ask(job, ticket, job.spec.key)
 
         try:
             return self._answers.of(job, runs)
@@ -269,9 +256,12 @@ class Workers:
             values = {"seconds": self._seconds, "signal": ended.signal}
             raise PoolscopeError("backbone", job.spec.key, ended.key, **values) from error
 
-    def ask(self, job: Job, turn: Turn) -> bytes:
-        """The answer, packed; WorkerError, ClosedError, CancelledError if its ``turn`` was ended first."""
-        worker, alive = self._taken(turn), True
+    def ask(self, job: Job, ticket: Ticket, about: str) -> bytes:
+        """The answer, packed; WorkerError, ClosedError, CancelledError if its ``ticket`` was left first.
+
+        A worker that was asked ``about`` the same checkpoint goes first.
+        """
+        worker, alive = self._taken(ticket, about), True
         try:
             return worker.ask(job, self._seconds)
         except WorkerError:
@@ -279,43 +269,41 @@ class Workers:
             raise
         finally:
             with self._lock:
-                turn.left = True
-            self._admission.leave(turn.ticket, returns=False)
+                del self._asked[ticket]
+                self._admission.leave(ticket, returns=False)
             if alive and len(self._seen[worker]) < DIFFERENT:
                 self._give(worker)
             else:
                 self._replace(worker)
 
-    def leave(self, turn: Turn) -> None:
-        """Let nobody wait for a turn any more: its ticket is left, or its worker is killed."""
+    def leave(self, ticket: Ticket) -> None:
+        """Let nobody wait for an answer any more: its ticket is left, or its worker is killed."""
         with self._lock:
-            if turn.worker is None:
-                self._admission.leave(turn.ticket)
-            elif not turn.left:
-                turn.worker.kill()
-            turn.left = True
+            if worker := self._asked.get(ticket):
+                worker.kill()
+            else:
+                ticket.granted.cancel()
+                self._admission.leave(ticket)
 
-    def _taken(self, turn: Turn) -> Worker:
+    def _taken(self, ticket: Ticket, about: str) -> Worker:
         """Wait for a worker; who died with nothing to do is replaced: that is no visitor's fault."""
-        while True:
-            if turn.left:
-                raise CancelledError
-            self._admission.enter(turn.ticket)
-            turn.ticket.granted.result()
+        while not ticket.granted.cancelled():
+            self._admission.enter(ticket)
+            ticket.granted.result()
             with self._lock:
-                if turn.left:
-                    self._admission.leave(turn.ticket)
-                    raise CancelledError
-                knowing = (worker for worker in self._idle if turn.about in self._seen[worker])
+                if not ticket.holds:  # it was left since
+                    break
+                knowing = (worker for worker in self._idle if about in self._seen[worker])
                 worker = next(knowing, self._idle[0])
                 self._idle.remove(worker)
                 if worker.alive:
-                    self._seen[worker].add(turn.about)
-                    turn.worker = worker
+                    self._seen[worker].add(about)
+                    self._asked[ticket] = worker
                     return worker
-                self._admission.leave(turn.ticket, returns=False)
-                turn.ticket = replace(turn.ticket, granted=Future())
+                self._admission.leave(ticket, returns=False)
+                ticket.granted = Future()
             self._replace(worker)
+        raise CancelledError
 
     def _give(self, worker: Worker) -> None:
         with self._lock:

@@ -14,7 +14,7 @@ from components.admission import Ticket
 from components.errors import PoolscopeError
 from components.inference import workers
 from components.inference.engine import Desk
-from components.inference.workers import Apart, Limits, Turn, WorkerError, Workers, limits_of
+from components.inference.workers import Apart, Limits, WorkerError, Workers, limits_of
 from components.settings import Settings
 from components.types import BackboneSpec, Source
 
@@ -57,17 +57,17 @@ class Office:
         self.hired.append(Clerk())
         return self.hired[-1]
 
-    def ask(self, question: Question, turn: Turn | None = None) -> "Future[Any]":
+    def ask(self, question: Question, ticket: Ticket | None = None, about: str = "") -> "Future[Any]":
         """Ask in a thread; returns when the question has a worker or a place in the line."""
-        turn = turn or turn_of()
-        answer = self.threads.submit(self.pool.ask, question, turn)  # type: ignore[arg-type]  # for a clerk
+        ticket = ticket or Ticket()
+        answer = self.threads.submit(self.pool.ask, question, ticket, about)  # type: ignore[arg-type]  # for a clerk
         waiting = self.pool._admission._waiting
-        until(lambda: answer.done() or turn.ticket.granted.done() or turn.ticket in waiting)
+        until(lambda: answer.done() or ticket.granted.done() or ticket in waiting)
         return answer
 
-    def answer(self, turn: Turn | None = None) -> Clerk:
+    def answer(self, ticket: Ticket | None = None, about: str = "") -> Clerk:
         """The clerk who answers at once."""
-        clerk: Clerk = self.ask(at_once, turn).result(SECONDS)
+        clerk: Clerk = self.ask(at_once, ticket, about).result(SECONDS)
         return clerk
 
 
@@ -76,10 +76,6 @@ def until(there: Callable[[], object]) -> None:
     while not there():
         assert time.monotonic() < deadline
         time.sleep(0.001)
-
-
-def turn_of(address: str = "", about: str = "") -> Turn:
-    return Turn(Ticket(address), about)
 
 
 def busy(done: threading.Event) -> Question:
@@ -102,9 +98,9 @@ def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
     office, done, order = Office(1, come=False), threading.Event(), list[int]()
     first = office.ask(busy(done))  # nobody is there yet
     office.come.release()
-    turns = [turn_of() for _ in range(4)]
-    others = [office.ask(lambda _, at=at: order.append(at), turn) for at, turn in enumerate(turns)]
-    office.pool.leave(turns[1])
+    tickets = [Ticket() for _ in range(4)]
+    others = [office.ask(lambda _, at=at: order.append(at), one) for at, one in enumerate(tickets)]
+    office.pool.leave(tickets[1])
     with pytest.raises(CancelledError):
         others[1].result(SECONDS)
     done.set()
@@ -113,7 +109,7 @@ def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
         other.result(SECONDS)
     assert order == [0, 2, 3]
     assert office.hired[0].alive
-    office.pool.leave(early := turn_of())  # before it has asked
+    office.pool.leave(early := Ticket())  # before it has asked
     with pytest.raises(CancelledError):
         office.answer(early)
 
@@ -122,14 +118,14 @@ def test_one_worker_is_left_to_others_than_who_asks_most() -> None:
     office, done = Office(3), threading.Event()
     for others, granted in (([], [True, True, True]), (["2.2.2.2"], [True, True, False])):
         for other in others:
-            office.answer(turn_of(other))
+            office.answer(Ticket(other))
         done.clear()
-        turns = [turn_of("1.1.1.1") for _ in range(3)]
-        asked = [office.ask(busy(done), turn) for turn in turns]
-        until(lambda turns=turns, granted=granted: [turn.ticket.granted.done() for turn in turns] == granted)
+        tickets = [Ticket("1.1.1.1") for _ in range(3)]
+        asked = [office.ask(busy(done), ticket) for ticket in tickets]
+        until(lambda tickets=tickets, granted=granted: [one.granted.done() for one in tickets] == granted)
         for other in others:  # who is answered at once, and may ask again
-            office.answer(turn_of(other))
-        assert [turn.ticket.granted.done() for turn in turns] == granted
+            office.answer(Ticket(other))
+        assert [one.granted.done() for one in tickets] == granted
         done.set()
         for one in asked:
             one.result(SECONDS)
@@ -137,13 +133,13 @@ def test_one_worker_is_left_to_others_than_who_asks_most() -> None:
 
 def test_who_was_asked_about_the_same_is_asked_again() -> None:
     office, done = Office(2), threading.Event()
-    both = [office.ask(busy(done), turn_of(about=about)) for about in ("bert", "gpt2")]
+    both = [office.ask(busy(done), about=about) for about in ("bert", "gpt2")]
     done.set()
     bert, gpt2 = (one.result(SECONDS) for one in both)
     assert bert is not gpt2
     for about, clerk in (("gpt2", gpt2), ("bert", bert), ("gpt2", gpt2), ("gpt2", gpt2)):
         until(lambda: len(office.pool._idle) == 2)
-        assert office.answer(turn_of(about=about)) is clerk
+        assert office.answer(about=about) is clerk
 
 
 @pytest.mark.parametrize(("error", "replaced"), [(WorkerError, True), (ZeroDivisionError, False)])
@@ -170,7 +166,7 @@ def test_a_worker_that_has_known_many_is_replaced_behind_its_answer(monkeypatch:
     monkeypatch.setattr(workers, "DIFFERENT", 3)
     office = Office(1)
     office.come.release()
-    asked = [office.answer(turn_of(about=about)) for about in "abbaca"]
+    asked = [office.answer(about=about) for about in "abbaca"]
     first, second = office.hired
     assert asked == [*[first] * 5, second]
     assert (first.alive, second.alive) == (False, True)
