@@ -18,27 +18,16 @@ from components.fitting import HEADS, MINE
 from components.markup import render
 from components.menus import BackboneMenu, absent, load_examples, refusal, suited
 from components.types import BackboneSpec, Query
+from components.ui import places as on_page
 from components.ui.answer import PANEL, Answer
-from components.ui.places import (
-    AT_ONCE,
-    LAST_OF_MODEL,
-    NOTHING,
-    OF_MODEL,
-    Collected,
-    Given,
-    Updates,
-    on,
-    state_of,
-)
+from components.ui.places import LAST_OF_MODEL, NOTHING, OF_MODEL, Collected, Given, Updates, on
 from components.ui.question import Question, to_query
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
 FOUND = 20  # looked-up backbones that one visitor's menu keeps
 REFERENCE = Control("reference", Text(), "cls")
 # What a question goes without where the rest of a link does not fit it.
-MENDED: Mapping[str, Any] = {
-    **{"pooling": "native", "head": "own", "task": "", "reference": "cls", "pool_layer": POOL_LAYER.default}
-}
+MENDED = {name: getattr(Query, name) for name in ("pooling", "head", "task", "reference", "pool_layer")}
 
 
 class Classify(Tab):
@@ -102,15 +91,15 @@ class Classify(Tab):
         menus = [question.pooling, question.pool_layer, question.head, question.task, answer.reference]
         chosen = [menu.blur for menu in menus]  # once with each choice, where "input" is said twice
         typed = [question.text.submit, question.pair.submit, question.typing.input]
-        ask = partial(self.collected.on, how=model)
-        ask([*typed, *chosen], self.ask, self.needs, self.answers)
-        ask([question.backbone.change], self.ask_another, self.needs, self.answers)
-        ask([download.arrived.change], self.arrive, {*self.needs, download.brought}, self.outputs)
+        ask, needs = partial(on, how=model), {self.collected, *self.needs}
+        ask([*typed, *chosen], self.ask, needs, self.answers)
+        ask([question.backbone.change], self.ask_another, needs, self.answers)
+        ask([download.arrived.change], self.arrive, {*needs, download.brought}, self.outputs)
         place, moved = {question.place, question.found}, [question.place, question.backbone]
-        on(question.place.input, self.go_to, place, moved, AT_ONCE)
-        ask([question.examples.click], self.try_example, {*self.needs, question.examples}, self.outputs)
+        on(question.place.input, self.go_to, place, moved, on_page.AT_ONCE)
+        ask([question.examples.click], self.try_example, {*needs, question.examples}, self.outputs)
         for name, button in answer.ways.items():
-            ask([button.click], partial(self.write, name), self.needs, self.outputs)
+            ask([button.click], partial(self.write, name), needs, self.outputs)
         answer.connect()
         if (lookup := question.lookup) is not None:
             asked, hub = [lookup.button.click, lookup.box.submit], {**OF_MODEL, "concurrency_id": "find"}
@@ -239,9 +228,8 @@ class Classify(Tab):
         example = self.examples[given[self.question.examples]]
         models = self.question.models(given[self.question.found])
         key = suited(example, given[self.question.backbone], models.specs)
-        whole = replace(self._asked(given), backbone=key, text=example.text, text_pair=example.text_pair)
-        plain: dict[str, Any] = {"reference": "cls", "pool_layer": POOL_LAYER.default}
-        query = replace(whole, pooling=example.pooling, **plain)
+        asked, own = self._asked(given), (example.text, example.text_pair, example.pooling)
+        query = Query(key, *own, asked.head, task=asked.task, mine=asked.mine)
         return self._respond(self.question.choices.fitted(query, models.get(key)), given, models)
 
     def write(self, name: str, given: Given) -> Updates:
@@ -293,7 +281,7 @@ class Classify(Tab):
         chosen, last, shown = models.get(query.backbone), None, given.get(self.answer.shown)
         if chosen is not None and absent(chosen):
             return {**self.question.fill(query, models, last, asked), **self._propose(chosen, given)}
-        looked_at = {**state_of(self.answer.lasting, given), LAYER.key: self.answer.layer_in(given)}
+        looked_at = {**on_page.state_of(self.answer.lasting, given), LAYER.key: self.answer.layer_in(given)}
         mended = {"reference": "cls"} if query.reference == "pooled" else {}  # whose menu a refusal hides
         query, answered, _ = self._answered(query, looked_at, mended)
         if isinstance(answered, PoolscopeError):

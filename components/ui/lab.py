@@ -126,9 +126,9 @@ class Lab:
         told = json.dumps({key: _line(self.say(f"lab.{key}")) for key in ("stopped", "refused")})
         coming.failure(None, js=ENDED.replace("{told}", told), outputs=[self.bar.status], **PRIVATE)
         self.bar.connect(coming, partial(self.bar.idle, _line(self.say("lab.stopped"))), news)
-        sent, outputs = {*self.classify.needs, *self.asking}, [self.around.chosen, *self.classify.outputs]
+        sent = {self.classify.collected, *self.classify.needs, *self.asking}
         how = {**OF_MODEL, "trigger_mode": "once", "show_progress_on": self.classify.waits}
-        self.classify.collected.on([use.click], self.try_mine, sent, outputs, how)
+        on([use.click], self.try_mine, sent, [self.around.chosen, *self.classify.outputs], how)
 
     def read_table(self, given: Given) -> Updates:
         """Read the table: guess its columns where those chosen are not its own, and say what it is."""

@@ -59,9 +59,13 @@ def on(
 ) -> Any:
     """Have ``answer`` called at ``events`` with what a browser sent of ``inputs``; it changes ``outputs``.
 
-    Both may hold what is `Kept`. ``events``: a list, or the ``then`` of an event. ``how``: as one of the
-    above says. Gives the event.
+    Both may hold what is `Kept`, and ``inputs`` what is `Collected`. ``events``: a list, or the ``then`` of
+    an event. ``how``: as one of the above says. Gives the event.
     """
+    for part in inputs:
+        if isinstance(part, Collected):
+            coming = on(events, None, part.parts, [part.sent], PRIVATE, js="(...values) => [values]")
+            return on(coming.then, part.spread(answer), {part.sent, *inputs} - {part}, outputs, how, **more)
     listen = events if callable(events) else partial(gr.on, events)
     kept = {part for part in (*inputs, *outputs) if isinstance(part, Kept)}
     if kept:
@@ -108,26 +112,16 @@ class Collected:
     def __init__(self, parts: Iterable[Any]) -> None:
         self.parts, self.sent = list(parts), gr.HTML(html_template="", apply_default_css=False)
 
-    def on(
-        self,
-        events: Any,
-        answer: Any,
-        inputs: Iterable[Any],
-        outputs: Sequence[Any],
-        how: Mapping[str, Any],
-        **more: Any,
-    ) -> Any:
-        """Have ``answer`` called as `on` does, with these values, too; what is not sent is as on arrival."""
+    def spread(self, answer: Callable[[Given], Updates]) -> Callable[[Given], Updates]:
+        """Have ``answer`` given these values, too; what is not sent is as on arrival."""
 
         @wraps(answer)
         def answered(given: Given) -> Updates:
             sent, arrived = given[self.sent], {part: part.value for part in self.parts}
             values = dict(zip(self.parts, sent if isinstance(sent, list) else (), strict=False))
-            told: Updates = answer({**given, **arrived, **values})
-            return told
+            return answer({**given, **arrived, **values})
 
-        coming = on(events, None, self.parts, [self.sent], PRIVATE, js="(...values) => [values]")
-        return on(coming.then, answered, {self.sent, *inputs}, outputs, how, **more)
+        return answered
 
 
 def changed(now: Updates, before: Updates) -> Updates:
