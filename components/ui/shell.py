@@ -4,8 +4,8 @@ A link is followed, kept in the address, copied, and shown as a QR code.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
@@ -32,22 +32,13 @@ from components.results import Table, read_results, table
 from components.settings import space
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.types import Query
+from components.ui import places as on_page
 from components.ui.api import add_api
 from components.ui.classify import CLASSIFY
 from components.ui.compare import COMPARE
 from components.ui.evidence import EVIDENCE
 from components.ui.lab import LAB
-from components.ui.places import (
-    OF_MODEL,
-    PRIVATE,
-    Given,
-    Kept,
-    Updates,
-    browser,
-    on,
-    plain_html,
-    scripted_html,
-)
+from components.ui.places import OF_MODEL, PRIVATE, Given, Kept, Updates, on, scripted_html
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
@@ -73,9 +64,9 @@ class Site:
     """
 
     page: gr.Blocks
-    links: Mapping[str, "Links"]
-    scripts: Mapping[str, tuple[Script, ...]]
-    readers: Mapping[str, Callable[[], tuple[str, ...]]]
+    links: dict[str, "Links"] = field(default_factory=dict)
+    scripts: dict[str, tuple[Script, ...]] = field(default_factory=dict)
+    readers: dict[str, Callable[[], tuple[str, ...]]] = field(default_factory=dict)
 
 
 def build(
@@ -93,25 +84,21 @@ def build(
     there is no lab. ``reach``: how others come here.
     """
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else table()
-    page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
-    links: dict[str, Links] = {}
-    scripts: dict[str, tuple[Script, ...]] = {}
-    readers: dict[str, Callable[[], tuple[str, ...]]] = {}
+    site = Site(page := gr.Blocks(title=title, analytics_enabled=False, fill_width=True))
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag] = Links(analyst, measured, lab_rows, say, reach)
-            shows = links[tag].shows
-            places = {name: show.place for name, show in shows.items()}
-            if talks := read_talks(talk, tag, links[tag].controls, places):
-                scripts[tag] = talks
-                Talk(talks, shows, say, room, reach)
-            for told in read_talks(ASSETS / "explain", tag, links[tag].controls, places):
-                readers[tag] = reader(told, shows, say)
+            links = site.links[tag] = Links(analyst, measured, lab_rows, say, reach)
+            places = {name: show.place for name, show in links.shows.items()}
+            if talks := read_talks(talk, tag, links.controls, places):
+                site.scripts[tag] = talks
+                Talk(talks, links.shows, say, room, reach)
+            for told in read_talks(ASSETS / "explain", tag, links.controls, places):
+                site.readers[tag] = reader(told, links.shows, say)
             gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")  # has Plotly loaded
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst, lab_rows)
-    return Site(page, links, scripts, readers)
+    return site
 
 
 class Links:
@@ -127,7 +114,7 @@ class Links:
             title = render("title", say, languages=others, language=say.language)
             scripted_html("title", title, "title")  # a link to another language keeps the address
             corner = gr.Column(min_width=0, elem_id="corner")
-        self.banner = plain_html(elem_id="asked")
+        self.banner = on_page.plain_html(elem_id="asked")
         self.tabs: dict[str, Tab] = {}
         mine = Kept(gr.State({}), "")
         with gr.Tabs(overflow_behavior="wrap", elem_id="tabs") as chosen:
@@ -157,7 +144,7 @@ class Links:
             told = {"arrivals": _attribute(arrivals), "aliases": _attribute(ALIASES), "hub": space() and HUB}
             buttons = render("share", self.say, **told)
             share = scripted_html("address", buttons, "share")
-            dialog = plain_html(elem_id="code-place")
+            dialog = on_page.plain_html(elem_id="code-place")
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
         waiting = [part for tab in self.tabs.values() for part in tab.waits]  # an answer may be a refusal
         needs = {part for tab in self.tabs.values() for part in tab.needs}
@@ -174,15 +161,19 @@ class Links:
         """
         state, faults = from_link(_sent(event, "query"), self.controls)
         whole = getattr(event, "whole", None) is True
+
+        def chosen(linked: Iterable[Linked]) -> list[Linked]:
+            return [one for one in linked if whole or state[one.control.key] != one.control.default]
+
         updates: Updates = {self.banner: ""}
         for tab in self.tabs.values():
-            answer, more = tab.open(state, tab.linked if whole else _set(state, tab.linked), given)
+            answer, more = tab.open(state, chosen(tab.linked), given)
             updates |= answer
             faults += more
-        chosen = self.linked if whole else _set(state, self.linked)
         said = [visible(fault.said(self.say)) for fault in faults]
         notice = render("faults", self.say, faults=said) if said else ""
-        return {**updates, **selected(chosen, state), self.banner: f"{updates[self.banner]}{notice}"}
+        updates[self.banner] = f"{updates[self.banner]}{notice}"
+        return {**updates, **selected(chosen(self.linked), state)}
 
     def first_answer(self, sheet: str) -> Markup:
         """Answer the first question as HTML that waits for no script, in the styles of ``sheet``.
@@ -205,7 +196,7 @@ class Links:
             asked={say(f"question.{key}"): visible(value) for key, value in asked.items()},
             verdict=Markup(VERDICT.show(analysis, state, say).html),
             outputs=output_bars(analysis, say),
-            script=Markup(browser("arrival.js")),
+            script=Markup(on_page.browser("arrival.js")),
         )
 
     def report(self, query: str, page: str) -> tuple[str, ...]:
@@ -325,7 +316,3 @@ def _attribute(value: object) -> Markup:
 def _sent(event: gr.EventData, name: str) -> str:
     """Read what the page's script sent with an event; "" if it sent nothing of that name."""
     return str(getattr(event, name, ""))
-
-
-def _set(state: State, linked: Iterable[Linked]) -> list[Linked]:
-    return [one for one in linked if state[one.control.key] != one.control.default]
