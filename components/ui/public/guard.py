@@ -254,7 +254,7 @@ class GuardMiddleware:
             valid = requests.validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:
             raise HTTPException(400, error_text(error.said(say), headers)) from error
-        if len(body) > self._text_bytes and valid.name not in TABLES:
+        if len(body) > self._text_bytes and valid.endpoint.name not in TABLES:
             raise body_too_large(self._text_bytes, say)
         cost = min(self._price(scope["path"], valid), self._most)
         _spend(self._visitors, f"{asker.address} {valid.session}", cost, asker, "refusal.visitor_rate")
@@ -294,7 +294,7 @@ class GuardMiddleware:
         values = list(valid.asked)
         linked = [one.get("query") for one in values if isinstance(one, dict)]  # what an event follows
         shown = [price("", self._extent(query)) for query in linked if isinstance(query, str)]
-        return max([price(valid.name, values), *shown])
+        return max([price(valid.endpoint.name, values), *shown])
 
     def _spend_address(self, cost: float, asker: Asker) -> None:
         """Count what a request costs for the address that it comes from, unless that is trusted."""

@@ -186,16 +186,15 @@ DOCUMENTS: Mapping[str, Endpoint] = {  # by the paths of this app's own that the
 class Body:
     """A body as understood: its ``values``, and what its function is ``asked``, by which it is priced.
 
-    ``name``: of the function that it runs; "" if it runs none. ``session``: of the page that sent it, or "".
-    ``queued``: it goes to gradio, through its queue or past that; None: it does not.
+    ``endpoint``: of the function that it runs; without a name if it runs none. ``session``: of the page that
+    sent it, or "". ``queued``: it goes to gradio, through its queue or past that; None: it does not.
     """
 
     values: dict[str, Any]
     asked: Iterable[object] = ()
-    name: str = ""
+    endpoint: Endpoint = Endpoint((), ())
     session: str = ""
     queued: bool | None = None
-    endpoint: Endpoint = Endpoint((), ())
 
 
 def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
@@ -217,19 +216,19 @@ def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
         return _in_order(endpoints[values["fn_index"]], values, queued=event[1] == "queue/join")
     if (document := DOCUMENTS.get(path)) is not None:
         values = _parsed(DOCUMENT, given, endpoints)
-        return Body(values, values.values(), document.name, values["session_hash"], endpoint=document)
+        return Body(values, values.values(), document, values["session_hash"])
     if path[1:] in endpoints:
         return _by_name(endpoints[path[1:]], given)
     values = _parsed(RESET if path.strip("/").endswith("reset") else CANCEL, given, endpoints)
     return Body(values, session=values.get("session_hash", ""))
 
 
-def _tool(given: dict[str, Any], endpoints: Endpoints) -> str:
+def _tool(given: dict[str, Any], endpoints: Endpoints) -> Endpoint:
     """The endpoint that a tool of MCP asks: its name may have a Space's before it."""
     asked = given.get("params")
     name = f"_{asked.get('name')}" if isinstance(asked, dict) else ""
     found = [key for key in endpoints if isinstance(key, str) and name.endswith(f"_{key}")]
-    return max(found, key=len, default="")
+    return endpoints.get(max(found, key=len, default=""), Endpoint((), ()))
 
 
 def _parsed(model: type[BaseModel], given: dict[str, Any], endpoints: Endpoints) -> dict[str, Any]:
@@ -251,7 +250,7 @@ def _by_name(endpoint: Endpoint, given: dict[str, Any]) -> Body:
     for field in endpoint.required:
         if field not in given:
             raise PoolscopeError(field, None, "errors.needed")
-    return Body(given, given.values(), endpoint.name, endpoint=endpoint)
+    return Body(given, given.values(), endpoint)
 
 
 def _in_order(endpoint: Endpoint, values: dict[str, Any], queued: bool) -> Body:
@@ -266,7 +265,7 @@ def _in_order(endpoint: Endpoint, values: dict[str, Any], queued: bool) -> Body:
     asked, session = [values.get("event_data")], values.get("session_hash", "")
     for field, value in zip(fields, data, strict=True):
         asked += value if field == COLLECTED and isinstance(value, list) else [value]
-    return Body(values, asked, endpoint.name, session, queued, endpoint)
+    return Body(values, asked, endpoint, session, queued)
 
 
 def _check_value(field: str, value: object) -> None:

@@ -52,7 +52,7 @@ def test_a_good_body_comes_through_for_its_function_and_nothing_else_with_it(
 ) -> None:
     given = json.loads(body)
     read = requests.validated_body(path, json.dumps(given | json.loads(unknown)).encode(), ENDPOINTS)
-    assert (read.values, read.name) == (given, name)
+    assert (read.values, read.endpoint.name) == (given, name)
 
 
 LONG = [
