@@ -2,13 +2,11 @@
 
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial, wraps
-from inspect import cleandoc, isgeneratorfunction, signature
+from collections.abc import Callable, Mapping
+from functools import partial
+from inspect import cleandoc, signature
 from typing import Any
 
-import gradio as gr
 from gradio.events import api
 from pydantic import ConfigDict, Field, TypeAdapter, create_model
 
@@ -16,22 +14,12 @@ from components import VERSION
 from components.analyses.registry import analyses
 from components.analyst import Analyst
 from components.endpoints import endpoints
-from components.errors import PoolscopeError
 from components.fitting import HEADS, MINE
 from components.settings import ASSETS
 from components.types import Query
 
 MEANINGS = ASSETS / "api.toml"  # of the arguments
 QUEUES = {"find": "find", "fetch": "download", "fit": "fit", "compare": "compare"}  # those that share a bound
-
-
-@contextmanager
-def refused_in_english() -> Iterator[None]:
-    """Turn a refusal into gradio's error, in English: that is what programs read, whoever asks."""
-    try:
-        yield
-    except PoolscopeError as error:
-        raise gr.Error(str(error), print_exception=False) from error
 
 
 def add_api(analyst: Analyst, lab_rows: int) -> None:
@@ -41,15 +29,6 @@ def add_api(analyst: Analyst, lab_rows: int) -> None:
         publish(endpoint, concurrency_id=QUEUES.get(endpoint.__name__))
     for kind in analyses().values():
         publish(kind.endpoint(partial(_answer, analyst)), concurrency_id="model")
-
-
-def _refusing(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(endpoint)
-    def streamed(*given: Any, **named: Any) -> Iterator[Any]:
-        with refused_in_english():
-            yield from endpoint(*given, **named)
-
-    return streamed if isgeneratorfunction(endpoint) else refused_in_english()(endpoint)
 
 
 def _answer(analyst: Analyst, name: str, query: Query, **options: object) -> dict[str, Any]:
@@ -82,11 +61,8 @@ def openapi(functions: Mapping[str, Callable[..., Any]], poolings: list[str], lo
         body = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
         answer = {"description": "The answer.", **_json(TypeAdapter(taken.return_annotation).json_schema())}
         about = cleandoc(function.__doc__ or "").partition("\n\nArgs:")[0]
-        posted = {
-            "operationId": name,
-            "description": about,
-            "requestBody": {"required": True, **_json(body.model_json_schema())},
-        }
+        asked = {"required": True, **_json(body.model_json_schema())}
+        posted = {"operationId": name, "description": about, "requestBody": asked}
         paths[path] = {"post": {**posted, "responses": {"200": answer, **others}}}
     return {"openapi": "3.1.0", "info": {"title": "Poolscope", "version": VERSION}, "paths": paths}
 
@@ -99,4 +75,4 @@ def _publish(meanings: dict[str, str], endpoint: Callable[..., Any], **queue: An
     taken = [f"    {name}: {meanings[name]}" for name in signature(endpoint).parameters]
     told = [cleandoc(endpoint.__doc__ or ""), *(["", "Args:", *taken] if taken else [])]
     endpoint.__doc__ = "\n".join(told)
-    api(_refusing(endpoint), api_name=endpoint.__name__, **queue)
+    api(endpoint, api_name=endpoint.__name__, **queue)

@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from components.analyses.analyze import Compared
 from components.analyses.sees import Sees
-from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
@@ -51,8 +50,7 @@ class Compare(Tab):
     ``shown`` holds the last Comparison, or None; ``mine`` the head that was fitted on the visitor's table.
     ``calls`` counts how often the page itself asked for a comparison: what changes it has what is chosen
     compared, if it is queued: the page hears of no other changes. ``inputs``: what a comparison depends on;
-    ``looks``: what one that has come is looked at with; ``changed``: all that it may change; ``unedited``
-    empties the boxes of the second version.
+    ``changed``: all that it may change; ``unedited`` empties the boxes of the second version.
     """
 
     panels = (COMPARISON, TRACING)
@@ -71,10 +69,9 @@ class Compare(Tab):
         self.shown, self.calls = Kept(self.mine.state), gr.State(0)
         with gr.Column(elem_id="compared"):  # nothing is hidden: gradio does not always show that again
             self.places = on_page.build_places(COMPARISON, say, self._build_trace)
-        self.looks: dict[Control[Any], Any] = {TRACED: self.trace.backbone}
         self.linked = self._linked()
         self.outputs = [one.part for one in self.linked]  # the first visit then asks for the comparison
-        self.inputs: set[Any] = {self.mine, *self.outputs} - set(self.looks.values())
+        self.inputs: set[Any] = {self.mine, *self.outputs} - {self.trace.backbone}
         summary = COMPARISON.summary  # first comes who says what, in words and cell by cell
         self.first = [one for one in self.places.places if one.exhibit is summary or one.exhibit.with_summary]
         self.drawn: list[Any] = [*self.places.parts, *self.trace.parts]
@@ -106,15 +103,14 @@ class Compare(Tab):
     def _build_version(self) -> None:
         say = self.say
 
-        def button(name: str, label: str) -> gr.Button:
-            return gr.Button(say(label), size="sm", elem_id=f"compare-edit-{name}")
+        def button(name: str) -> gr.Button:
+            return gr.Button(say(f"edit.{name}"), size="sm", elem_id=f"compare-edit-{name}")
 
         with gr.Column(elem_id="compare-version"):
             with gr.Row(elem_id="compare-edits"):
                 on_page.plain_html(Markup("<p>{}</p>").format(say("edit.lead")))
-                labels = {"copy": "edit.copy", "drop": "edit.drop", "swap": "edit.swap"}
-                self.edits = {name: button(name, label) for name, label in labels.items()}
-                self.clear = button("clear", "edit.clear")
+                self.edits = {name: button(name) for name in ("copy", "drop", "swap")}
+                self.clear = button("clear")
                 self.note = on_page.plain_html(elem_id="compare-edit-note")
             with gr.Row(elem_id="compare-versions"):
                 hints, box = (say("edit.text_hint"), say("edit.pair_hint")), on_page.text_box
@@ -145,7 +141,7 @@ class Compare(Tab):
         return [Linked(control, part) for control, part in asked.items()]
 
     def _connect(self, around: Surroundings) -> None:
-        view: set[Any] = {self.shown, *self.looks.values()}
+        view: set[Any] = {self.shown, self.trace.backbone}
         offers = [self.backbones, self.poolings, self.calls]
         on([around.select.select], self.visit, {self.calls}, offers, PRIVATE)
         boxes = self.text, self.pair, self.other, self.other_pair
@@ -167,10 +163,9 @@ class Compare(Tab):
         """Give the whole comparison that ``state`` asks; PoolscopeError if it cannot be made."""
         *_, whole = compared(self.analyst, asked(self.analyst, state, self.say), state)
 
-        def trace() -> Patched:
+        def trace() -> Any:
             query, others = _traced(whole, state)
-            found: Patched = self.analyst.ask("trace", query, **others)
-            return found
+            return self.analyst.ask("trace", query, **others)
 
         return whole if whole.after is None else replace(whole, trace=trace)
 
@@ -209,9 +204,9 @@ class Compare(Tab):
                 yield {self.shown: comparison, **self._status(comparison), **drawn, **self.trace.empty}
         except PoolscopeError as error:
             yield self.bar.idle(mistake(error, self.say, "compare.refused"))
-        except Exception as error:
+        except Exception:
             yield self.bar.idle()
-            raise gr.Error(self.say("verdict.bug")) from error
+            raise
 
     def settle(self, given: Given) -> Updates:
         """Draw all of the last comparison. The page may draw two updates that come close in any order.
@@ -219,7 +214,7 @@ class Compare(Tab):
         Where the first one was refused there is none: no row waits for an answer.
         """
         shown: Comparison = given[self.shown] or Comparison((), ())
-        state = on_page.state_of(self.looks, given)
+        state = {TRACED.key: given[self.trace.backbone]}
         return {**self.places.show(shown, state), **self.trace.offer(shown, state)}
 
     def stop(self, given: Given) -> Updates:
@@ -346,9 +341,9 @@ class TraceCard:
                         yield self._shown(TRACE.shown(step, state, self.say))
         except PoolscopeError as error:
             yield self._shown(TRACE.shown(error.sentence, state, self.say))
-        except Exception as error:
+        except Exception:
             yield self.bar.idle()
-            raise gr.Error(self.say("verdict.bug")) from error
+            raise
 
     def _shown(self, shown: Shown) -> Updates:
         return {**self.place.show(shown, self.say), **self.bar.idle()}

@@ -19,7 +19,7 @@ from components.fitting import MINE, Fit, Plan, Stage, Table, read_head
 from components.markup import render
 from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
-from components.types import Progress, Query
+from components.types import Query
 from components.ui import places as on_page
 from components.ui.classify import CLASSIFY, Classify
 from components.ui.compare import offered, offered_poolings
@@ -115,7 +115,8 @@ class Lab:
 
     def bring_sample(self, event: gr.EventData) -> Any:
         """Put the table of the button that was pressed into the box."""
-        return next((sample(name) for name, one in self.samples.items() if one == event.target), NOTHING)
+        named = (name for name, one in self.samples.items() if one == event.target)
+        return next(((ASSETS / "lab" / f"{name}.csv").read_text("utf-8") for name in named), NOTHING)
 
     def _connect(self, start: gr.Button, use: gr.Button) -> None:
         given = [self.table.change, *(one.input for one in self.sheet[1:])]  # what is pasted is no input
@@ -167,19 +168,17 @@ class Lab:
             with closing(self.around.analyst.fit(table, plan)) as steps:
                 for step, line, known in progress(steps, plan, titles, self.say):
                     if isinstance(step, Stage):
-                        yield self.bar.busy(line, Progress(step.done, step.total), known)
+                        yield self.bar.busy(line, step, known)
                         continue
                     took = self.say("lab.took", seconds=f"{time.monotonic() - begun:.0f}")
-                    yield {
-                        **{self.found: gr.update(visible=True), self.around.mine: step.head},
-                        **self.places.show(Found(step, titles), {}),
-                        **self.bar.idle(f"{hint_html(took)}{_hints(notes, self.say)}"),
-                    }
+                    shown = self.places.show(Found(step, titles), {})
+                    shown |= {self.found: gr.update(visible=True), self.around.mine: step.head}
+                    yield {**shown, **self.bar.idle(f"{hint_html(took)}{_hints(notes, self.say)}")}
         except PoolscopeError as error:
             yield self.bar.idle(_refused(error, self.say))
-        except Exception as error:
+        except Exception:
             yield self.bar.idle("")
-            raise gr.Error(self.say("verdict.bug")) from error
+            raise
 
     def try_mine(self, given: Given) -> Updates:
         """Put a text of the table in the place of the question, and have the visitor's own head answer it."""
@@ -234,11 +233,6 @@ def progress(
             parts.insert(0, say("lab.which", title=title, place=place, count=count))
         notes |= dict.fromkeys(step.notes)
         yield step, say.together(parts), _hints([*notes], say)
-
-
-def sample(name: str) -> str:
-    """Read a table to try, as CSV."""
-    return (ASSETS / "lab" / f"{name}.csv").read_text(encoding="utf-8")
 
 
 def _hints(notes: Sequence[Sentence], say: Texts) -> str:

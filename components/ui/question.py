@@ -123,19 +123,15 @@ class Question:
             below = [(str(layer), layer) for layer in range(last - 1, -1, -1)]
             layers = {"choices": [(say("question.pool_last"), POOL_LAYER.default), *below]}
         summary = self.summaries.get(query.pooling, "")
+        poolings = self.choices.poolings(query, models.get(query.backbone), say)
+        heads = [(say(f"question.head_{head}"), head) for head in self.choices.heads(query)]
+        info = say(f"question.head_{query.head}_info") if query.head in HEADS else ""
         return {
             "pool_layer": {"value": query.pool_layer, "info": summary, **layers},
             "place": {"value": models.place(query.backbone), "info": models.note(query.backbone)},
             "backbone": {"value": query.backbone},
-            "pooling": {
-                "value": query.pooling,
-                "choices": self.choices.poolings(query, models.get(query.backbone), say),
-            },
-            "head": {
-                "value": query.head,
-                "choices": [(say(f"question.head_{head}"), head) for head in self.choices.heads(query)],
-                "info": say(f"question.head_{query.head}_info") if query.head in HEADS else "",
-            },
+            "pooling": {"value": query.pooling, "choices": poolings},
+            "head": {"value": query.head, "choices": heads, "info": info},
             "task": {  # which only a probe needs; the line under it names the labels
                 "value": query.task if query.task not in ("", TABLE) else None,
                 "choices": [(visible(task.said(say)), task.key) for task in tasks],
@@ -219,9 +215,9 @@ class Download:
             yield {**self._idle(), **self.announce(self.analyst.find(spec.key))}
         except PoolscopeError as error:
             yield {**self._idle(), **self._offer(spec, None, refusal(error, self.say))}
-        except Exception as error:
+        except Exception:
             yield {**self._idle(), **self._offer(spec, None)}
-            raise gr.Error(self.say("verdict.bug")) from error
+            raise
 
     def stop(self, given: Given) -> Updates:
         """Say that the download was stopped; gradio ends ``bring``, and so leaves the download."""

@@ -8,7 +8,7 @@ import threading
 import time
 import tomllib
 import warnings
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import nullcontext, suppress
 from functools import partial
 from hashlib import sha256
@@ -28,7 +28,7 @@ from components.errors import PoolscopeError
 from components.exhibits.report import figures_scripts
 from components.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.settings import Settings
-from components.texts import ASSETS, ENGLISH
+from components.texts import ASSETS, ENGLISH, load_texts
 from components.ui import gradio_internals as internals, places
 from components.ui.api import openapi
 from components.ui.public import answering, requests
@@ -36,7 +36,7 @@ from components.ui.public.guard import GuardMiddleware
 from components.ui.public.heads import BoundedProtocol
 from components.ui.public.monitor import Monitor, monitored
 from components.ui.public.queue import QueueMiddleware
-from components.ui.public.requests import DOCUMENTS, DRAWN, EXPLAIN, Endpoints, endpoints_of, page_path
+from components.ui.public.requests import DOCUMENTS, DRAWN, EXPLAIN, endpoints_of, page_path
 from components.ui.public.response_cache import ADDRESS, HERE, OWN, ResponseCache
 from components.ui.shell import Site
 from components.ui.talk import Room, RoomMiddleware, encoded
@@ -72,7 +72,10 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     queue = QueueMiddleware(app, admission, partial(internals.forget, page))
     plain = _limit(page, admission, queue, settings.seconds, monitor)
     app.router.routes.extend(Route(path, answers, methods=["POST"]) for path, answers in plain.items())
-    app.router.routes.append(Route(requests.OPENAPI, _described(plain, site, settings.characters)))
+    functions = {path: answers.function for path, answers in plain.items()}
+    poolings = [spec.key for spec in site.links[ENGLISH].analyst.poolings()]
+    described = JSONResponse(openapi(functions, poolings, settings.characters))
+    app.router.routes.append(Route(requests.OPENAPI, described))
     app.router.routes.extend(_documents(site, admission, settings.seconds, monitor))
     for (path, text), kind in ((style_sheet(), "css"), (script(), "javascript")):
         app.router.routes.append(Route(path, Response(text, media_type=f"text/{kind}")))
@@ -85,8 +88,10 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     listening = _listening(host_of())
     address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
     tools = internals.has_tools(page, address)
-    cached = _cached(queue, site, ready, settings.url or address)
-    guarded = monitored(_guarded(cached, site, settings, endpoints, tools), monitor, ready, settings)
+    cached, extent = _cached(queue, site, ready, settings.url or address), site.links[ENGLISH].extent
+    guard = GuardMiddleware(cached, endpoints, settings, extent, tools)  # of links, as in any language
+    talked = RoomMiddleware(guard, Room(site.scripts), settings.room) if site.scripts else guard
+    guarded = monitored(talked, monitor, ready, settings)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
@@ -117,12 +122,14 @@ def _limit(
             continue
         asks = function.concurrency_id in ASKING
         watch = partial(monitor.question, str(function.name)) if asks else nullcontext
+        public = function.api_visibility == "public"
+        say = load_texts() if public else None  # programs read English, whoever asks
         run: Callable[..., Any]
         if function.types_generator:  # it says itself how far it is
-            run = answering.in_steps(function.fn, watch)
+            run = answering.in_steps(function.fn, watch, say)
         else:
-            run = answering.with_timeout(function.fn, seconds, watch)
-            if function.api_visibility == "public":
+            run = answering.with_timeout(function.fn, seconds, watch, say)
+            if public:
                 plain[f"/{function.api_name}"] = answering.PlainHTTP(run, admission)
         function.fn = answering.for_gradio(function.fn, run, queue)
     return plain
@@ -134,25 +141,21 @@ def _documents(site: Site, admission: Admission, seconds: float, monitor: Monito
     def timed(name: str, make: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
         return answering.with_timeout(make, seconds, partial(monitor.question, name))
 
+    def linked(name: str, **more: Any) -> Callable[..., Awaitable[Any]]:  # in the language of who asks
+        makers = {tag: timed(name, partial(getattr(one, name), **more)) for tag, one in site.links.items()}
+        return lambda asker, **texts: makers[asker.say.language.tag](asker, **texts)
+
     for path, document in DOCUMENTS.items():
-        makers = {tag: timed(document.name, getattr(one, document.name)) for tag, one in site.links.items()}
-        answers = answering.PlainHTTP(answering.by_language(makers), admission, answering.document)
+        answers = answering.PlainHTTP(linked(document.name), admission, answering.document)
         yield Route(path, answers, methods=["POST"])
     path, text = _kept("\n".join(figures_scripts()), "js")
     yield Route(path, Response(text, media_type="text/javascript"))
-    embeds = {tag: timed("embed", partial(one.embed, script=f".{path}")) for tag, one in site.links.items()}
     kept = partial(HTMLResponse, headers={"Cache-Control": KEPT})
-    shown = answering.PlainHTTP(answering.by_language(embeds), admission, kept, read=True)
+    shown = answering.PlainHTTP(linked("embed", script=f".{path}"), admission, kept, read=True)
     yield Route(requests.EMBED, shown, methods=["GET"])
     for tag, explain in site.readers.items():
         answers = answering.PlainHTTP(timed("explain", explain), admission, answering.document, read=True)
         yield Route(page_path(tag, EXPLAIN), answers, methods=["GET"])
-
-
-def _described(plain: Mapping[str, answering.PlainHTTP], site: Site, longest: int) -> Response:
-    poolings = [spec.key for spec in site.links[ENGLISH].analyst.poolings()]
-    functions = {path: answers.function for path, answers in plain.items()}
-    return JSONResponse(openapi(functions, poolings, longest))
 
 
 def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> ASGIApp:
@@ -191,13 +194,6 @@ def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> AS
 
     threading.Thread(target=answer, daemon=True).start()
     return ResponseCache(app, version, finish=finish)
-
-
-def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints, tools: bool) -> ASGIApp:
-    """Put the guard around the app, and what answers before it comes to gradio."""
-    extent = site.links[ENGLISH].extent  # the same in each language
-    guard = GuardMiddleware(app, endpoints, settings, extent, tools)
-    return RoomMiddleware(guard, Room(site.scripts), settings.room) if site.scripts else guard
 
 
 def _started(

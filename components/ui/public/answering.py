@@ -45,13 +45,21 @@ def error_text(message: str, headers: Headers) -> str:
     return escape(message) if "origin" in headers and is_same_origin(headers) else message
 
 
+def told(error: Exception, asker: Asker, say: Texts | None) -> gr.Error:
+    """Say a refusal in the language of ``say``, or of who asks; of a fault, which is logged, only that."""
+    if isinstance(error, PoolscopeError):
+        return gr.Error(error_text(error.said(say or asker.say), asker.headers), print_exception=False)
+    logger.error("a fault", exc_info=error)
+    return gr.Error(asker.say("verdict.bug"), print_exception=False)
+
+
 def with_timeout(
-    function: Callable[..., Any], seconds: float, watch: Watch = nullcontext
+    function: Callable[..., Any], seconds: float, watch: Watch = nullcontext, say: Texts | None = None
 ) -> Callable[..., Awaitable[Any]]:
     """Run ``function`` in a thread, until ``seconds`` after its request came; errors become ``gr.Error``.
 
     What it gives takes an `Asker` first. A thread cannot be stopped: when its visitor waits no longer, their
-    CANCELLATION tells whoever works for it.
+    CANCELLATION tells whoever works for it. ``say``: refusals, if not in the language of who asks.
     """
 
     @wraps(function)
@@ -64,16 +72,11 @@ def with_timeout(
                     return await _in_thread(partial(function, *args, **named), token, asker)
             except gr.Error:
                 raise
-            except PoolscopeError as error:
-                told = error_text(error.said(asker.say), asker.headers)
-                raise gr.Error(told, print_exception=False) from error
             except Exception as error:
-                is_late = isinstance(error, TimeoutError) and deadline.expired()
-                if not is_late:  # but one of the function's own
-                    logger.exception("a fault")
-                    raise gr.Error(asker.say("verdict.bug"), print_exception=False) from error
-                late = asker.say("refusal.answer_timeout", seconds=f"{seconds:g}")
-                raise gr.Error(late, print_exception=False) from error
+                if isinstance(error, TimeoutError) and deadline.expired():  # no other, of the function's own
+                    late = asker.say("refusal.answer_timeout", seconds=f"{seconds:g}")
+                    raise gr.Error(late, print_exception=False) from error
+                raise told(error, asker, say) from error
             finally:
                 token.cancel()
 
@@ -81,9 +84,12 @@ def with_timeout(
 
 
 def in_steps(
-    function: Callable[..., Generator[Any]], watch: Watch = nullcontext
+    function: Callable[..., Generator[Any]], watch: Watch = nullcontext, say: Texts | None = None
 ) -> Callable[..., AsyncGenerator[Any]]:
-    """Run ``function`` in threads, step by step, without a timeout; who stops it, stops the step taken."""
+    """Run ``function`` in threads, step by step, without a timeout; who stops it, stops the step taken.
+
+    Errors become ``gr.Error``. ``say``: refusals, if not in the language of who asks.
+    """
 
     @wraps(function)
     async def stepping(asker: Asker, *args: Any, **named: Any) -> AsyncGenerator[Any]:
@@ -97,6 +103,10 @@ def in_steps(
                     if value is ENDED:
                         return
                     yield value
+            except gr.Error:
+                raise
+            except Exception as error:
+                raise told(error, asker, say) from error
             finally:
                 token.cancel()
                 if step is not None and not step.done():
@@ -246,11 +256,6 @@ class PlainHTTP:
             return refusal(error.message, STATUS[outcome_of(error)], asker.say, self._read)
         finally:
             give_back()
-
-
-def by_language(makers: Mapping[str, Callable[..., Awaitable[Any]]]) -> Callable[..., Awaitable[Any]]:
-    """Choose the maker for the language of who asks."""
-    return lambda asker, **texts: makers[asker.say.language.tag](asker, **texts)
 
 
 def document(pieces: Iterable[str]) -> StreamingResponse:
