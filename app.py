@@ -37,13 +37,10 @@ def main() -> None:
     from components.zero_gpu import lent
 
     analyst = desk_of(settings, lent())
-    from components.reach import reach_of
     from components.ui.serving import serve
     from components.ui.shell import build
 
-    reach = reach_of(settings)
-    site = build(analyst, talk=settings.talk, room=settings.room, lab_rows=settings.lab_rows, reach=reach)
-    stop = serve(site, settings, analyst.ready)
+    stop = serve(build(analyst, settings), settings, analyst.ready)
     gc.freeze()
     gc.enable()
     analyst.open()

@@ -73,9 +73,6 @@ class Reach:
         return parts._replace(netloc=f"{bracketed(found)}{port}").geturl()
 
 
-UNKNOWN = Reach()
-
-
 def host_of() -> str:
     """Give the name or address at which the app listens, as gradio's own variable states it."""
     return os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1").strip("[]")

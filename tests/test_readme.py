@@ -135,7 +135,7 @@ def test_the_talk_example_is_a_step_of_a_talk(tmp_path: Path) -> None:
     text = block("talks.md", "markdown", "[similarity]")
     file = tmp_path / "talk.md"
     file.write_text(text, encoding="utf-8")
-    page = built(lambda: build(shipped(), talk=file).page)
+    page = built(lambda: build(shipped(), Settings(talk=file)).page)
     assert "slides" in {block.elem_id for block in page.blocks.values()}
     talk = (ASSETS / "talks" / "en.md").read_text("utf-8")
     head = talk.partition("What can be shown:")[2].partition(".")[0]

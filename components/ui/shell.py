@@ -27,9 +27,9 @@ from components.exhibits.talks import Script, read_talks
 from components.exhibits.verdict import VERDICT, output_bars
 from components.exhibits.view import visible
 from components.markup import render
-from components.reach import UNKNOWN, Reach, is_near
+from components.reach import is_near, reach_of
 from components.results import Table, read_results, table
-from components.settings import space
+from components.settings import Settings, space
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.types import Query
 from components.ui import places as on_page
@@ -69,35 +69,23 @@ class Site:
     readers: dict[str, Callable[[], tuple[str, ...]]] = field(default_factory=dict)
 
 
-def build(
-    analyst: Analyst,
-    results: Path = ASSETS / "results.csv",
-    talk: Path = ASSETS / "talks",
-    room: bool = False,
-    lab_rows: int = 2000,
-    reach: Reach = UNKNOWN,
-) -> Site:
-    """Lay out the whole page and its public endpoints, answered by ``analyst``.
-
-    ``results`` is what was measured, ``talk`` the file of the talks, or a folder with one for each language;
-    in a ``room``, the phones of the audience follow it. ``lab_rows``: of a table in the lab at most; with 0
-    there is no lab. ``reach``: how others come here.
-    """
+def build(analyst: Analyst, settings: Settings, results: Path = ASSETS / "results.csv") -> Site:
+    """Lay out the whole page and its public endpoints, answered by ``analyst``; ``results``: measurements."""
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else table()
     site = Site(page := gr.Blocks(title=title, analytics_enabled=False, fill_width=True))
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links = site.links[tag] = Links(analyst, measured, lab_rows, say, reach)
+            links = site.links[tag] = Links(analyst, measured, settings, say)
             places = {name: show.place for name, show in links.shows.items()}
-            if talks := read_talks(talk, tag, links.controls, places):
+            if talks := read_talks(settings.talk, tag, links.controls, places):
                 site.scripts[tag] = talks
-                Talk(talks, links.shows, say, room, reach)
+                Talk(talks, links.shows, say, settings.room, links.reach)
             for told in read_talks(ASSETS / "explain", tag, links.controls, places):
                 site.readers[tag] = reader(told, links.shows, say)
             gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")  # has Plotly loaded
             if tag == ENGLISH:  # an endpoint speaks English to every program
-                add_api(analyst, lab_rows)
+                add_api(analyst, settings.lab_rows)
     return site
 
 
@@ -107,8 +95,8 @@ class Links:
     ``linked``: every control of every tab; those that only the browser knows come last.
     """
 
-    def __init__(self, analyst: Analyst, results: Table, lab_rows: int, say: Texts, reach: Reach) -> None:
-        self.analyst, self.say, self.reach = analyst, say, reach
+    def __init__(self, analyst: Analyst, results: Table, settings: Settings, say: Texts) -> None:
+        self.analyst, self.say, self.reach = analyst, say, reach_of(settings)
         with gr.Row(elem_id="top"):
             others = [load_texts(tag).language for tag in languages()]
             title = render("title", say, languages=others, language=say.language)
@@ -121,7 +109,7 @@ class Links:
             for kind in TABS:
                 with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
                     here = analyst, results, say, self.banner, select, chosen
-                    tab = kind.build(Surroundings(*here, {**self.tabs}, lab_rows, mine))
+                    tab = kind.build(Surroundings(*here, {**self.tabs}, settings.lab_rows, mine))
                     self.tabs |= {} if tab is None else {kind.key: tab}
         keys = [kind.key for kind in TABS]
         every = [one for tab in self.tabs.values() for one in tab.linked]
@@ -182,22 +170,13 @@ class Links:
         """
         say, state, first = self.say, self._state(""), next(iter(self.tabs.values()))
         analysis = ANSWER.subject(first.answer_to(state))
-        query = analysis.query
-        asked = {
-            "text": query.text,
-            "pair": query.text_pair or say("question.pair_hint"),
-            "backbone": analysis.backbone.said(say),
-            "pooling": query.pooling,
-        }
-        return render(
-            "arrival",
-            say,
-            sheet=sheet,
-            asked={say(f"question.{key}"): visible(value) for key, value in asked.items()},
-            verdict=Markup(VERDICT.show(analysis, state, say).html),
-            outputs=output_bars(analysis, say),
-            script=Markup(on_page.browser("arrival.js")),
-        )
+        query, title = analysis.query, analysis.backbone.said(say)
+        pair = query.text_pair or say("question.pair_hint")
+        asked = {"text": query.text, "pair": pair, "backbone": title, "pooling": query.pooling}
+        told = {say(f"question.{key}"): visible(value) for key, value in asked.items()}
+        verdict, script = VERDICT.show(analysis, state, say).html, on_page.browser("arrival.js")
+        drawn = {"verdict": Markup(verdict), "outputs": output_bars(analysis, say), "script": Markup(script)}
+        return render("arrival", say, sheet=sheet, asked=told, **drawn)
 
     def report(self, query: str, page: str) -> tuple[str, ...]:
         """Show what the link ``query`` of the page at ``page`` shows, as one document in pieces.

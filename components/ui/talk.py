@@ -35,7 +35,7 @@ from components.exhibits.view import visible
 from components.markup import render
 from components.reach import Reach, is_near
 from components.texts import ENGLISH, Texts, languages, load_texts
-from components.ui.places import NOTHING, PRIVATE, Updates, browser, scripted_html
+from components.ui.places import NOTHING, PRIVATE, Updates, browser, on, scripted_html
 from components.ui.public import requests
 from components.ui.public.guard import FIRST, KEPT, GuardMiddleware, guarded, read_body
 from components.ui.tab import Tab
@@ -78,12 +78,9 @@ def shows_of(tabs: Mapping[str, Tab]) -> dict[str, Show]:
     for key, tab in tabs.items():
         texts = [one.control for one in tab.linked if isinstance(one.control.kind, Asked)]
         inner = {one.control.key: one.control.kind for one in tab.linked if one.tabs is not None}
+        views = {name: [*kind.allowed()] for name, kind in inner.items() if isinstance(kind, OneOf)}
         for panel in tab.panels:  # in a tab within the tab, unless all of it is in sight
-            view = {
-                name: panel.key
-                for name, kind in inner.items()
-                if isinstance(kind, OneOf) and panel.key in kind.allowed()
-            }
+            view = {name: panel.key for name, keys in views.items() if panel.key in keys}
             for exhibit in panel.exhibits:
                 if "talk" in exhibit.where:
                     found[exhibit.name] = Show(tab, panel, exhibit, {"tab": key, **view}, texts)
@@ -110,13 +107,9 @@ class Talk:
             self.slides = scripted_html("slides", elem_id="slides", html_template=laid_out)
             bar = bar_html(scripts, [show.texts for show in self.shows], say)
             driver = scripted_html("talk speaker room" if room else "talk speaker", bar, "talk-bar")
-        driver.apply(
-            self.prepare,
-            outputs=self.slides,
-            concurrency_id="talk",
-            trigger_mode="multiple",  # the script asks again as soon as the last slide has come
-            **PRIVATE,
-        )
+        # Its script asks again as soon as the last slide has come.
+        how = {**PRIVATE, "concurrency_id": "talk", "trigger_mode": "multiple"}
+        on([driver.apply], self.prepare, [], [self.slides], how)
 
     def prepare(self, event: gr.EventData) -> Iterator[Updates]:
         """Make every slide of a talk before it is needed: the one to begin with, those after it, then others.

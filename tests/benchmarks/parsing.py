@@ -151,7 +151,7 @@ def report(limit: float | None) -> bool:
     """Print the worst of each field; gives whether none is above BAR."""
     settings = Settings(sources="any")
     runner: Any = SimpleNamespace(run=refuse, ready=lambda: True)
-    site = built(lambda: build(Desk(settings, runner)))
+    site = built(lambda: build(Desk(settings, runner), settings))
     size = (MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES) // (1 if limit is None else 10)
     alike = defaultdict(list)
     for kind, name, send in fields(site):

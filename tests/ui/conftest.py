@@ -6,6 +6,7 @@ import gradio as gr
 import pytest
 
 from components.results import write_results
+from components.settings import Settings
 from components.ui.shell import build
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
@@ -23,7 +24,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def whole(results: Path) -> gr.Blocks:
     """The whole page, with everything on it but questions."""
-    return built(lambda: build(FakeAnalyst(), results).page)
+    return built(lambda: build(FakeAnalyst(), Settings(), results).page)
 
 
 @pytest.fixture(scope="session")

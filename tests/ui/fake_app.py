@@ -14,6 +14,6 @@ if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         results = Path(folder) / "results.csv"
         write_results(fake_results(), results)
-        site = build(FakeAnalyst(), results)
+        site = build(FakeAnalyst(), Settings(), results)
     serve(site, Settings(), ready=lambda: True)
     site.page.block_thread()

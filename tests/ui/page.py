@@ -177,7 +177,7 @@ class ComparePage(Visited):
         tab, page = tab_alone(Compare, analyst)
         self.tab: Compare = tab
         self.events = list(block_functions(page).values())
-        kept = {*tab.inputs, *tab.looks.values(), tab.shown, tab.calls, tab.trace.texts}
+        kept = {*tab.inputs, tab.trace.backbone, tab.shown, tab.calls, tab.trace.texts}
         self.values = {part: part.value for part in kept}
         self.arrival = {one.control.key: one.control.default for one in tab.linked}
         self.log = getattr(analyst, "log", [])

@@ -8,6 +8,7 @@ import gradio as gr
 import pytest
 
 from components.exhibits.evidence import Evidence
+from components.settings import Settings
 from components.ui.evidence import EvidenceTab
 from components.ui.places import NOTHING
 from components.ui.shell import build
@@ -52,7 +53,7 @@ def test_whatever_a_browser_sends_is_drawn_or_left(tab: EvidenceTab) -> None:
 
 
 def test_without_results_the_tab_says_how_to_make_them() -> None:
-    bare = built(lambda: build(FakeAnalyst(), Path("missing.json"), Path(os.devnull)).page)
+    bare = built(lambda: build(FakeAnalyst(), Settings(talk=Path(os.devnull)), Path("missing.json")).page)
     html = [str(block.value) for block in bare.blocks.values() if isinstance(block, gr.HTML)]
     assert "python -m recipe" in "".join(html)
 

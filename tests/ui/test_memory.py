@@ -64,7 +64,7 @@ def main() -> None:
     """Serve the page in this process, visit it, leave, and print what still holds what was typed."""
     os.environ["GRADIO_SERVER_PORT"] = str(free_port())
     gradio_internals.LASTING = 0
-    serve(built(lambda: build(FakeAnalyst())), Settings(), ready=lambda: True)
+    serve(built(lambda: build(FakeAnalyst(), Settings())), Settings(), ready=lambda: True)
     url = f"http://127.0.0.1:{os.environ['GRADIO_SERVER_PORT']}"
     with httpx.Client(base_url=url, headers={"Origin": url}, timeout=60) as client:
         config = client.get("/config").json()

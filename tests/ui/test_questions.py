@@ -15,6 +15,7 @@ import pytest
 from starlette.requests import Request
 
 from components.exhibits.question import Question
+from components.settings import Settings
 from components.texts import ENGLISH, languages
 from components.types import Query
 from components.ui.classify import Classify
@@ -30,7 +31,7 @@ from tests.ui.page import followed, functions_of, links_of
 @pytest.fixture(scope="module")
 def page(results: Path) -> gr.Blocks:
     """The whole page, on an analyst that every question can be put to."""
-    return built(lambda: build(shipped(), results).page)
+    return built(lambda: build(shipped(), Settings(), results).page)
 
 
 def presses_of(page: gr.Blocks, language: str = "") -> list[Any]:

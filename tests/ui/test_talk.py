@@ -17,7 +17,7 @@ from components.exhibits.control import Control, OneOf, SomeOf, Switch, Text, Wh
 from components.exhibits.similarity import SIMILARITY
 from components.exhibits.talks import parse_talks, read_talks
 from components.exhibits.verdict import VERDICT
-from components.reach import UNKNOWN
+from components.reach import Reach
 from components.types import Query
 from components.ui.places import NOTHING
 from components.ui.talk import Show, Talk, reader, shows_of, speaker_html
@@ -108,7 +108,7 @@ def talk_of(whole: gr.Blocks, shows: dict[str, Show]) -> MakeTalk:
     def make(*slides: str, room: bool = False) -> Talk:
         with gr.Blocks(analytics_enabled=False) as page:
             scripts = parse_talks("".join(slides), tuple(links_of(whole).controls), places)
-            talk = Talk(scripts, shows, SAY, room, UNKNOWN)
+            talk = Talk(scripts, shows, SAY, room, Reach())
         assert ("scripted.room(" in str(page.get_config_file())) is room  # the script that leads the phones
         return talk
 
