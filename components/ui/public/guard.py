@@ -61,24 +61,17 @@ KEPT = 0.5  # what costs a file, or what else is the same for all: a page loads 
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
+PRICES, HEADERS = (
+    tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
+    for name in ("prices", "security_headers")
+)
 COSTS: Mapping[str, Cost] = {  # by the name of a function
     **{name: kind.cost for name, kind in analyses().items()},
-    "detect_made": analyses()["detect"].cost,
-    "fit": Cost(characters=50),
-    "fit_table": Cost(characters=50),
-    "read_table": Cost(characters=25_000),
-    "prepare": Cost(characters=2.5),  # every slide of a talk, of a text of one's own
-    **dict.fromkeys(("trace_versions", "tracing"), analyses()["trace"].cost),
-    "ask_card": Cost(40),  # of a text whose length is not sent: half of what the longest takes
-    "follow_card": Cost(2),  # twice with every answer, where that is quick: a third of what both take
+    **{name: Cost(**one) if isinstance(one, dict) else analyses()[one].cost for name, one in PRICES.items()},
 }
-
 PIECE = 32_768  # bytes of a body that are handed on at a time
 TAKEN = 20.0  # seconds in which a client takes one
 FIRST, PACE = 10.0, 10_000  # seconds until a body begins, and bytes that come in each second after
-HEADERS: Mapping[str, Mapping[str, str]] = tomllib.loads(
-    Path(__file__).with_name("security_headers.toml").read_text("utf-8")
-)
 
 
 class Arrivals:
@@ -193,18 +186,17 @@ class GuardMiddleware:
                 scope["state"] = {**scope.get("state", {}), ASKER: asker}
             elif is_open and scope["method"] == "OPTIONS":
                 app = Response(status_code=204, headers=HEADERS["preflight"])
-            elif exhibit and not is_elsewhere:
+            elif is_elsewhere:
+                query = scope["query_string"].decode("latin-1")
+                there = f"{'/'.join(['..'] * (scope['path'].count('/') - 1)) or '.'}{path}"
+                app = RedirectResponse(f"{there}?{query}" if query else there, 302)
+            elif exhibit:
                 self._pose(asker, scope, exhibit)
         except HTTPException as refused:
             app = refusal(refused.detail, refused.status_code, say, is_read, refused.headers)
             headers = Headers(scope=scope)
             if "transfer-encoding" in headers or int(headers.get("content-length", "0")) > OTHER_BODY_BYTES:
                 app.headers["Connection"] = "close"  # what comes of the body is not wanted
-        else:
-            if is_elsewhere:
-                query = scope["query_string"].decode("latin-1")
-                there = f"{'/'.join(['..'] * (scope['path'].count('/') - 1)) or '.'}{path}"
-                app = RedirectResponse(f"{there}?{query}" if query else there, 302)
         await app(scope, receive, send)
 
     def charge(self, scope: Scope, cost: float, say: Texts) -> Asker:
@@ -367,17 +359,13 @@ def guarded(
             if varies:
                 headers.add_vary_header("Accept-Language")
         whole, more = message.get("body", b""), message.get("more_body", False)
-        pieces = [message]
-        if len(whole) > PIECE:
-            bodies = [whole[at : at + PIECE] for at in range(0, len(whole), PIECE)]
-            pieces = [{**message, "body": body, "more_body": True} for body in bodies]
-            pieces[-1]["more_body"] = more
-        for part in pieces:
+        for at in range(0, len(whole) or 1, PIECE):
             if gone.is_set():
                 return
+            piece = {"body": whole[at : at + PIECE], "more_body": more or at + PIECE < len(whole)}
             try:
                 async with asyncio.timeout(seconds):
-                    await send(part)
+                    await send({**message, **piece} if whole else message)
             except TimeoutError:
                 gone.set()
 
