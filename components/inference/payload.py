@@ -101,11 +101,6 @@ def _made(levels: int, code: int, data: bytes) -> Any:
 def _records() -> Mapping[str, type[Any]]:
     """The dataclasses that may stand in a payload, by module and name."""
     names = (*MODULES, *(one.name for one in iter_modules(analyses.__path__, f"{analyses.__name__}.")))
-    return MappingProxyType(
-        {
-            f"{name}:{kind.__name__}": kind
-            for name in names
-            for kind in vars(import_module(name)).values()
-            if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == name
-        }
-    )
+    every = [kind for name in names for kind in vars(import_module(name)).values() if isinstance(kind, type)]
+    own = [kind for kind in every if is_dataclass(kind) and kind.__module__ in names]
+    return MappingProxyType({f"{kind.__module__}:{kind.__name__}": kind for kind in own})

@@ -271,10 +271,6 @@ class ImportanceView(AskedView):
             self.controls = {LABEL: label, INTEGRATED: integrated}
             self.bar = on_page.ProgressBar("importance", self.say)
 
-    def await_next(self, state: State) -> Updates:
-        """Prepare for what is asked as ``state`` says."""
-        return {self.controls[INTEGRATED]: INTEGRATED.of(state)}
-
     def show(self, found: Importance, of: View, state: State) -> Updates:
         """Show what came."""
         seen = Seen((ref(of), LABEL.of(state)), found)
@@ -324,9 +320,9 @@ class Answer:
 
     ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``frames``:
     what it shows at each layer, as JSON; ``kept``: those of recent answers, since many visitors of a room
-    look at the same one. ``panels``: of the answer itself. ``looks``: how it is looked at, but for the layer;
-    ``lasting``: with the label to explain, which the next answer keeps, too; ``set``: with all that else is
-    asked of it. ``all``: what each answer may change.
+    look at the same one. ``panels``: of the answer itself. ``lasting``: how it is looked at, but for the
+    layer, which the next answer keeps; ``set``: with all that else is asked of it; ``looks``: those that do
+    not come with each answer. ``all``: what each answer may change.
     """
 
     def __init__(self, analyst: Analyst, kept: gr.State, say: Texts) -> None:
@@ -355,12 +351,13 @@ class Answer:
         self.answered, self.frames = on_page.hidden_text("answered"), on_page.hidden_text("frames")
         self.asked = self.head, self.importance, *self.plain
         self.tabs = [tokens, *(view.tab for view in self.asked)]
-        self.looks: Mapping[Control[Any], Any] = {CENTRED: self.centred, **self.sees.controls}
-        self.lasting = {**self.looks, LABEL: self.importance.controls[LABEL]}
-        self.set: Mapping[Control[Any], Any] = {**self.looks, **self.importance.controls}
+        self.label = self.importance.controls[LABEL]
+        self.lasting = {CENTRED: self.centred, **self.sees.controls, LABEL: self.label}
+        self.set: Mapping[Control[Any], Any] = {**self.lasting, **self.importance.controls}
+        self.looks = {control: part for control, part in self.set.items() if part is not self.label}
         self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, CENTRED)]
         self.cards = self.origin, self.sees
-        menus = [self.layer, self.reference, self.importance.controls[LABEL]]
+        menus = [self.layer, self.reference, self.label]
         self.all: list[Any] = [self.shown, self.answered, self.area, *menus, *self.ways.values()]
         self.all += [part for panel in self.panels for part in panel.parts]
         self.all += [part for card in self.cards for part in (card.watch, card.button, *card.place.parts)]
@@ -394,7 +391,7 @@ class Answer:
     def connect(self) -> None:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
         clicked = [card.connect(self.tabs[0]) for card in self.cards]  # given up with the next answer
-        self.head.controls = {LABEL: self.importance.controls[LABEL]}  # at which its lens is pointed
+        self.head.controls = {LABEL: self.label}  # at which its lens is pointed
         for view in (self.head, *self.plain):
             view.connect(view.fill)
         emptied = [part for view in self.asked for part in view.emptied]
@@ -436,13 +433,12 @@ class Answer:
 
     def _menus(self, view: View, state: State) -> Updates:
         last, chosen = view.analysis.layers, str(view.analysis.query.reference)
-        labels = offered_labels(view.analysis, state, self.say)
         info = self.say("view.layer_info", last=last)
         return {
             **self._written(view.analysis),
             self.layer: gr.update(maximum=last, value=view.layer, info=info),
             self.reference: gr.update(choices=_references(view, self.say), value=chosen),
-            self.importance.controls[LABEL]: labels,
+            self.label: offered_labels(view.analysis, state, self.say),
         }
 
     def _written(self, analysis: Analysis) -> Updates:
@@ -457,18 +453,13 @@ class Answer:
 
     def refuse(self, error: PoolscopeError) -> Updates:
         """Say why a query cannot be answered, and leave no half-drawn screen."""
-        verdict = str(mistake(error, self.say))
-        return {
-            **{self.shown: None, self.answered: ""},  # the same answer may come next
-            **{card.watch: "" for card in self.cards},
-            **{self.verdict: verdict, self.area: gr.update(visible=False)},
-            **dict.fromkeys(self.ways.values(), gr.update(visible=False)),
-        }
+        emptied = [self.answered, *(card.watch for card in self.cards)]  # the same answer may come next
+        said = {**dict.fromkeys(emptied, ""), self.shown: None, self.verdict: str(mistake(error, self.say))}
+        return {**said, **dict.fromkeys([self.area, *self.ways.values()], gr.update(visible=False))}
 
     def look(self, state: State) -> Updates:
         """Set how the answer is looked at, but for what it brings with it, to what ``state`` says."""
-        looks = {part: control.of(state) for control, part in self.looks.items()}
-        return {**looks, **self.importance.await_next(state)}
+        return {part: control.of(state) for control, part in self.looks.items()}
 
     def await_next(self, reference: Reference, state: State) -> Updates:
         """Prepare what is hidden where there is no answer: the next one is looked at as ``state`` says."""
@@ -476,11 +467,8 @@ class Answer:
         kept = "cls" if isinstance(reference, int) else reference  # an index means nothing without tokens
         label = LABEL.of(state)
         labels = gr.update(choices=[("", ""), (visible(label), label)], value=label)
-        menus = {
-            self.reference: gr.update(choices=offered, value=kept),
-            self.importance.controls[LABEL]: labels,
-        }
-        return {**menus, **self.look(state)}
+        references = gr.update(choices=offered, value=kept)
+        return {self.reference: references, self.label: labels, **self.look(state)}
 
     def send_frames(self, given: Given) -> Updates:
         """Send the frames of the last answer; those of a visitor's own head, with their labels, are not kept.

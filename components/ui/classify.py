@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
-from components.exhibits.importance import INTEGRATED
 from components.exhibits.panels import HEAD, IMPORTANCE, MATCHES, ORIGIN, READING, SEEING, Answered, views
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, visible
 from components.fitting import HEADS, MINE
@@ -51,8 +50,8 @@ class Classify(Tab):
         self.needs = kept
         fitted = [*question.menus, question.more, *download.outputs]
         self.answers: list[Any] = [self.banner, *fitted, *answer.all]  # gradio builds each anew
-        linked = [answer.views, *answer.looks.values(), answer.importance.controls[INTEGRATED]]
-        self.outputs: list[Any] = [*self.answers, question.text, question.pair, question.found, *linked]
+        linked = [question.text, question.pair, question.found, answer.views, *answer.looks.values()]
+        self.outputs: list[Any] = [*self.answers, *linked]
         self.waits = [answer.verdict]
         # The verdict, tokens, where it comes from, the head, what is asked; how to read them, for the report.
         answered = [places.panel for places in answer.panels]
@@ -144,7 +143,7 @@ class Classify(Tab):
             faults += more
         if answered is None:  # the tab says why, or offers the download
             waiting = self.answer.await_next(query.reference, state)
-            return {self.question.found: found, **waiting, **self._respond(query, given, models)}, faults
+            return {self.question.found: found, **waiting, **self.pose(query, given, models)}, faults
         last = answered.analysis.layers
         if LAYER.of(state) > last:
             faults.append(PoolscopeError("layer", LAYER.of(state), "link.whole", low=-1, high=last))
@@ -178,7 +177,7 @@ class Classify(Tab):
         if query == before and given[self.download.offered] is None:
             # a menu was left without a choice, or was late to hear what was given up for it
             return NOTHING if asked == query else self.question.fill(query, models, None, asked)
-        return self._respond(query, given, models, asked)
+        return self.pose(query, given, models, asked)
 
     def ask_another(self, given: Given) -> Updates:
         """Answer with the backbone that was chosen, unless the page itself has chosen it with its answer.
@@ -189,10 +188,6 @@ class Classify(Tab):
         if shown and offered is None and shown.analysis.backbone.key == given[self.question.backbone]:
             return NOTHING
         return self.ask(given)
-
-    def pose(self, query: Query, given: Given) -> Updates:
-        """Put ``query`` in the place of the question, and answer it."""
-        return self._respond(query, given, self.question.models(given[self.question.found]))
 
     def arrive(self, given: Given) -> Updates:
         """Answer the question, and offer every backbone as it is now: one has been downloaded."""
@@ -230,17 +225,17 @@ class Classify(Tab):
         key = suited(example, given[self.question.backbone], models.specs)
         asked, own = self._asked(given), (example.text, example.text_pair, example.pooling)
         query = Query(key, *own, asked.head, task=asked.task, mine=asked.mine)
-        return self._respond(self.question.choices.fitted(query, models.get(key)), given, models)
+        return self.pose(self.question.choices.fitted(query, models.get(key)), given, models)
 
     def write(self, name: str, given: Given) -> Updates:
         """Type what ``name`` says around the text that was answered, or leave it out, and answer that."""
-        shown, models = given[self.answer.shown], self.question.models(given[self.question.found])
+        shown = given[self.answer.shown]
         written = shown.analysis.ways if shown else {}
         texts = written.get(name) or written.get(f"no_{name}")
         if texts is None:
             return NOTHING
         query = replace(shown.analysis.query, text=texts[0], text_pair=texts[1], reference="cls")
-        return self._respond(query, given, models)
+        return self.pose(query, given)
 
     def _asked(self, given: Given) -> Query:
         sent = {one.control.key: given[one.part] for one in self.linked if one.part in self.inputs}
@@ -271,13 +266,14 @@ class Classify(Tab):
                 query = replace(query, **{error.field: without})
                 faults.append(error)
 
-    def _respond(
-        self, query: Query, given: Given, models: BackboneMenu, asked: Query | None = None
+    def pose(
+        self, query: Query, given: Given, models: BackboneMenu | None = None, asked: Query | None = None
     ) -> Updates:
         """Answer, or offer a backbone that is not here; ``asked``: as `Question.fill` has it.
 
         A banner stays where there is a refusal, and was one before.
         """
+        models = models or self.question.models(given[self.question.found])
         chosen, last, shown = models.get(query.backbone), None, given.get(self.answer.shown)
         if chosen is not None and absent(chosen):
             return {**self.question.fill(query, models, last, asked), **self._propose(chosen, given)}

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from components.exhibits.control import Choice, Control, State, Switch, Whole
 from components.exhibits.exhibit import SCRIPTS, Exhibit, Panel, Shown, at_once, heading_html
+from components.fitting import Stage
 from components.markup import render
 from components.texts import Texts
 from components.types import Progress
@@ -316,10 +317,8 @@ def build_place(
             controls()
             below = None if exhibit.plotted else plain_html(elem_classes="part")
         plot = plot_html() if exhibit.plotted else None
-    codes: list[gr.Code] = []
-    for key in exhibit.codes:
-        more: Any = {"language": "python", "interactive": False, "wrap_lines": True}
-        codes.append(gr.Code(label=say(key), elem_id=key.rpartition(".")[-1], **more))
+    more: Any = {"language": "python", "interactive": False, "wrap_lines": True}
+    codes = (gr.Code(label=say(key), elem_id=key.rpartition(".")[-1], **more) for key in exhibit.codes)
     return Place(exhibit, name, above, plot, below, tuple(codes))
 
 
@@ -365,7 +364,7 @@ class ProgressBar:
         self.cancel = gr.Button(say("download.cancel"), interactive=False, elem_id=f"{name}-cancel", **button)
         self.parts: list[Any] = [self.status, self.cancel]
 
-    def busy(self, line: str, step: Progress | None = None, below: str = "") -> Updates:
+    def busy(self, line: str, step: Progress | Stage | None = None, below: str = "") -> Updates:
         """Say how far it is, None where nothing is known, and let it be given up; ``below`` is HTML."""
         told = render("progress", line=line, step=step)
         return {self.status: f"{told}{below}", self.cancel: gr.update(interactive=True)}
