@@ -61,7 +61,7 @@ class AskedView:
         self,
         panel: Panel[Any, Any],
         around: Around,
-        beside: Callable[[], object] | None = None,
+        beside: on_page.Build = None,
         below: Callable[[], Iterable[on_page.Places]] = tuple,  # of other panels, filled with it
     ) -> None:
         """Lay the view out, within its tab: gradio counts what stands between tabs as tabs.

@@ -184,11 +184,9 @@ class Compare(Tab):
 
     def visit(self, given: Given) -> Updates:
         """Offer backbones that have come since; the first visit to the tab asks for a comparison."""
-        return {
-            self.backbones: gr.update(choices=offered(self.analyst, self.say)),
-            self.poolings: gr.update(choices=offered_poolings(self.analyst)),
-            self.calls: max(given[self.calls], 1),
-        }
+        backbones, poolings = offered(self.analyst, self.say), offered_poolings(self.analyst)
+        offers = {self.backbones: gr.update(choices=backbones), self.poolings: gr.update(choices=poolings)}
+        return {**offers, self.calls: max(given[self.calls], 1)}
 
     def stream(self, given: Given) -> Iterator[Updates]:
         """Compare what is chosen, backbone by backbone, and draw the grid; ``settle`` draws the rest.

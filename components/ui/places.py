@@ -4,7 +4,7 @@ Plots are drawn by plots.js: gradio makes its own anew at every change, also whe
 gradio's Plotly, which the browser loads for the first gr.Plot.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -25,6 +25,7 @@ from components.ui.gradio_internals import PLOTLY
 
 Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
+Build = Callable[[], object] | None  # lays out what stands within something else
 Widget = gr.Slider | gr.Checkbox | gr.Radio  # what the card of an exhibit may hold
 OFFERED = {"choices", "info", "maximum", "visible"}  # what no visitor changes of a menu or a slider
 NOTHING: Updates = gr.skip()  # leaves every component as it is
@@ -51,12 +52,7 @@ class Kept:
 
 
 def on(
-    events: Any,
-    answer: Any,
-    inputs: Collection[Any],
-    outputs: Sequence[Any],
-    how: Mapping[str, Any],
-    **more: Any,
+    events: Any, answer: Any, inputs: Collection[Any], outputs: list[Any], how: Mapping[str, Any], **more: Any
 ) -> Any:
     """Have ``answer`` called at ``events`` with what a browser sent of ``inputs``; it changes ``outputs``.
 
@@ -248,12 +244,7 @@ class Places:
         return updates
 
 
-def build_places(
-    panel: Panel[Any, Any],
-    say: Texts,
-    beside: Callable[[], object] | None = None,
-    second: Callable[[], object] | None = None,
-) -> Places:
+def build_places(panel: Panel[Any, Any], say: Texts, beside: Build = None, second: Build = None) -> Places:
     """Lay a panel out; what ``beside`` builds stands in the last column of the first row.
 
     What ``second`` builds stands at the end of the second one.
@@ -301,9 +292,7 @@ def build_places(
     return Places(panel, tuple(made), controls, say)
 
 
-def build_place(
-    exhibit: Exhibit[Any], name: str, say: Texts, controls: Callable[[], object] | None = None, **box: Any
-) -> Place:
+def build_place(exhibit: Exhibit[Any], name: str, say: Texts, controls: Build = None, **box: Any) -> Place:
     """Lay the components of an exhibit out, without what it stands in.
 
     ``controls`` builds its own, under its heading; ``box``: properties of its HTML where that stands alone.

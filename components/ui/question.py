@@ -246,11 +246,8 @@ class Download:
             aside = say("download.other", title=visible(coming.said(say)))
         button = say("download.button" if size else "download.button_unsized", size=size)
         offer = render("offer", say, title=visible(title), facts=facts, aside=aside)
-        return {
-            self.offered: spec,
-            self.facts: f"{offer}{said}",
-            self.start: gr.update(value=button, visible=coming is None and self.analyst.online),
-        }
+        start = gr.update(value=button, visible=coming is None and self.analyst.online)
+        return {self.offered: spec, self.facts: f"{offer}{said}", self.start: start}
 
     def _busy(self, spec: BackboneSpec, step: Progress | None) -> Updates:
         """Say how far it is; None is before anything is known."""

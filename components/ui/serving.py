@@ -263,9 +263,7 @@ def page_options() -> dict[str, Any]:
     # The fonts of the visitor's system, and subdued text that can still be read.
     sheet = f'<link rel="stylesheet" href=".{style_sheet()[0]}">'
     theme = tomllib.loads((ASSETS / "theme.toml").read_text("utf-8"))
-    return {
-        "theme": gr.themes.Default(**theme["base"]).set(**theme["values"]),
-        "head": internals.REMOVE_BASE + HEAD.read_text("utf-8") + sheet + places.PRELOAD,
-        "footer_links": ["api", "settings"],
-        **dict.fromkeys(("ssr_mode", "show_error", "run_history", "enable_monitoring", "pwa"), False),
-    }
+    styled = gr.themes.Default(**theme["base"]).set(**theme["values"])
+    head = internals.REMOVE_BASE + HEAD.read_text("utf-8") + sheet + places.PRELOAD
+    off = dict.fromkeys(("ssr_mode", "show_error", "run_history", "enable_monitoring", "pwa"), False)
+    return {"theme": styled, "head": head, "footer_links": ["api", "settings"], **off}

@@ -46,7 +46,7 @@ MASK = 4
 HIGHEST = 325  # pixels of a figure on a slide, before it is enlarged
 CLOSER = 0.7  # the least part of its own height
 
-Routes = Mapping[tuple[str, str], Callable[[Request, Texts], Awaitable[Response]]]  # by method and path
+Routes = dict[tuple[str, str], Callable[[Request, Texts], Awaitable[Response]]]  # by method and path
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
 
@@ -109,7 +109,7 @@ class Talk:
             driver = scripted_html("talk speaker room" if room else "talk speaker", bar, "talk-bar")
         # Its script asks again as soon as the last slide has come.
         how = {**PRIVATE, "concurrency_id": "talk", "trigger_mode": "multiple"}
-        on([driver.apply], self.prepare, [], [self.slides], how)
+        on(driver.apply, self.prepare, [], [self.slides], how)
 
     def prepare(self, event: gr.EventData) -> Iterator[Updates]:
         """Make every slide of a talk before it is needed: the one to begin with, those after it, then others.
@@ -370,14 +370,10 @@ class RoomMiddleware:
 
     def __init__(self, guard: GuardMiddleware, room: Room, phones: bool) -> None:
         self._guard, self._room = guard, room
-        followed: Routes = {
-            ("GET", "/room"): self._page,
-            ("GET", "/room/now"): self._now,
-            ("POST", "/room/vote"): self._vote,
-            ("POST", "/room/at"): self._at,
-        }
-        led: Routes = {("GET", "/room/lead"): self._lead, ("GET", "/speaker"): self._speaker}
-        self._routes = {**led, **(followed if phones else {})}
+        self._routes: Routes = {("GET", "/room/lead"): self._lead, ("GET", "/speaker"): self._speaker}
+        if phones:
+            self._routes |= {("GET", "/room"): self._page, ("GET", "/room/now"): self._now}
+            self._routes |= {("POST", "/room/vote"): self._vote, ("POST", "/room/at"): self._at}
         logger.info("To lead the talk, open /room/lead?key=%s of this app", room.key)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

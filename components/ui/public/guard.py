@@ -61,10 +61,8 @@ KEPT = 0.5  # what costs a file, or what else is the same for all: a page loads 
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
-PRICES, HEADERS = (
-    tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
-    for name in ("prices", "security_headers")
-)
+HEADERS = tomllib.loads(Path(__file__).with_name("security_headers.toml").read_text("utf-8"))
+PRICES = tomllib.loads(Path(__file__).with_name("prices.toml").read_text("utf-8"))
 COSTS: Mapping[str, Cost] = {  # by the name of a function
     **{name: kind.cost for name, kind in analyses().items()},
     **{name: Cost(**one) if isinstance(one, dict) else analyses()[one].cost for name, one in PRICES.items()},
