@@ -453,7 +453,7 @@ class Answer:
 
     def refuse(self, error: PoolscopeError) -> Updates:
         """Say why a query cannot be answered, and leave no half-drawn screen."""
-        emptied = [self.answered, *(card.watch for card in self.cards)]  # the same answer may come next
+        emptied: list[Any] = [self.answered, *(card.watch for card in self.cards)]  # the same may come next
         said = {**dict.fromkeys(emptied, ""), self.shown: None, self.verdict: str(mistake(error, self.say))}
         return {**said, **dict.fromkeys([self.area, *self.ways.values()], gr.update(visible=False))}
 

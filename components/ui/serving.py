@@ -43,8 +43,8 @@ from components.ui.talk import Room, RoomMiddleware, encoded
 
 AT_ONCE = 4  # calls that need no analyst, or documents, at the same time: each takes the page's own processor
 OTHERS = 80  # events at work in a line that is not named here
-# Concurrency ids of what has a checkpoint run, and how many run at the same time. The analyst lets those of 24 wait
-# for each other; each comparison and each talk takes the engine for one question after the other.
+# Concurrency ids of what has a checkpoint run, and how many run at a time. The analyst lets those of 24
+# wait for each other; each comparison and each talk takes the engine for one question after the other.
 ASKING = {"model": 24, "origin": 24, "compare": 2, "talk": 2, "fit": 16}
 PLACES = {**ASKING, "find": 16, "download": 16, DRAWN: AT_ONCE, "": AT_ONCE}  # of each line
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
