@@ -215,11 +215,11 @@ def filled(empty: PreTrainedModel, tensors: Mapping[str, Any]) -> tuple[PreTrain
     )
     model, info = made
     other = {name for name, *_ in info["mismatched_keys"]}
-    unused = {name: tuple(tensors[name].get_shape()) for name in _untaken(model, tensors, other)}
+    unused = {name: tuple(tensors[name].get_shape()) for name in untaken(model, tensors, other)}
     return model, {**info, "unused": unused}
 
 
-def _untaken(model: PreTrainedModel, names: Collection[str], mismatched: Collection[str]) -> Iterator[str]:
+def untaken(model: PreTrainedModel, names: Collection[str], mismatched: Collection[str]) -> Iterator[str]:
     """Yield those of the ``names`` in files of which nothing gets into the model.
 
     transformers renames and fuses tensors while it loads them, and reports names of its own: so each is given

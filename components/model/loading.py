@@ -150,6 +150,8 @@ def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
     Also those of layers in which adapters were not merged.
     """
     own = empty.state_dict().keys()
+    with files.foreign("refusals.unfit"):
+        lost = {*internals.untaken(empty, tensors, ())}
     known = {*own, *(name.removeprefix(f"{empty.base_model_prefix}.") for name in own)}
     for found in filter(None, map(UNMERGED.search, tensors)):
         if not any(map(UNMERGED.search, own)):
@@ -158,7 +160,7 @@ def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
     begin = Counter(".".join([*part[:end], ""]) for part in parts for end in range(1, len(part)))
     for wrapper in (start for start, count in begin.items() if 2 * count > len(tensors)):
         within = {name for name in tensors if name.startswith(wrapper)}
-        if known & {name.removeprefix(wrapper) for name in within} and not known & within:
+        if within <= lost and known & {name.removeprefix(wrapper) for name in within}:
             raise RefusalError("refusals.wrapped", prefix=wrapper, count=len(within), total=len(tensors))
 
 
