@@ -87,7 +87,8 @@ def stated(found: Path, own: Path, _version: Version) -> Mapping[str, Any]:
     """
     config = files.read_object(own / files.CONFIG)
     classes, names = config.get("architectures"), None if files.adapts(found) else config.get("id2label")
-    architecture = str(classes[0]) if isinstance(classes, list) and classes else str(classes or "")
+    first = next(iter(classes), "") if isinstance(classes, list) else classes
+    architecture = first if isinstance(first, str) else ""
     labels: tuple[str, ...] = ()
     if isinstance(names, dict) and all(key.isdecimal() and len(key) <= files.DIGITS for key in names):
         labels = tuple(str(names.get(str(number), f"LABEL_{number}")) for number in range(len(names)))
