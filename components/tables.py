@@ -23,6 +23,7 @@ from components.texts import Sentence
 
 KNOWN: Mapping[str, Any] = tomllib.loads((ASSETS / "columns.toml").read_text("utf-8"))  # of names and cells
 WORDS = {name: frozenset(each) for name, each in KNOWN["words"].items()}  # that say this
+PATTERNS: Mapping[str, str] = KNOWN["patterns"]
 FORMATS: Mapping[str, str] = tomllib.loads((ASSETS / "formats.toml").read_text("utf-8"))
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
@@ -32,22 +33,8 @@ LABEL = 100  # characters in which spellings are told apart: Unicode takes long 
 PART = "\x1f"
 SEPARATORS = f"\t;|,^~\1{PART}"  # of two that fit, the one that is rarer in prose comes first
 FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of them separates
-DECLARED = re.compile(r"sep=([\t\x01\x1f !#-~])\r?\n")  # a spreadsheet's first line
 RULE = frozenset("-=+|: ")  # what the line between names and rows of a printed table is made of
-ESCAPED = r'\\"(?=[^{0}\r\n])'  # a quotation mark in a text, as databases write it
-CLOSED = r'(?:\\|(?<![^{0}\r\n]))""(?![^{0}\r\n])'  # one at the end of a cell, or an empty cell: not doubled
-NOTHING = r"(^|{0})\\N(?={0}|\r?$)"  # a database's missing value, which is no escaped letter
-SPACED = r'(?m)(?:^|{0}) +"(?=[^"{0}\r\n])'  # a mark behind a space that encloses a cell
-ODD = "[\ufffd\ud800-\udfff]"  # what could not be decoded, and halves of characters
-PLACE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)|starting at row (\d+)|$")  # of an error
-ASIDE = r"(\w+://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[^\s\d]*\d\S*|[\[{].*[\]}]"  # what is no text
-DATE: str = KNOWN["date"]
-CODE = rf"[^\s\d]*\d\S*|{DATE}"  # a number, a date, an address of a machine
-FASTTEXT = re.compile(r"^__label__(\S+)[ \t]++(?!__label__)(\S.*)", re.MULTILINE)
-OBJECT = re.compile(r"[^\s,]")  # how one of several in JSON begins
-LISTS = re.compile(r"\](?=[^\S\n]*\n\s*\[)")  # between two that stand on a line each
 TITLES = 3  # lines at most above the names of the columns, and words that a name hardly has
-FENCE = re.compile(r"\A\s*```\w*\n|\n```\s*\Z")  # about a table in Markdown
 WORD = re.compile(r"[^\W\d_]+")
 TURNS = 4  # objects in a list at most that get columns each: of a talk, of those who labelled
 TOLD = 1_000  # rows that tell what stands in a column
@@ -101,7 +88,7 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
     """
     if not isinstance(given, str):
         raise PoolscopeError("table", given, "errors.text")
-    text = FENCE.sub("", given.removeprefix("\ufeff"))
+    text = re.sub(PATTERNS["fence"], "", given.removeprefix("\ufeff"))
     if not text.strip():
         raise PoolscopeError("table", "", "errors.table_empty")
     if (lines := text.count("\n") + text.count("\r")) > LINES * rows:
@@ -126,9 +113,9 @@ def _check_width(columns: Collection[str], rows: int = 0) -> None:
 
 def _readable(sheet: Sheet, text: str) -> Sheet:
     """Leave out the rows that hold what could not be decoded; PoolscopeError where it is a label, or much."""
-    cells = sheet.cells
-    named = [name for name in cells if re.search(ODD, "".join(cells[name]))]  # cell by cell takes long
-    found = cells[named].where(cells[named].map(lambda cell: re.search(ODD, cell) is not None))
+    cells, marks = sheet.cells, re.compile(PATTERNS["odd"])
+    named = [name for name in cells if marks.search("".join(cells[name]))]  # cell by cell takes long
+    found = cells[named].where(cells[named].map(lambda cell: marks.search(cell) is not None))
     odd = found.notna().any(axis=1)
     repeats = any(found[name].dropna().duplicated().any() for name in named)
     if repeats or odd.sum() > MOST_UNREADABLE * len(cells) or any("\ufffd" in name for name in sheet.columns):
@@ -148,7 +135,8 @@ def guess(sheet: Sheet) -> Columns:
     cells = {name: sheet.cells[name].str.strip() for name in sheet.columns}
     kinds = {name: found[found != ""].nunique() for name, found in cells.items()}
     lengths = {name: found.str.len().mean() for name, found in cells.items()}
-    aside = {name: found[found != ""].str.fullmatch(f"{ASIDE}|{DATE}") for name, found in cells.items()}
+    other = f"{PATTERNS['aside']}|{PATTERNS['date']}"
+    aside = {name: found[found != ""].str.fullmatch(other) for name, found in cells.items()}
     prose = {name: bool((~found).mean() > 0.5) for name, found in aside.items()}  # mostly words
     words = {name: set(WORD.findall(name.casefold())) for name in cells}
     named = {name: bool(words[name] & WORDS["text"]) > bool(words[name] & WORDS["aside"]) for name in cells}
@@ -180,8 +168,8 @@ def _rank(name: str, cells: "pd.Series[str]") -> int | None:
         return 0
     if given.nunique() > len(given) / 2:
         return None
-    aside = given.str.fullmatch(DATE).all() or set(given) <= WORDS["parts"] or words & WORDS["aside"]
-    return 2 if aside else 1
+    aside = words & WORDS["aside"] or set(given) <= WORDS["parts"]
+    return 2 if aside or given.str.fullmatch(PATTERNS["date"]).all() else 1
 
 
 def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Table, tuple[Sentence, ...]]:
@@ -250,7 +238,7 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
 
 def _from_json(text: str) -> pd.DataFrame:
     """Read what pandas writes as JSON, in any orientation, or one each line; "data.text" is in "data"."""
-    listed, several = LISTS.subn("],", text)
+    listed, several = re.subn(PATTERNS["lists"], "],", text)
     try:
         rows = _records(json.loads(f"[{listed}]" if several else text))
     except PoolscopeError:
@@ -310,8 +298,8 @@ def _are(values: object, kind: type) -> bool:
 
 def _lines(text: str) -> Iterator[dict[str, Any]]:
     """Objects one after the other, on a line or on several."""
-    decoder, end = json.JSONDecoder(), 0
-    while begins := OBJECT.search(text, end):
+    objects, decoder, end = re.compile(PATTERNS["object"]), json.JSONDecoder(), 0
+    while begins := objects.search(text, end):
         start = begins.start()
         try:
             found, end = decoder.raw_decode(text, start)
@@ -350,10 +338,10 @@ def _cell(value: Any) -> str:
 
 def _from_separated(text: str, headed: bool) -> Sheet:
     """Cells between commas, tabs, semicolons or bars, the first row being the names of the columns."""
-    labelled = [(label, prose.rstrip()) for label, prose in FASTTEXT.findall(text)]
+    labelled = [(label, prose.rstrip()) for label, prose in re.findall(PATTERNS["fasttext"], text)]
     if labelled and len(labelled) == sum(map(bool, map(str.strip, text.splitlines()))):
         return Sheet(pd.DataFrame(labelled, columns=["label", "text"]))
-    declared = DECLARED.match(text)
+    declared = re.match(PATTERNS["declared"], text)
     text, above = (text[declared.end() :], 0) if declared else _untitled(_unruled(text))
     text, separator = (text, declared[1]) if declared else _parted(text)
     how = _dialect(text, separator)
@@ -362,7 +350,7 @@ def _from_separated(text: str, headed: bool) -> Sheet:
         how["quoting"] = csv.QUOTE_NONE
         notes.append(Sentence("lab.unquoted"))
     if "escapechar" in how:
-        text = re.sub(NOTHING.format(re.escape(how["sep"])), r"\1\\\\N", text, flags=re.MULTILINE)
+        text = re.sub(PATTERNS["nothing"].format(re.escape(how["sep"])), r"\1\\\\N", text)
     try:
         cells = _parsed(text, **how)
     except PoolscopeError:
@@ -393,10 +381,10 @@ def _headings(cells: pd.DataFrame) -> int:
     Two columns at least have a number or a date in all rows below; these have one in none of them, and no
     cell of theirs comes again.
     """
-    rows = cells.iloc[TITLES:TOLD]
-    coded = [name for name in cells if len(rows) and rows[name].str.fullmatch(CODE).all()]
+    rows, code = cells.iloc[TITLES:TOLD], f"{PATTERNS['number']}|{PATTERNS['date']}"
+    coded = [name for name in cells if len(rows) and rows[name].str.fullmatch(code).all()]
     for count, row in enumerate(cells.iloc[:TITLES].to_dict("records")):
-        one, below = any(re.fullmatch(CODE, row[name]) for name in coded), cells.iloc[count + 1 : TOLD]
+        one, below = any(re.fullmatch(code, row[name]) for name in coded), cells.iloc[count + 1 : TOLD]
         if one or len(coded) < 2 or any(cell and below[name].eq(cell).any() for name, cell in row.items()):
             return count
     return 0
@@ -452,10 +440,11 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     how: dict[str, Any] = {"sep": separator}
     if all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text:
         how["quotechar"] = "'"
-    rest = re.sub(CLOSED.format(re.escape(separator)), "", text)
-    if re.search(ESCAPED.format(re.escape(separator)), text) and '""' not in rest:
+    sign = re.escape(separator)
+    rest = re.sub(PATTERNS["closed"].format(sign), "", text)
+    if re.search(PATTERNS["escaped"].format(sign), text) and '""' not in rest:
         how["escapechar"] = "\\"
-    if separator != " " and re.search(SPACED.format(re.escape(separator)), text):
+    if separator != " " and re.search(PATTERNS["spaced"].format(sign), text):
         how["skipinitialspace"] = True
     return how
 
@@ -470,7 +459,7 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
     except pd.errors.EmptyDataError as error:
         raise PoolscopeError("table", text, "errors.table_rows") from error
     except pd.errors.ParserError as error:
-        (wanted, line, count, row), *_ = PLACE.findall(str(error))
+        (wanted, line, count, row), *_ = re.findall(PATTERNS["place"], str(error))
         where = {"line": line or int(row or 0) + 1, "count": count, "expected": wanted}
         raise PoolscopeError("table", text, f"errors.table_{'cells' if count else 'csv'}", **where) from error
     if not isinstance(cells.index, pd.RangeIndex):  # the rows have more cells than the first one
@@ -488,7 +477,7 @@ def _cells(text: str, **how: Any) -> pd.DataFrame:
     try:
         return pd.read_csv(StringIO(text, newline=""), **how)
     except pd.errors.ParserError as error:
-        refused, wanted = error, int(PLACE.findall(str(error))[0][0] or 0)
+        refused, wanted = error, int(re.findall(PATTERNS["place"], str(error))[0][0] or 0)
         if not wanted:
             raise
 
