@@ -1,4 +1,7 @@
-"""Every sentence that a visitor reads, from assets/texts: one file for each language, with the same keys."""
+"""Every sentence that a visitor reads, from assets/texts: one file for each language, with the same keys.
+
+The templates in assets/templates hold them; in HTML every value is escaped that is not HTML itself.
+"""
 
 import re
 import tomllib
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
@@ -130,3 +134,26 @@ def languages() -> tuple[str, ...]:
     """The tags of all languages that there are sentences in, English first."""
     tags = sorted(file.stem for file in (ASSETS / "texts").glob("*.toml"))
     return (ENGLISH, *(tag for tag in tags if tag != ENGLISH))
+
+
+def render(template: str, say: Texts | None = None, /, **values: object) -> Markup:
+    """Fill in assets/templates/<template>.html; ``say(key, ...)`` in it is an escaped sentence.
+
+    UndefinedError if the template names a value that is not given.
+    """
+    html = say.html if say else None
+    return Markup(environment().get_template(f"{template}.html").render(say=html, **values))
+
+
+@cache  # files of the app, compiled once
+def environment(html: bool = True) -> Environment:
+    """Templates in assets/templates; HTML escapes its values, and the rest keeps the end of the last line."""
+    return Environment(
+        loader=FileSystemLoader(ASSETS / "templates"),
+        autoescape=html,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=not html,
+        auto_reload=False,
+    )

@@ -18,10 +18,9 @@ from components.exhibits.exhibit import data_frame, heading_html, table_html
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.fitting import TABLE
 from components.inference.engine import Engine
-from components.markup import render
 from components.menus import load_examples
 from components.settings import Settings
-from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts
+from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts, render
 from components.types import Query
 from tests.exhibits.answers import answered
 from tests.ui.fake import KINDS, FakeAnalyst, Kind

@@ -12,9 +12,8 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from components import markup
 from components.exhibits.control import Choice, Control, State, Text, Whole
-from components.texts import Texts
+from components.texts import Texts, render as filled
 from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 
 MARKS = ("##", "Ġ", "▁")  # what vocabularies put before a piece: it continues a word, or follows a space
@@ -303,7 +302,7 @@ def token_html(label: str, read: bool) -> Markup:
 
 
 def render(template: str, say: Texts | None = None, /, **values: object) -> Markup:
-    """Fill in a template, see `markup.render`, with words for what is looked at beside its ``values``.
+    """Fill in a template, see `texts.render`, with words for what is looked at beside its ``values``.
 
     In the language of ``say`` that are a Sentence that is ``said``, names of labels and titles, lists, and
     what to ``tell`` as a text: a few sentences have a < in them.
@@ -313,7 +312,7 @@ def render(template: str, say: Texts | None = None, /, **values: object) -> Mark
     if say is not None:
         known |= {"said": lambda sentence: visible(sentence.said(say)), "label": say.label, "title": say.name}
         known |= {"listed": partial(listed, say=say), "tell": say}
-    return markup.render(template, say, **{**known, **values})
+    return filled(template, say, **{**known, **values})
 
 
 LONGEST = 4000  # characters of a link in a cell: a table has hundreds of them, and servers take no long ones

@@ -27,9 +27,8 @@ from components.exhibits.origin import WHENCE
 from components.exhibits.sees import SEES, Sight, turns
 from components.exhibits.verdict import BESIDE, mistake
 from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, light, shorten, visible
-from components.markup import render
 from components.menus import full_size
-from components.texts import Sentence, Texts
+from components.texts import Sentence, Texts, render
 from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Kept, Place, Updates, on

@@ -25,9 +25,8 @@ from components.exhibits.panels import COMPARISON, TRACING, own_of
 from components.exhibits.verdict import mistake
 from components.exhibits.view import light, visible
 from components.fitting import HEADS, MINE, read_head
-from components.markup import render
 from components.menus import EXAMPLES, Choices
-from components.texts import ASSETS, Sentence, Texts
+from components.texts import ASSETS, Sentence, Texts, render
 from components.types import BackboneSpec, Progress, Query
 from components.ui import places as on_page
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, Given, Kept, Updates, menu, on

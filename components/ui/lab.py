@@ -16,9 +16,8 @@ from components.exhibits.lab import Found
 from components.exhibits.panels import LAB as PANEL
 from components.exhibits.view import visible
 from components.fitting import MINE, Fit, Plan, Stage, Table, read_head
-from components.markup import render
 from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
-from components.texts import ASSETS, Sentence, Texts
+from components.texts import ASSETS, Sentence, Texts, render
 from components.types import Query
 from components.ui import places as on_page
 from components.ui.classify import CLASSIFY, Classify

@@ -12,9 +12,8 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.view import POOL_LAYER, percent, shorten, visible
 from components.fitting import HEADS, MINE, TABLE
-from components.markup import render
 from components.menus import BackboneMenu, Choices, Example, licence, refusal, suited, unlinked
-from components.texts import Texts, in_bytes
+from components.texts import Texts, in_bytes, render
 from components.types import Analysis, BackboneSpec, Progress, Query, Reference
 from components.ui import places as on_page
 from components.ui.places import PRIVATE, Given, Kept, Updates, menu, on, scripted_html, text_box

@@ -26,11 +26,10 @@ from components.exhibits.report import Made, alone, citation, passport_page, rep
 from components.exhibits.talks import Script, read_talks
 from components.exhibits.verdict import VERDICT, output_bars
 from components.exhibits.view import visible
-from components.markup import render
 from components.reach import is_near, reach_of
 from components.results import Table, read_results, table
 from components.settings import Settings, space
-from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
+from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts, render
 from components.types import Query
 from components.ui import places as on_page
 from components.ui.api import add_api

@@ -32,9 +32,8 @@ from components.exhibits.exhibit import Exhibit, Panel, Shown, exhibit_html
 from components.exhibits.report import figured, section
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
 from components.exhibits.view import visible
-from components.markup import render
 from components.reach import Reach, is_near
-from components.texts import ENGLISH, Texts, languages, load_texts
+from components.texts import ENGLISH, Texts, languages, load_texts, render
 from components.ui.places import NOTHING, PRIVATE, Updates, browser, on, scripted_html
 from components.ui.public import requests
 from components.ui.public.guard import FIRST, KEPT, GuardMiddleware, guarded, read_body

@@ -24,7 +24,6 @@ from jinja2 import Environment
 from torch import nn
 
 from components.fitting import MINE
-from components.markup import environment
 from components.model.backbone import own_head
 from components.model.cut import logits, states_in
 from components.model.declared import Stacked
@@ -34,7 +33,7 @@ from components.model.pooling import POOLINGS
 from components.model.probes import place_of
 from components.model.tracing import Call, trace
 from components.settings import ASSETS, space
-from components.texts import load_texts
+from components.texts import environment, load_texts
 from components.types import Cut, Query
 
 ROOT = ASSETS.parent
