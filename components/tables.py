@@ -18,8 +18,7 @@ import pandas as pd
 
 from components.errors import PoolscopeError
 from components.fitting import Table
-from components.settings import ASSETS
-from components.texts import Sentence
+from components.texts import ASSETS, Sentence
 
 KNOWN: Mapping[str, Any] = tomllib.loads((ASSETS / "columns.toml").read_text("utf-8"))  # of names and cells
 WORDS = {name: frozenset(each) for name, each in KNOWN["words"].items()}  # that say this

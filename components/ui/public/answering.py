@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, AsyncExitStack, aclosing, asynccontextmanager, nullcontext
 from contextvars import copy_context
+from dataclasses import dataclass
 from functools import partial, wraps
 from html import escape
 from typing import Any
@@ -210,6 +211,7 @@ def refusal(
     return HTMLResponse(alone(say("page.title"), body, "", "", say), status, headers)
 
 
+@dataclass(frozen=True, eq=False)
 class PlainHTTP:
     """ASGI app beside gradio's queue: answers a POST in one response with what ``function`` says of its body.
 
@@ -217,15 +219,10 @@ class PlainHTTP:
     A question has its place until its answer is sent. ``read``: it is asked by a reader, not by a program.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Awaitable[Any]],  # of an `Asker` and values by name
-        admission: Admission,
-        response: Callable[[Any], Response] = JSONResponse,
-        read: bool = False,
-    ) -> None:
-        self.function, self._admission = function, admission
-        self._response, self._read = response, read
+    function: Callable[..., Awaitable[Any]]  # of an `Asker` and values by name
+    admission: Admission
+    response: Callable[[Any], Response] = JSONResponse
+    read: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask, as long as somebody waits for the answer, and send it."""
@@ -244,16 +241,16 @@ class PlainHTTP:
         """Ask, or say why nothing is said; the place is ``held`` until that is sent."""
         asker = Asker.of(request)
         try:
-            self._admission.enter(asker.ticket)
+            self.admission.enter(asker.ticket)
         except FullError:
-            return refusal(asker.say("refusal.queue_full"), 503, asker.say, self._read, BUSY)
-        give_back = await held.enter_async_context(self._admission.place(asker.ticket))
+            return refusal(asker.say("refusal.queue_full"), 503, asker.say, self.read, BUSY)
+        give_back = await held.enter_async_context(self.admission.place(asker.ticket))
         lend_request(request)
         try:
             values = {name: value for name, value in asker.values.items() if name != "session_hash"}
-            return self._response(await self.function(asker, **values))
+            return self.response(await self.function(asker, **values))
         except gr.Error as error:
-            return refusal(error.message, STATUS[outcome_of(error)], asker.say, self._read)
+            return refusal(error.message, STATUS[outcome_of(error)], asker.say, self.read)
         finally:
             give_back()
 
