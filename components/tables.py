@@ -314,11 +314,9 @@ def _flat(name: object, value: Any, depth: int = 6) -> Iterator[tuple[str, Any]]
     """A cell of JSON or, where it is an object or a list of one, each of those in it."""
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
         (value,) = value
-    if _are(value, dict) and len(value) <= TURNS and depth:
-        for place, one in enumerate(value, 1):
-            yield from _flat(f"{name}.{place}", one, depth - 1)
-    elif isinstance(value, dict) and depth:
-        for inner, one in value.items():
+    turns = _are(value, dict) and len(value) <= TURNS
+    if depth and (turns or isinstance(value, dict)):
+        for inner, one in enumerate(value, 1) if turns else value.items():
             yield from _flat(f"{name}.{inner}", one, depth - 1)
     else:
         yield str(name), value
