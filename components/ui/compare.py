@@ -101,15 +101,12 @@ class Compare(Tab):
 
     def _build_version(self) -> None:
         say = self.say
-
-        def button(name: str) -> gr.Button:
-            return gr.Button(say(f"edit.{name}"), size="sm", elem_id=f"compare-edit-{name}")
-
         with gr.Column(elem_id="compare-version"):
             with gr.Row(elem_id="compare-edits"):
                 on_page.plain_html(Markup("<p>{}</p>").format(say("edit.lead")))
-                self.edits = {name: button(name) for name in ("copy", "drop", "swap")}
-                self.clear = button("clear")
+                ids = {key: f"compare-edit-{key}" for key in ("copy", "drop", "swap", "clear")}
+                self.edits = {key: gr.Button(say(f"edit.{key}"), size="sm", elem_id=ids[key]) for key in ids}
+                self.clear = self.edits.pop("clear")
                 self.note = on_page.plain_html(elem_id="compare-edit-note")
             with gr.Row(elem_id="compare-versions"):
                 hints, box = (say("edit.text_hint"), say("edit.pair_hint")), on_page.text_box
@@ -168,16 +165,14 @@ class Compare(Tab):
 
         return whole if whole.after is None else replace(whole, trace=trace)
 
-    def facts(self, answer: Comparison, state: State) -> dict[str, str]:
+    def facts(self, _answer: Comparison, state: State) -> dict[str, str]:
         """Name the texts: all else stands in the grid."""
-        del answer
         titles = ("question.text", "question.pair", "edit.text", "edit.pair")
         texts = {self.say(title): str(state[key]) for title, key in zip(titles, TEXTS, strict=True)}
         return {title: text for title, text in texts.items() if text.strip()}
 
-    def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
+    def open(self, state: State, chosen: Sequence[Linked], _given: Given) -> Followed:
         """Set what a link sets."""
-        del given
         sent = {one.part: state[one.control.key] for one in chosen}
         return {part: list(one) if isinstance(one, tuple) else one for part, one in sent.items()}, []
 

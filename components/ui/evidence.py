@@ -68,15 +68,13 @@ class EvidenceTab(Tab):
         task, backbones = (one.control.of(state) for one in self.linked)
         return Evidence(self.results, task, backbones, self.titles)
 
-    def facts(self, answer: Evidence, state: State) -> dict[str, str]:
+    def facts(self, answer: Evidence, _state: State) -> dict[str, str]:
         """Name the task and the backbones."""
-        del state
         titles = self.say.listed(answer.titles.get(key, key) for key in answer.backbones)
         return {self.say("evidence.task"): self.say.name(answer.task), self.say("question.backbone"): titles}
 
-    def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
+    def open(self, state: State, chosen: Sequence[Linked], _given: Given) -> Followed:
         """Show the evidence that a link chooses."""
-        del given
         answer = self.answer_to(state) if chosen else None
         begun = self.begin() if self.measured and state["tab"] == EVIDENCE.key else {}
         return begun | (self.fill(answer, state) if answer and answer.backbones else {}), []

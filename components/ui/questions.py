@@ -48,9 +48,8 @@ class QuestionsTab(Tab):
         key = getattr(event, "question", None)
         return self.show_answer(key, *map(given.get, self.own)) if key in self.keys else NOTHING
 
-    def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
+    def open(self, state: State, chosen: Sequence[Linked], _given: Given) -> Followed:
         """Answer the questions of a link; where it sets anything else, that is shown beneath the answer."""
-        del given
         asked, answered = (one.control.of(state) for one in self.linked)
         own = to_text(state.get("text")), to_text(state.get("pair"))
         cards = tuple((key, self.answers.answer(key, *own).card) for key in answered if chosen)

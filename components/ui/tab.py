@@ -41,19 +41,19 @@ class Tab:
     outputs: Sequence[Any] = ()
     waits: Sequence[Any] = ()
 
-    def answer_to(self, state: State) -> Any:
+    def answer_to(self, state: State, /) -> Any:
         """Give what the panels show in ``state``; PoolscopeError where there is no answer."""
         raise NotImplementedError(state)
 
-    def facts(self, answer: Any, state: State) -> dict[str, str]:
+    def facts(self, answer: Any, state: State, /) -> dict[str, str]:
         """Say what was asked and how it is looked at, by name, not escaped; the text first."""
         raise NotImplementedError(answer, state)
 
-    def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
+    def open(self, state: State, chosen: Sequence[Linked], given: Given, /) -> Followed:
         """Follow a link: show ``state``, of which ``chosen`` is not as on arrival."""
         raise NotImplementedError(state, chosen, given)
 
-    def fill(self, answer: Any, state: State) -> Updates:
+    def fill(self, answer: Any, state: State, /) -> Updates:
         """Show an ``answer`` that was given in ``state``."""
         raise NotImplementedError(answer, state)
 
