@@ -38,10 +38,6 @@ LEVEL = 6  # of gzip: 9 takes off 0.2 % more
 Facts = Callable[[State], Mapping[str, str]]  # what was asked, by name, not escaped, the text first
 LOOKS = LAYER, CENTRED  # what the reader of a report chooses
 MOST = 950_000  # letters of packed frames, as many as Plotly has; a report of more stays as it was made
-# Of a badge. White is read on each of the colours.
-COLOURS = {"safe": "#157f3b", "moves": "#b3261e", "reads_padding": "#b3261e"}
-LEFT = "poolscope"
-LONGEST = 24  # characters of a token
 # Of a citation.
 AUTHOR = "The Poolscope developers"  # as CITATION.cff says, too
 COMMANDS = {"\\": "backslash", "{": "braceleft", "}": "braceright", "~": "asciitilde", "^": "asciicircum"}
@@ -214,16 +210,7 @@ def passport_page(passport: Passport, say: Texts) -> str:
 
 def badge(passport: Passport, say: Texts) -> str:
     """Tell what is read and whether a batch is safe, as an SVG for a model card."""
-    token = shorten(visible(passport.token), LONGEST)
-    said = say(
-        "passport.badge",
-        reads=say(f"passport.badge_{passport.place}"),
-        token=f" {token}" if token else "",
-        padding=say(f"passport.batch_{passport.padding}"),
-    )
-    colour = COLOURS.get(passport.padding, "#475569")
-    drawn = render("badge", name=LEFT, said=said, colour=colour, width=view.width)
-    return f"{drawn}\n"
+    return f"{render('badge', say, passport=passport, width=view.width)}\n"
 
 
 def citation(
