@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
-from components.analyses.anatomy import Anatomy
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.evidence import Evidence
@@ -19,16 +18,6 @@ from components.exhibits.question import ELSE, Line, Question, case_of
 from components.exhibits.view import render, visible
 from components.results import Table, of
 from components.texts import Texts, load_texts
-
-
-def flow_html(anatomy: Anatomy, say: Texts) -> Markup:
-    """A head from the top down: its T tokens, of which those are marked that are read, and its steps."""
-    return render("flow", say, anatomy=anatomy, worded=WORDED)
-
-
-def module_html(anatomy: Anatomy, say: Texts) -> Markup:
-    """The head as PyTorch code to train, and the program that runs the whole model, which is folded."""
-    return render("module", say, anatomy=anatomy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +91,8 @@ class Answers:
             "question": question,
             "each": each if question.each else {},
             "together": {**each[puts[0].backbone], **together(puts)},
-            "pictures": [flow_html(p.shown.anatomy, say) for p in puts] if question.shows == "flows" else [],
-            "code": module_html(puts[0].shown.anatomy, say) if question.shows == "module" else "",
+            "heads": [] if is_stored(question) else [put.shown.anatomy for put in puts],
+            "worded": WORDED,
             "asked": "" if is_stored(question) else visible(pair if question.text_pair else question.text),
             "page": self.say.language.tag,
             "address": urlencode(asked if question in self.questions else asked | own, errors="replace"),

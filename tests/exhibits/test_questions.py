@@ -3,7 +3,7 @@
 import re
 import string
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from html import unescape
 from itertools import cycle
 from pathlib import Path
@@ -13,9 +13,11 @@ import pytest
 from components.analyses.anatomy import Anatomy
 from components.exhibits import measures
 from components.exhibits.facts import cases
+from components.exhibits.head import WORDED
 from components.exhibits.panels import Answered
 from components.exhibits.question import Question, Text, read_questions
-from components.exhibits.questions import Answer, flow_html, module_html, sentences
+from components.exhibits.questions import Answer, sentences
+from components.exhibits.view import render
 from components.results import table
 from components.texts import ASSETS, load_texts
 from components.types import Analysis, Query
@@ -216,10 +218,10 @@ def test_an_unknown_fact_or_case_is_named() -> None:
 
 
 def test_a_head_is_drawn_step_by_step_and_its_code_can_be_copied() -> None:
-    own, untrained = anatomy(), anatomy("untrained")
-    assert re.findall(r'<li class="(\w+)"><b>(.*?)</b>', flow_html(own, SAY)) == list(
-        map(tuple, CASES["flow"])
-    )
-    assert '<li class="new"><b>classifier</b> <span>newly initialised: random' in flow_html(untrained, SAY)
-    codes = re.findall(r"<pre [^>]*><code>(.*?)</code></pre>", module_html(own, SAY), re.DOTALL)
+    own, flow = anatomy(), partial(render, "flow", SAY, worded=WORDED)
+    steps = re.findall(r'<li class="(\w+)"><b>(.*?)</b>', flow(anatomy=own))
+    assert steps == list(map(tuple, CASES["flow"]))
+    untrained = flow(anatomy=anatomy("untrained"))
+    assert '<li class="new"><b>classifier</b> <span>newly initialised: random' in untrained
+    codes = re.findall(r"<pre [^>]*><code>(.*?)</code></pre>", render("module", SAY, anatomy=own), re.DOTALL)
     assert [unescape(code) for code in codes] == [own.module.rstrip("\n"), own.program.rstrip("\n")]
