@@ -13,7 +13,6 @@ from components.texts import Texts
 
 UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
 WORDED = ("getitem", "pooling", "swap")  # functions whose names in the code say little
-READ_NAMED = 3  # tokens that are named, others are only counted
 
 
 def parameters_of(weights: Iterable[Weight]) -> int:
@@ -38,26 +37,11 @@ def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
 
 
 def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
-    """The way through the head with its parameters, and a warning where some are not from the checkpoint.
-
-    A first step that only takes one position goes without saying.
-    """
-    weights = anatomy.weights
-    first, *rest = anatomy.steps
-    steps = rest if first.picks and first.kind == "getitem" and rest else anatomy.steps
-    origins = {one.origin for one in weights}
-    html = render(
-        "head",
-        say,
-        analysis=anatomy.analysis,
-        labels=labels_of(anatomy.analysis),
-        most=READ_NAMED,
-        steps=steps,
-        held={one: parameters_of(each for each in weights if each.origin == one) for one in origins},
-        weights=weights,
-        worded=WORDED,
-    )
-    return Shown(html=html)
+    """The way through the head with its parameters, and a warning where some are not from the checkpoint."""
+    weights = exhibit.grouped((weight.origin, weight) for weight in anatomy.weights)
+    held = {origin: parameters_of(each) for origin, each in weights.items()}
+    known = {"anatomy": anatomy, "labels": labels_of(anatomy.analysis), "held": held}
+    return Shown(html=render("head", say, **known, worded=WORDED))
 
 
 def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
