@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,6 @@ BELOW = 52  # pixels of the axis
 SCALE = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "50 %", "100 %"]}  # of accuracy
 # Of the misses.
 SHOWN = 100  # rows of the table on the page; the file has all
-LONGEST = 200  # characters of a text on the page
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,21 +74,17 @@ def score_text(score: Score, say: Texts) -> str:
 
 def ranking(found: Found, _: State, say: Texts) -> Shown:
     """A point with its interval for each vector, the best one above; the lines of words and of nothing."""
-    fit = found.fit
-    values = {"words": score_text(fit.words.accuracy, say), "majority": percent(fit.majority)}
-    values |= {"shuffled": score_text(fit.shuffled, say)}
-    worse = sum(one.p_corrected < LEVEL for one in found.vectors[1:])
-    known = {"found": found, "worse": worse, "level": LEVEL, "most": DRAWN}
+    fit, score = found.fit, partial(score_text, say=say)
     return Shown(
         heading=_best(found, say),
         words=say("list.semicolon").join(
-            say("lab.of", name=found.name(one, say), score=score_text(one.accuracy, say))
+            say("lab.of", name=found.name(one, say), score=score(one.accuracy))
             for one in found.vectors[:DRAWN]
         ),
         data=_ranked(found, say),
         figure=_ranking_figure(found, say),
-        above=render("ranking", say, **known),
-        legend=render("ranking_legend", say, values=values, lines=draw.LINES, folds=fit.plan.folds),
+        above=render("ranking", say, found=found, level=LEVEL, most=DRAWN),
+        legend=render("ranking_legend", say, fit=fit, lines=draw.LINES, score=score),
         about=say("lab.about", rows=len(fit.table.texts), classes=len(fit.classes)),
     )
 
@@ -217,11 +212,10 @@ def confusion(found: Found, _: State, say: Texts) -> Shown:
         say("lab.recall", label=name, count=int(cells[place, place]), total=int(cells[place].sum()))
         for place, name in enumerate(names)
     ]
-    shares = (cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)).tolist()  # (K, K) of each row
     return Shown(
         heading=heading,
         words=say("list.semicolon").join(told),
-        html=render("confusion", say, names=names, cells=cells.tolist(), shares=shares),
+        html=render("confusion", say, names=names, cells=cells.tolist()),
     )
 
 
@@ -247,7 +241,7 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     data = titled_frame({**columns, "lab.doubted": [marks[miss.suspicious] for miss in every]}, say)
     links = [classify_link(_query(found, miss), say) for miss in every[:SHOWN]]
     rows = list(zip(every, texts, links, strict=False))
-    told = {"titles": data, "rows": rows, "doubts": doubts, "total": len(every), "longest": LONGEST}
+    told = {"titles": data, "rows": rows, "doubts": doubts, "total": len(every)}
     link = csv_link(data, "poolscope-misses.csv", say("table.download"))
     html = render("misses", say, caption=heading, **told, link=link)
     action = hint_html(say("lab.misses_open")) if every else ""

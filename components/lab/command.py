@@ -27,7 +27,7 @@ from components.analyses.fit import fit_table, to_rows
 from components.analyses.measuring.export import classifier
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import data_frame, to_csv
-from components.exhibits.lab import Found
+from components.exhibits.lab import LEVEL, Found
 from components.exhibits.panels import LAB
 from components.exhibits.report import Made, report
 from components.fitting import Fit, OwnHead, Plan, Stage, fit_json
@@ -55,7 +55,6 @@ WIDE = 79  # characters of a line of progress: a shorter one covers the one befo
 LEFT = ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.onnx", "checkpoint-*", ".*")  # not needed
 TASK = "mine"  # what the head is for, in its file
 HEAD = "head.safetensors"
-COUNTS = 0.05  # p below which a difference counts
 RESULTS = "backbone pooling layer accuracy low high macro_f1 p p_corrected same_as"  # columns
 STAGES = {"embed": "rows embedded", "fit": "combinations fitted", "check": "checks of the best one"}
 
@@ -205,7 +204,7 @@ def card(fit: Fit, last: int, notes: tuple[Sentence, ...], spec: BackboneSpec, c
     """Say what it is and how well it does, as Markdown. ``last``: the backbone's last layer."""
     page: Template = Template(CARD.read_text("utf-8"), undefined=StrictUndefined, keep_trailing_newline=True)
     known = {"best": fit.ranking[0], "last": last, "spec": spec, "beats_words": Found(fit, {}).beats_words}
-    return page.render(known, fit=fit, notes=notes, columns=columns, level=COUNTS, plain=_plain)
+    return page.render(known, fit=fit, notes=notes, columns=columns, level=LEVEL, plain=_plain)
 
 
 def _plain(text: str) -> str:
