@@ -9,7 +9,7 @@ from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, grouped
 from components.exhibits.sees import icon
 from components.exhibits.verdict import chosen_labels, output_text, ranked
-from components.exhibits.view import classify_link, listed, render, shorten, visible
+from components.exhibits.view import classify_link, listed, render, shorten
 from components.texts import Texts
 from components.types import SWAPS
 
@@ -26,8 +26,6 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         comparison=comparison,
         cells={one.key: one for one in whole},
         squares={key: icon(found, say) for key, found in comparison.sees.items()},
-        pending="compare.missing" if comparison.state == "stopped" else "compare.pending",
-        breakable=lambda key: naming.breakable_html(visible(key), naming.UNDERSCORES),
         address=partial(classify_link, say=say),
         **{"predicts": predicts, "ranked": ranked, "strength": compared.strength},
         **{"chosen": chosen_labels, "output_text": output_text, "rounded_percent": naming.rounded_percent},

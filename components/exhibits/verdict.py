@@ -23,14 +23,15 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
     order = ranked(analysis)
     names = [visible(analysis.labels[index]) for index in order]
     told = (
-        say("outputs.output", label=name, value=output_text(analysis, index))
-        for name, index in zip(names[:SHOWN], order, strict=False)
+        say("outputs.output", label=label, value=output_text(analysis, index))
+        for label, index in zip(names[:SHOWN], order, strict=False)
     )
+    name = say("outputs.raw" if analysis.problem_type == "regression" else "outputs.probability")
     swap = (warning.said(say) for warning in analysis.warnings if warning.key in SWAPS)
     columns: dict[str, Column] = {
         say("away.label"): names,
         say("away.logit"): analysis.logits[order],
-        _output_name(analysis, say): analysis.probabilities[order],
+        name: analysis.probabilities[order],
         say("away.trained"): [naming.yes_or_no(not analysis.random, say)] * len(order),
     }
     random = "heading_unread" if analysis.head_unread else "heading_untrained"
@@ -38,7 +39,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
     heading = say(f"outputs.{random if analysis.random else 'heading'}")
     if analysis.query.head != "own":
         heading = say("outputs.heading_probe", task=say.name(analysis.query.task))
-    found = {"analysis": analysis, "name": _output_name(analysis, say), "rest": order[SHOWN:]}
+    found = {"analysis": analysis, "name": name, "rest": order[SHOWN:]}
     data = data_frame(columns.items())
     link = csv_link(data, "poolscope-outputs.csv", say("table.download"))
     return Shown(
@@ -73,10 +74,6 @@ def output_bars(analysis: Analysis, say: Texts) -> list[Bar]:
     ]
 
 
-def _output_name(analysis: Analysis, say: Texts) -> str:
-    return say("outputs.raw" if analysis.problem_type == "regression" else "outputs.probability")
-
-
 def ranked(analysis: Analysis) -> list[int]:
     """Indices of the labels as they are shown: the likeliest first, those of a regression as they are."""
     if analysis.problem_type == "regression":
@@ -100,7 +97,6 @@ def output_text(analysis: Analysis, index: int) -> str:
 
 BESIDE = "beside"  # under this key of the state, HTML of what the page says beside of a miniature
 TOLD = ("no_end", "no_chat", "skips", "skips_end")  # warnings that are of the verdict itself
-NAMED = 4  # tokens that the sentence names; more are only counted
 WHOLE_ROW, CUT_ROW = 24, 18  # tokens; a row of more is cut to its ends and what is read, the others counted
 
 
@@ -114,9 +110,8 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         say,
         analysis=analysis,
         labels=view.labels,
-        architecture=naming.breakable_html(visible(analysis.backbone.architecture), naming.CAPITALS),
+        architecture=naming.breakable_html(visible(analysis.backbone.architecture)),
         unread=indices(~analysis.reads.positions),
-        named=NAMED,
         row=list(_row(view, say)),
         right_to_left=2 * sum(map(naming.right_to_left, view.labels)) > len(view.labels),
         chosen=chosen_labels(analysis),

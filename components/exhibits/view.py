@@ -18,7 +18,6 @@ from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 
 MARKS = ("##", "Ġ", "▁")  # what vocabularies put before a piece: it continues a word, or follows a space
 CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where a class name may break on a narrow screen
-UNDERSCORES = re.compile(r"(?<=_)")  # where a key may
 _INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
 
@@ -86,9 +85,9 @@ def shorten(label: str, limit: int = 16) -> str:
     return label if len(label) <= limit else label[: limit - 1] + "…"
 
 
-def breakable_html(name: str, places: re.Pattern[str]) -> Markup:
-    """``name`` that may break in ``places``: CAPITALS or UNDERSCORES."""
-    return Markup("<wbr>").join(places.split(name))
+def breakable_html(name: str) -> Markup:
+    """The ``name`` of a class that may break before CAPITALS."""
+    return Markup("<wbr>").join(CAPITALS.split(name))
 
 
 def listed(names: Sequence[str], most: int, say: Texts) -> str:

@@ -14,7 +14,7 @@ import regex
 
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import State
-from components.exhibits.draw import FAINT, SEGMENT_KEYS, diverging, painted
+from components.exhibits.draw import FAINT, diverging, painted
 from components.exhibits.exhibit import Exhibit, Shown, grouped, hint_html
 from components.exhibits.similarity import departures, ordinary_scale
 from components.exhibits.view import View, number, render, shorten, visible, word
@@ -26,7 +26,7 @@ Place = tuple[int, int]  # of a word: the number of its text, and its own in the
 
 BORDER = regex.compile(r"(?w)(?<=\S)\b(?!\s*\Z)")  # between words as Unicode cuts them (UAX #29)
 JOINER = "\u200d"
-DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
+DRAWN = 24  # characters in a cell
 ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
 NAME = 40  # characters of a backbone or a word in a sentence
 
@@ -144,13 +144,10 @@ def words(comparison: Comparison, _: State, say: Texts) -> Shown:
         rows={name: aligned.get(name) for name in rows},
         states=rows,
         found=found,
-        titles=[say(SEGMENT_KEYS[text]) for text in range(len(found.texts))],
-        listed=LISTED,
         scale=ordinary_scale(say("ordinary.colour", cosine=say("heatmap.colour_plain")), say),
         held=[tokens for _, tokens in cells],
         stands=any(one.view.analysis.tokens.cls in tokens for one, tokens in cells),
         apart={text for one in aligned.values() for text, word in one.held if word < 0},
-        reads=any(one.view.analysis.reads.indices for one in aligned.values()),
         unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.held),
         **{"cut": _cut, "beside": beside, "spelled": _spelled},
     )

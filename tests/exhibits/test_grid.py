@@ -70,6 +70,7 @@ def test_the_table_can_be_read_by_ear() -> None:
     told = ["negative90 %", "negative90 %", "positive80 %; differs from the majority≠"]
     assert Table(shown.html).rows[1][1:] == told
     assert Table(shown.html).rows[2][2] == "–cannot be answered: too <long>"
+    assert ">mean_<wbr>sqrt_<wbr></th>" in grid(Comparison((), ("mean_sqrt_",)), {}, SAY).html
     assert "too &lt;long&gt; (1 combination)" in shown.legend
     assert 'title="p0 · the first"' in shown.html
 
