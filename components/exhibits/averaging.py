@@ -102,12 +102,7 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
     tuning = facts["averaging"] == "tuning"
     shown = {row.sign for row in rows} | {"tuned" for row in rows if row.tuned}
     names = {key: evidence.title(key) for key in keys}
-    known: dict[str, object] = {
-        "example": _example(evidence, rows),
-        "pooling": LEARNED,
-        "backbone": evidence.title,
-    }
-    known["accuracy"] = tables.accuracy_text
+    known = {"pooling": LEARNED, "backbone": evidence.title, "accuracy": tables.accuracy_text}
     tasks = {task: visible(say.name(task)) for task in dict.fromkeys(row.task for row in rows)}
     marks: dict[str, object] = {"names": names, "tasks": tasks, "points": _points, "signs": SIGNS}
     marks |= {"cells": {(row.backbone, row.task): row for row in rows}, "shown": shown}
@@ -116,7 +111,7 @@ def averaging(evidence: Evidence, _: State, say: Texts) -> Shown:
         words=say("evidence.averaging_words", rows=len(keys)),
         data=tables.data_of("averaging", tables.saved_rows(evidence, rows, say, "difference"), say),
         figure=_figure(rows, names, say),
-        above=render("averaging", say, facts=facts, **known),
+        above=render("averaging", say, facts=facts, example=_example(evidence, rows), **known),
         legend=render("averaging_legend", say, **marks, level=LEVEL, facts=facts),
         about=say("evidence.averaging_axis"),
     )

@@ -190,9 +190,6 @@ def bars(xs: Sequence[float | None], colours: Sequence[str], hover: str, **more:
     return Trace(type="bar", orientation="h", x=list(xs), marker=marker, **told, **more)
 
 
-BESIDE = {"textposition": "outside", "textangle": 0, "cliponaxis": False}  # of texts of such bars
-
-
 def token_colours(view: View) -> list[str]:
     """The colours of bars of the T tokens: read by the head, special, or of a text."""
     tokens, reads = view.analysis.tokens, view.analysis.reads.positions

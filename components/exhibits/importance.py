@@ -212,7 +212,7 @@ def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Tr
         marker={"opacity": [1 if index in first else PALE for index in total]},
         text=[f"<b>{first[index]}</b>" if index in first else "" for index in total],
         width=0.74,
-        **draw.BESIDE,
+        **{"textposition": "outside", "textangle": 0, "cliponaxis": False},  # of the ranks
     )
 
 
@@ -260,11 +260,9 @@ def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
         say,
         reason="",
         given=given,
-        view=view,
         similarity=similarity,
         erasure=erasure,
         alike=np.count_nonzero(highest - given.erasure[erasure.ranked] <= SAME),
-        label=explained(given, say),
         reference=shorten(reference_name(view, say), 24),
         going=goes(given, similarity, erasure),
         rho=rho_text(similarity.rho),

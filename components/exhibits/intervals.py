@@ -11,6 +11,7 @@ from itertools import chain, islice
 
 import pandas as pd
 
+from components.analyses.importance import SIMILARITY
 from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import BASE, LEVEL, Evidence, corrected, gains, named
@@ -28,8 +29,6 @@ PERCENT = {"tickformat": "~%"}  # of an axis
 GUIDE = "rgba(128, 128, 128, 0.9)"  # of a line through a value that others are held against
 
 Cells = dict[tuple[tuple[str, ...], str], Row]  # by the names of their row, and their column
-
-SIMILARITY = "similarity"
 
 
 def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
