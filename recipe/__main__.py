@@ -70,7 +70,7 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
         folder, examples = workspace.model(key), corpus.evaluation[task]
         backbone, probes = load_backbone(bundled(key, folder)), workspace.folder / f"{key}-{PROBES}"
         own = correct(load(folder), load_tokenizer(folder), examples).numpy()
-        tested = evidence.compared(own, strongest[task], seed)
+        tested = evidence.estimate(own, seed) | evidence.sign_test(own, strongest[task])
         heads.append({"kind": "head", "backbone": key, "task": task, **tested})
         right.setdefault(task, {})[key] = {"": own}
         if task in recipes.probing.sources:

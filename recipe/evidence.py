@@ -167,11 +167,6 @@ def sign_test(values: NDArray[Any], others: NDArray[Any]) -> Row:
     return {"better": better, "worse": worse, "p": exact(better, worse)}
 
 
-def compared(right: Bools, baseline: Bools, seed: int) -> Row:
-    """The accuracy of N answers, held against another classifier of the same examples."""
-    return estimate(right, seed) | sign_test(right, baseline)
-
-
 def rhos_against(scores: Numbers, base: Numbers, others: Sequence[Numbers], seed: int) -> list[Row]:
     """Spearman's rho of N ``scores`` and each of ``others``, and its gain over that of ``base``.
 
@@ -216,12 +211,12 @@ def probe_results(
         right, first = probe_answers(at_layer(batches, layer), labels, probes)
         last = last or right
         for pooling, answers in right.items():
-            row: Row = {"kind": "depth", "layer": layer, **compared(answers, last[pooling], seed)}
+            row: Row = {"kind": "depth", "layer": layer, **sign_test(answers, last[pooling])}
             if layer is None:
                 row = {"kind": "probe", "trained": trained, "width": probes[pooling].weight.shape[1]}
-                row |= {"strength": fitted[pooling, None][1], **compared(answers, right[BASELINE], seed)}
+                row |= {"strength": fitted[pooling, None][1], **sign_test(answers, right[BASELINE])}
             of_pooling = {"backbone": backbone.spec.key, "task": task, "pooling": pooling}
-            rows.append({**row, **of_pooling, "vector": first[pooling]})
+            rows.append({**row, **of_pooling, **estimate(answers, seed), "vector": first[pooling]})
     return rows
 
 
