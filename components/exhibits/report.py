@@ -23,7 +23,7 @@ from components.exhibits import exhibit as parts, view
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Panel
 from components.exhibits.view import CENTRED, HOW, LAYER, View, layer_name, render, shorten, visible
-from components.texts import ASSETS, Named, Texts, load_texts
+from components.texts import ASSETS, Texts, load_texts
 from components.types import Analysis, BackboneSpec
 
 HERE = Path(__file__).parent
@@ -197,14 +197,7 @@ def framed(pieces: tuple[str, ...], title: str, height: int, theme: str, say: Te
 def passport_page(passport: Passport, say: Texts) -> str:
     """The whole passport as one HTML file without scripts, to read, print, or put beside a model card."""
     title = say("passport.title", name=visible(passport.backbone.said(say)))
-    body = render(
-        "passport",
-        say,
-        title=title,
-        passport=passport,
-        scripts=[(Named(one.script).said(say), one) for one in passport.scripts],
-        prod=prod,
-    )
+    body = render("passport", say, heading=title, passport=passport, prod=prod)
     return _begin(title, body, PAPER, say) + END
 
 
