@@ -36,12 +36,10 @@ def first_of(backbones: Sequence[BackboneSpec], texts: int = 1) -> BackboneSpec 
 class Analyst(Protocol):
     """Questions that the user interface asks of the engine."""
 
+    takes_ids: bool  # whether ``find`` also takes the id of a model on the hub: the owner decides
+
     def backbones(self) -> tuple[BackboneSpec, ...]:
         """Every backbone of the catalogue, in its order."""
-
-    @property
-    def takes_ids(self) -> bool:
-        """Tell whether ``find`` also takes the id of a model on the hub: the owner decides."""
 
     @property
     def online(self) -> bool:

@@ -141,8 +141,7 @@ def render(template: str, say: Texts | None = None, /, **values: object) -> Mark
 
     UndefinedError if the template names a value that is not given.
     """
-    html = say.html if say else None
-    return Markup(environment().get_template(f"{template}.html").render(say=html, **values))
+    return Markup(environment().get_template(f"{template}.html").render(say=say and say.html, **values))
 
 
 @cache  # files of the app, compiled once

@@ -7,6 +7,7 @@ browser keeps them, so a step of the layer asks no server.
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ HALF = 0.5  # and until it is known who sees whom
 KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
 WAYS = "end", "chat"  # what may be typed around a text
 Around = tuple[Analyst, Kept, Texts]  # who answers, what holds the last View, and the page's language
+Below = Callable[[], Iterable[on_page.Places]]  # lays out other panels, which are filled with a view
 PANEL = "panel"  # the key of the control that says which view of the answer is open
 
 
@@ -57,11 +59,7 @@ class AskedView:
     """
 
     def __init__(
-        self,
-        panel: Panel[Any, Any],
-        around: Around,
-        beside: on_page.Build = None,
-        below: Callable[[], Iterable[on_page.Places]] = tuple,  # of other panels, filled with it
+        self, panel: Panel[Any, Any], around: Around, beside: on_page.Build = None, below: Below = tuple
     ) -> None:
         """Lay the view out, within its tab: gradio counts what stands between tabs as tabs.
 
@@ -124,6 +122,7 @@ def offered_labels(analysis: Analysis, state: State, say: Texts) -> Any:
     )
 
 
+@dataclass(eq=False)
 class AskedCard:
     """A card of one exhibit, asked for after each answer where that is quick, else with a click.
 
@@ -134,20 +133,17 @@ class AskedCard:
     the card is in sight.
     """
 
-    def __init__(
-        self,
-        exhibit: Exhibit[Any],
-        passes: float,
-        asked: Callable[[Query], Query],
-        subject: Callable[[Analysis, Any], Any],
-        around: Around,
-        offers: Callable[[Any], bool] = lambda _: True,
-    ) -> None:
-        self.exhibit, self.passes, self.asked, self.subject = exhibit, passes, asked, subject
-        self.offers = offers
-        (self.analyst, self.shown, self.say), self.name = around, exhibit.name
+    exhibit: Exhibit[Any]
+    passes: float
+    asked: Callable[[Query], Query]
+    subject: Callable[[Analysis, Any], Any]
+    around: Around
+    offers: Callable[[Any], bool] = lambda _: True
+
+    def __post_init__(self) -> None:
+        (self.analyst, self.shown, self.say), self.name = self.around, self.exhibit.name
         self.stored, self.controls = Kept(self.shown.state), dict[Control[Any], Any]()
-        self.place = on_page.build_place(exhibit, self.name, self.say, controls=self._asking)
+        self.place = on_page.build_place(self.exhibit, self.name, self.say, controls=self._asking)
         self.parts: list[Any] = [self.button, *self.controls.values(), *self.place.parts]
 
     def _asking(self) -> None:
@@ -354,7 +350,8 @@ class Answer:
         self.lasting = {CENTRED: self.centred, **self.sees.controls, LABEL: self.label}
         self.set: Mapping[Control[Any], Any] = {**self.lasting, **self.importance.controls}
         self.looks = {control: part for control, part in self.set.items() if part is not self.label}
-        self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, CENTRED)]
+        places, looks = [place for panel in self.panels for place in panel.places], {LAYER, CENTRED}
+        self.looked_at = [place for place in places if looks & {*place.exhibit.controls}]
         self.cards = self.origin, self.sees
         menus = [self.layer, self.reference, self.label]
         self.all: list[Any] = [self.shown, self.answered, self.area, *menus, *self.ways.values()]

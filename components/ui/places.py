@@ -231,10 +231,6 @@ class Places:
         """Everything that an answer fills."""
         return [part for place in self.places for part in place.parts]
 
-    def following(self, *controls: Control[Any]) -> list[Place]:
-        """List the places of the exhibits that depend on any of ``controls``."""
-        return [place for place in self.places if set(controls) & set(place.exhibit.controls)]
-
     def show(self, subject: Any, state: State, only: list[Place] | None = None) -> Updates:
         """Show what the panel shows of an answer, or what ``only`` these places do."""
         updates: Updates = {}
