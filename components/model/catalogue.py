@@ -2,10 +2,10 @@
 
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -20,9 +20,6 @@ from components.settings import ASSETS
 from components.texts import Sentence, in_bytes
 from components.types import BackboneSpec, Declaration, TaskSpec
 
-GONE: Mapping[str, Any] = MappingProxyType(  # what is known of a checkpoint that is not on this machine
-    {"architecture": "", "labels": (), "available": False, "weights": 0, "declared": None}
-)
 LONGEST = 200  # characters of a class's name
 Version = tuple[tuple[int, int, int], ...]  # time, size and inode of each file that was read
 
@@ -68,15 +65,13 @@ class Entry(BaseModel):
 def refreshed(spec: BackboneSpec) -> BackboneSpec:
     """``spec`` with what its files say of it now; not available where they are not all here."""
     found = files.folder(spec)
-    if found is None:
-        return replace(spec, **GONE)
-    try:
-        own = files.base(found) or found if files.adapts(found) else files.body(found)
-        named = (own / files.CONFIG, *files.declaring_files(found))
-        now = tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in map(Path.stat, named))
-        return replace(spec, **stated(found, own, now))
-    except FileNotFoundError:  # deleted a moment ago
-        return replace(spec, **GONE)
+    if found is not None:
+        with suppress(FileNotFoundError):  # deleted a moment ago
+            own = files.base(found) or found if files.adapts(found) else files.body(found)
+            named = (own / files.CONFIG, *files.declaring_files(found))
+            now = tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in map(Path.stat, named))
+            return replace(spec, **stated(found, own, now))
+    return replace(spec, architecture="", labels=(), available=False, weights=0, declared=None)
 
 
 @lru_cache(1024)  # read once, and again only when one was written anew
