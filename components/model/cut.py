@@ -101,14 +101,13 @@ def replay(
     model: PreTrainedModel, cut: nn.Module, kept: Pass, hidden: Tensor, answer: Answer = logits
 ) -> Tensor:
     """The logits (B, K), or another ``answer``, for final hidden states ``hidden`` (B, T, D)."""
-    return with_exchanged(model, cut, kept, (states_in(kept.handed[cut]), hidden), answer)
+    return with_exchanged(model, cut, kept, states_in(kept.handed[cut]), hidden, answer)
 
 
 def with_exchanged(
-    model: PreTrainedModel, module: nn.Module, kept: Pass, tensors: tuple[Tensor, Tensor], answer: Answer
+    model: PreTrainedModel, module: nn.Module, kept: Pass, old: Tensor, new: Tensor, answer: Answer
 ) -> Tensor:
-    """The ``answer`` if ``module`` hands out the second of two ``tensors`` wherever the first stood."""
-    old, new = tensors
+    """The ``answer`` if ``module`` hands out the tensor ``new`` wherever ``old`` stood."""
     leaves, rebuild = flatten(kept.handed[module])
     handed = rebuild([carried(new, old.device) if leaf is old else leaf for leaf in leaves])
     with answering(module, handed):
@@ -146,12 +145,9 @@ def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
 
     Else they are latents of a fixed number, groups of characters, or a sequence that was shortened.
     """
-    for times in (1, 2):
-        longer = {name: torch.cat([value] * times, dim=1) for name, value in inputs.items()}
-        states = run(model, cut, longer).hidden[-1].shape[1]
-        if states != longer["input_ids"].shape[1]:
-            return False
-    return True
+    twice = {name: torch.cat([value, value], dim=1) for name, value in inputs.items()}
+    passes = ((run(model, cut, each), each["input_ids"]) for each in (inputs, twice))
+    return all(kept.hidden[-1].shape[1] == ids.shape[1] for kept, ids in passes)
 
 
 def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
@@ -163,9 +159,8 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
         return False
     with noted([body]) as calls:
         received = run(model, cut, inputs).hidden[-1]
-    known = {id(tensor) for tensor in inputs.values()}
     passed = [one for _body, taken, _output in calls for one in taken]  # what the classifier calls it with
-    if any(isinstance(value, Tensor) and id(value) not in known for value in passed):
+    if {id(one) for one in passed if isinstance(one, Tensor)} - set(map(id, inputs.values())):
         return False
     with repeatable(model):
         given = states_in(body(**inputs, return_dict=True))
@@ -253,8 +248,7 @@ class Pooler:
     def behind(self, kept: Pass, vector: Tensor) -> Tensor:
         """The logits (B, K) that the head gives if ``vector`` (B, D') is what the pooler gave."""
         body = self.model.base_model
-        tensors = (kept.handed[body].pooler_output, vector)
-        return with_exchanged(self.model, body, kept, tensors, logits)
+        return with_exchanged(self.model, body, kept, kept.handed[body].pooler_output, vector, logits)
 
 
 def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Pooler | None:
@@ -357,13 +351,7 @@ def find_entries(
         return torch.allclose(answered.logits, second.logits, rtol=1e-5, atol=1e-6)
 
     def entry(layer: int) -> Entry | None:
-        states = first.hidden[layer]
-        received = (
-            replace(call, turned=turned)
-            for call, value in given
-            for turned in (False, True)
-            if torch.equal(value, states.transpose(0, 1) if turned else states)
-        )
+        received = (call for call, value in given if torch.equal(value, first.hidden[layer]))
         return next((found for found in islice(received, TRIED) if works(found, layer)), None)
 
     return tuple(map(entry, range(len(first.hidden) - 1)))
@@ -375,17 +363,15 @@ def _two_inputs(tokenizer: PreTrainedTokenizerBase, rows: int) -> tuple[Inputs, 
     inputs = {name: value.expand(rows, -1) for name, value in plain.items()}
     special = set(tokenizer.all_special_ids)
     own = sorted(set(tokenizer.get_vocab().values()) - special)
-    ids = inputs["input_ids"].tolist()
-    others = [
-        [one if one in special or not own else own[(one + STEP) % len(own)] for one in row] for row in ids
-    ]
-    return inputs, {**inputs, "input_ids": torch.tensor(others)}
+    ids = plain["input_ids"][0].tolist()
+    others = [one if one in special or not own else own[(one + STEP) % len(own)] for one in ids]
+    return inputs, {**inputs, "input_ids": torch.tensor([others] * rows)}
 
 
 def _watched(
     model: PreTrainedModel, cut: nn.Module, inputs: Inputs
 ) -> tuple[Pass, list[tuple[Entry, Tensor]]]:
-    """A pass, and every tensor of three axes that a module was given, each with the call that took it."""
+    """A pass, and all of three axes that modules were given, as it is and turned, each with its entry."""
     given: list[tuple[Entry, Tensor]] = []
     begun = Counter[nn.Module]()
 
@@ -393,7 +379,9 @@ def _watched(
         places: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
         for place, value in places:
             if isinstance(value, Tensor) and value.dim() == 3:
-                given.append((Entry(module, begun[module], place), carried(value.clone())))
+                seen = carried(value.clone())
+                given.append((Entry(module, begun[module], place), seen))
+                given.append((Entry(module, begun[module], place, turned=True), seen.transpose(0, 1)))
         begun[module] += 1
 
     with ExitStack() as hooks:
