@@ -41,6 +41,7 @@ from components.types import BackboneSpec
 SPECIAL = "special_tokens_map.json"  # which transformers reads as if it stood in the tokenizer's settings
 NEW_NUMBERS, TIMES = 10_000_000, 3  # a head may be new, and of an encoder-decoder the decoder, if need be
 UNMERGED = re.compile(files.KNOWN["unmerged"])
+HERE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}  # no code, no network
 UNHEARD = "☃ 🔭 ﷺ"  # what few vocabularies know
 MOST = 64  # tokens of "a b c", with all that a tokenizer may add
 LONGEST = 512  # tokens, where neither tokenizer nor config states a limit
@@ -85,7 +86,7 @@ def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -
         empty = skeleton(config, auto.AutoModelForSequenceClassification if head is None else kind)
         if adapter is not None and (labels := adapter.labels(empty)):
             config.num_labels = labels
-            empty = skeleton(config)
+            empty = skeleton(config, auto.AutoModelForSequenceClassification)
         check_names(tensors, empty)
         check_enough(tensors, empty)
         make_room(size(empty))
@@ -168,9 +169,7 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
     """Tokenizer in ``folder``, made by transformers without code of its own."""
     whole = any((folder / name).is_file() for name in files.VOCABULARIES)
     with files.foreign("refusals.tokenizer" if whole else "refusals.vocabulary"):
-        tokenizer = auto.AutoTokenizer.from_pretrained(
-            folder, config=config, trust_remote_code=False, local_files_only=True
-        )
+        tokenizer = auto.AutoTokenizer.from_pretrained(folder, config=config, **HERE)
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise RefusalError("refusals.own_tokenizer")
     vocabularies = tokenizer.vocab_files_names.values()  # none of those that know every character
@@ -184,9 +183,7 @@ def read_config(folder: Path) -> PreTrainedConfig:
     files.check_stated(files.checked_object(folder / files.CONFIG), classifying_types().__contains__)
     check_tokenizer(folder)
     with files.foreign("refusals.config"):
-        config: PreTrainedConfig = auto.AutoConfig.from_pretrained(
-            folder, trust_remote_code=False, local_files_only=True
-        )
+        config: PreTrainedConfig = auto.AutoConfig.from_pretrained(folder, **HERE)
         internals.forget_kernels(config)  # a config may name one on the hub, which is code
     if isinstance(config.architectures, str):
         config.architectures = [config.architectures]
@@ -200,9 +197,7 @@ def check_tokenizer(folder: Path) -> None:
             files.check_keys(settings.name, files.checked_object(settings))
 
 
-def skeleton(
-    config: PreTrainedConfig, kind: type[Any] = auto.AutoModelForSequenceClassification
-) -> PreTrainedModel:
+def skeleton(config: PreTrainedConfig, kind: type[Any]) -> PreTrainedModel:
     """A model of this ``kind`` on torch's meta device: every shape, and no memory for the weights."""
     with files.foreign("refusals.unbuilt"), internals.without_weights():
         model: PreTrainedModel = kind.from_config(config, dtype=torch.float32, trust_remote_code=False)
@@ -291,10 +286,9 @@ class Checkpoints:
         """Let go of checkpoints until there is room for ``needed`` bytes more, before they are allocated."""
         if needed > self.budget:
             raise RefusalError("refusals.memory", needed=needed / files.MB, budget=self.budget / files.MB)
-        leaves = self._loaded.currsize + needed > self.budget
-        while self._loaded.currsize + needed > self.budget:
-            self._loaded.popitem()
-        if leaves:
+        if self._loaded.currsize + needed > self.budget:
+            while self._loaded.currsize + needed > self.budget:
+                self._loaded.popitem()
             give_back()
 
 
@@ -405,15 +399,9 @@ def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Map
             kept = cuts.run(model, cut, inputs)
             calls = trace(model, lambda hidden: cuts.replay(model, cut, kept, hidden), kept.hidden[-1])
         head.update(name for call in calls for name in call.weights)
-    rest = sorted(drawn - head)
-    return Provenance(
-        missing=missing,
-        unused=info["unused"],
-        mismatched=mismatched,
-        constant=constant,
-        random_head=tuple(sorted(drawn & head)),
-        random_body=tuple(rest) if rest and _move(model, inputs, rest) else (),
-    )
+    random_head, rest = tuple(sorted(drawn & head)), tuple(sorted(drawn - head))
+    random_body = rest if rest and _move(model, inputs, rest) else ()
+    return Provenance(missing, info["unused"], mismatched, constant, random_head, random_body)
 
 
 def is_constant(tensor: Tensor) -> bool:
