@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from components.model import files
@@ -20,12 +19,9 @@ from components.model.files import CONFIG, ENCODING, MODULES, WEIGHTS, RefusalEr
 from components.types import Cut, Declaration, DeclaredStep, Dense, LayerNorm, Normalize
 
 LIBRARIES = ("sentence_transformers.", "pylate.models.")  # whose modules these are: of pylate, dense layers
-LEGACY = {"MLMTransformer": "fill-mask"}  # transformers of older versions, and what they are for
 TAKES, GIVES = "module_input_name", "module_output_name"
-ROUTED = ("Dense", "Normalize")  # whose configs say what they take and give
 POOLED = "Pooling"
 TOKENS, SCORES = "token_embeddings", "scores"
-FIRST = ("Transformer", "Router", "StaticEmbedding")  # what a list may begin with
 ORDER = "refusals.declared_order"
 SEVERAL = ("ColBERT", "MultiVectorEncoder")  # types of models that make a vector for each token
 WIDEST = 65_536  # numbers of a vector, with which a dense layer may begin and end
@@ -33,10 +29,9 @@ LONGEST_PROMPT = 10_000  # characters
 MOST_PROMPTS, LONGEST_TRIED = 8, 300  # prompts that are tried, and characters of each
 PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safetensors
 KNOWN = tomllib.loads(Path(__file__).with_name("declaration.toml").read_text("utf-8"))
-OLDER: Mapping[str, str] = MappingProxyType(KNOWN["older"])  # a key of the older schema: the method
-METHODS: Mapping[str, str] = MappingProxyType(KNOWN["methods"])  # by our names
-ACTIVATIONS: Mapping[str, str] = MappingProxyType(KNOWN["activations"])  # a class of torch.nn for each
-TANH = "torch.nn.modules.activation.Tanh"  # where a dense layer names none
+OLDER: Mapping[str, str] = KNOWN["older"]  # a key of the older schema: the method
+METHODS: Mapping[str, str] = KNOWN["methods"]  # by our names
+ACTIVATIONS: Mapping[str, str] = KNOWN["activations"]  # a class of torch.nn for each
 
 
 @dataclass(frozen=True)
@@ -84,12 +79,12 @@ def read_declaration(folder: Path, own: bool = False) -> Declaration | None:
     if not (folder / MODULES).exists():
         return None
     (first, path), *rest = _modules(folder)
-    if first != "Transformer" and first not in LEGACY:
-        key = f"refusals.declared_{first.lower() if first in FIRST else 'first'}"
+    if first not in KNOWN["transformers"]:
+        key = f"refusals.declared_{first.lower() if first in KNOWN['other_first'] else 'first'}"
         raise RefusalError(key, file=MODULES, name=first)
     body, encoding = folder / path, _read(folder, ENCODING, needed=False)
     settings = _read(body, _settings(body), needed=False)
-    task = str(settings.says.get("transformer_task", LEGACY.get(first, "feature-extraction")))
+    task = str(settings.says.get("transformer_task", KNOWN["transformers"][first]))
     if task not in KNOWN["tasks"]:
         raise settings.refusal("transformer_task")
     modules = list(_routed(folder, rest, KNOWN["tasks"][task][0], encoding.says.get("model_type") in SEVERAL))
@@ -128,12 +123,12 @@ def _routed(folder: Path, listed: list[tuple[str, str]], handed: str, several: b
     for kind, path in listed:
         config = _read(folder / path, CONFIG, needed=kind not in ("Dropout", "Normalize"))
         usual = TOKENS if kind == "Dense" and several else KNOWN["takes"].get(kind)
-        stated = config.says if kind in ROUTED else {}
+        stated = config.says if kind in KNOWN["routed"] else {}
         takes = stated.get(TAKES) or usual
         if takes != handed or takes == SCORES:
             raise config.refusal(TAKES) if TAKES in stated else RefusalError(ORDER, file=MODULES)
         handed = stated.get(GIVES) or KNOWN["gives"].get(kind, takes)
-        if kind in ROUTED and handed not in (takes, SCORES if kind == "Dense" else takes):
+        if kind in KNOWN["routed"] and handed not in (takes, SCORES if kind == "Dense" else takes):
             raise config.refusal(GIVES)
         yield kind, path, config, handed
 
@@ -227,7 +222,7 @@ def _known(kind: object, first: bool, reads: bool) -> str:
     Older versions have others of these.
     """
     name = kind.rsplit(".", 1)[-1] if isinstance(kind, str) and kind.startswith(LIBRARIES) else ""
-    if first and reads and name and name not in LEGACY:
+    if first and reads and name and name not in KNOWN["transformers"]:
         return "Transformer"
     if name not in KNOWN["takes"] and not (first and name):
         raise RefusalError("refusals.declared_module", file=MODULES, name=str(kind)[:100])
@@ -295,7 +290,7 @@ def _weights(place: Path) -> None:
 def _dense(config: _Config, folder: Path, path: str, size: int) -> Dense:
     """A dense layer that takes vectors of ``size``; its weights are there."""
     taken, given = _sized(config, "in_features", size), config.count("out_features")
-    activation = config.says.get("activation_function", TANH)
+    activation = config.says.get("activation_function", KNOWN["usual_activation"])
     if not isinstance(activation, str) or activation not in ACTIVATIONS:
         raise config.refusal("activation_function")
     _weights(folder / path)
@@ -305,10 +300,10 @@ def _dense(config: _Config, folder: Path, path: str, size: int) -> Dense:
 
 def _prompt(encoding: _Config) -> str:
     """Return what stands before a text where no other prompt is asked for."""
-    named, stated = encoding.says.get("default_prompt_name"), encoding.says.get("prompts", {})
+    named = encoding.says.get("default_prompt_name")
     if named is None:
         return ""
-    prompts = {"query": "", "document": "", **(stated if isinstance(stated, dict) else {})}
+    prompts = {"query": "", "document": "", **_object(encoding.says.get("prompts"))}
     prompt = prompts.get(named) if isinstance(named, str) else None
     if not isinstance(prompt, str) or len(prompt) > LONGEST_PROMPT:
         raise encoding.refusal("default_prompt_name")
