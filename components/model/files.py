@@ -15,7 +15,6 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from traceback import clear_frames, format_exception, format_tb
-from types import MappingProxyType
 from typing import Any
 
 from huggingface_hub import CacheNotFound, constants, scan_cache_dir, try_to_load_from_cache
@@ -45,7 +44,6 @@ PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
 LARGEST = 4_000_000  # bytes of a config, and of an index
 DIGITS, LABEL = 9, 1_000  # of a label's number, and characters of its name
 COMMIT = re.compile(r"[0-9a-f]{40}")
-JsonObject = dict[str, Any]
 Version = tuple[tuple[str, int, int], ...]
 MB = 1_000_000
 SHOWN = 200  # characters of somebody else's message
@@ -57,10 +55,9 @@ COUNT = re.compile(r"(layer|block|head|expert|group|stage|level|depth|hash|repea
 LARGEST_COUNT = 20_000  # of layers, heads: lists of that length are made while a config is parsed
 LABELS = 1_000  # each costs a backward pass through the head: 5,000 take a minute
 LARGEST_NUMBER = 2**24  # of anything else, positions for example; a rotary base ("theta") is no size
-PROBLEMS: Mapping[str, ProblemType] = MappingProxyType(KNOWN["problems"])
+PROBLEMS: Mapping[str, ProblemType] = KNOWN["problems"]
 VOCABULARY_BYTES = 64 * MB  # of a vocabulary of 262,144 tokens: 35 MB
 DEPTH = 32  # levels of nesting
-READ = (".json", ".txt", ".model", ".jinja")  # what a tokenizer may read, by suffix
 KEYS = frozenset(chain.from_iterable(KNOWN["keys"].values()))  # which may be stated; others may lead away
 NOTHING: tuple[object, ...] = (None, "", [], {})
 LONGEST_KEY = 60  # characters of a key that are shown
@@ -183,7 +180,7 @@ def read_json(file: Path) -> object:
         return None
 
 
-def read_object(file: Path) -> JsonObject:
+def read_object(file: Path) -> dict[str, Any]:
     """The object in ``file``; {} where there is no such file, or none that holds a JSON object."""
     found = read_json(file)
     return found if isinstance(found, dict) else {}
@@ -347,7 +344,7 @@ def no_weights(folder: Path, file: str) -> RefusalError:
 def check_sizes(folder: Path) -> None:
     """Refuse a folder with a text too large to be what its name says, or that is no file."""
     for file in sorted(folder.iterdir()):
-        if file.suffix in READ:
+        if file.suffix in KNOWN["texts"]:
             small = file.name.endswith(CONFIG) or file.name == INDEX
             bounded(file, LARGEST if small else VOCABULARY_BYTES, file.name)
 
@@ -355,10 +352,9 @@ def check_sizes(folder: Path) -> None:
 def checked_json(file: Path) -> object:
     """The JSON in ``file``."""
     try:
-        read: object = json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise RefusalError("refusals.json", file=file.name) from error
-    return read
 
 
 def checked_object(file: Path) -> dict[str, Any]:
@@ -405,9 +401,8 @@ def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
         named = raw.get(key)
         if isinstance(named, dict | list) and len(named) > LABELS:
             raise RefusalError("refusals.many_labels", count=len(named), most=LABELS)
-        if not isinstance(named, dict):
-            continue
-        numbers, names = (named, named.values()) if key == "id2label" else (named.values(), named)
+        stated = named if isinstance(named, dict) else {}
+        numbers, names = (stated, stated.values()) if key == "id2label" else (stated.values(), stated)
         digits = max((len(number) for number in numbers if isinstance(number, str)), default=0)
         if digits > DIGITS:
             raise RefusalError("refusals.label_number", length=digits)
