@@ -108,13 +108,9 @@ def prompted(tokenizer: PreTrainedTokenizerBase, prompt: str, ids: Tensor, mask:
 
 def numbered(encoded: Encoded, states: int) -> Encoded:
     """The input with its hidden states in the place of its tokens, where these have none of their own."""
-    tokens = Tokens(
-        text=tuple(f"state {index}" for index in range(states)),
-        span=np.zeros((states, 2), dtype=np.int64),
-        segment=np.full(states, -1, dtype=np.int64),
-        special=np.zeros(states, dtype=bool),
-        cls=-1,
-    )
+    text = tuple(f"state {index}" for index in range(states))
+    span, segment = np.zeros((states, 2), dtype=np.int64), np.full(states, -1, dtype=np.int64)
+    tokens = Tokens(text, span, segment, special=np.zeros(states, dtype=bool), cls=-1)
     says = Sentence("warnings.states", states=states, tokens=len(encoded.tokens.text))
     return Encoded(tokens, encoded.inputs, (*encoded.warnings, says))
 

@@ -65,12 +65,11 @@ def linear(probe: Probe) -> Head:
 
 def probabilities(logits: Tensor, problem_type: ProblemType) -> Floats:
     """Meaning of the logits (..., K): softmax, sigmoid for multi-label, the raw value for regression."""
-    values = logits
     if problem_type == "single_label":
-        values = logits.softmax(dim=-1)
+        logits = logits.softmax(dim=-1)
     elif problem_type == "multi_label":
-        values = logits.sigmoid()
-    return np.asarray(values, dtype=np.float32)
+        logits = logits.sigmoid()
+    return np.asarray(logits, dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +100,8 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
         own = own_head(backbone, kept)
         reading = Reading(behind_pooling(backbone, query.pooling, None, states, own), states.hidden)
         logits = reading.logits
-    return Outputs(
-        vector=vector,
-        logits=logits,
-        reading=reading,
-        labels=backbone.labels,
-        problem_type=backbone.problem_type,
-        trained=backbone.head_trained,
-        body_trained=backbone.body_trained,
-        warnings=tuple(_told(backbone, kept, query, vector, states)),
-    )
+    says = (backbone.labels, backbone.problem_type, backbone.head_trained, backbone.body_trained)
+    return Outputs(vector, logits, reading, *says, tuple(_told(backbone, kept, query, vector, states)))
 
 
 def _of_files(backbone: Backbone) -> Iterator[Sentence]:
@@ -136,10 +127,10 @@ def _told(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: 
         yield Sentence(f"warnings.makes_{says.kind}", size=says.size)
         if says.kind == "sparse":
             yield _strongest(backbone, states.ending(kept.hidden[-1]))
-    for key, names in (("untrained", known.random_head), ("untrained_body", known.random_body)):
-        unread = backbone.unread_head if names and key == "untrained" else None
-        if names:
-            yield unread or Sentence(f"warnings.{key}", names=names)
+    if known.random_head:
+        yield backbone.unread_head or Sentence("warnings.untrained", names=known.random_head)
+    if known.random_body:
+        yield Sentence("warnings.untrained_body", names=known.random_body)
     if known.constant and backbone.head_trained and backbone.body_trained:
         yield Sentence("warnings.constant", names=known.constant)
     yield from _of_files(backbone)
