@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from traceback import walk_stack
 from types import CodeType
 from typing import Any
 
@@ -137,8 +138,6 @@ class _Recorder(TorchFunctionMode):
 
 def _lines() -> Iterator[Line]:
     """The lines of the model's own code, the library's or its owner's, that are running, innermost first."""
-    frame = sys._getframe(2)
-    while frame is not None:
+    for frame, line in walk_stack(sys._getframe(2)):
         if frame.f_code.co_name == "forward" and not frame.f_code.co_filename.startswith(RUNNERS):
-            yield frame.f_code, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]  # the outermost frame has none
+            yield frame.f_code, line
