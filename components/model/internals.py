@@ -28,7 +28,6 @@ BOTH = "use_bidirectional_attention"  # what some configs say instead, with True
 
 Table = dict[str, Any]
 Model = TypeVar("Model", bound=nn.Module)
-Rebuild = Callable[[Sequence[Any]], Any]
 
 
 def quiet() -> None:
@@ -120,7 +119,7 @@ def said_causal(model: PreTrainedModel) -> tuple[bool | None, str]:
     return None, ""
 
 
-def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
+def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
     """The leaves of tuples, lists, dicts and outputs in each other, and what rebuilds these."""
     leaves, form = tree_flatten(tree)
     return leaves, lambda flat: tree_unflatten(list(flat), form)

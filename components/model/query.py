@@ -80,8 +80,7 @@ def with_task(query: Query, spec: BackboneSpec, tasks: Sequence[TaskSpec]) -> Qu
     if query.task not in held:
         raise PoolscopeError("task", query.task, "errors.probes", tasks=tuple(held))
     if query.task not in fitting:
-        key = "errors.takes_two" if texts == 1 else "errors.takes_one"
-        raise PoolscopeError("task", query.task, key)
+        raise PoolscopeError("task", query.task, "errors.takes_two" if texts == 1 else "errors.takes_one")
     return query
 
 
