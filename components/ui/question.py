@@ -57,7 +57,10 @@ class Question:
                         self.pool_layer = menu(POOL_LAYER.key, layer, **offers["pool_layer"], scale=2)
                     self.lookup = Lookup(say) if analyst.takes_ids else None
             self.download = Download(analyst, mine.state, say)
-            self.examples = _build_chips(examples, say)
+            labels, title = [say.name(example.label) for example in examples], say("question.examples")
+            shown: dict[str, Any] = {"sample_labels": labels, "samples_per_page": len(labels), "label": title}
+            shown |= {"components": [gr.Textbox(visible=False)], "samples": [[label] for label in labels]}
+            self.examples = gr.Dataset(type="index", elem_id="examples", **shown)
         self.found = Kept(mine.state, ())
         asked = self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer
         self.inputs: list[gr.components.Component] = list(asked)
@@ -154,14 +157,6 @@ class Lookup:
                 self.box = gr.Textbox(**said, info=say("lookup.note"), max_lines=1, elem_id="lookup-id")
                 self.button = gr.Button(say("lookup.button"), elem_id="lookup-button")
             self.refusal = on_page.plain_html(elem_id="lookup-refusal")
-
-
-def _build_chips(examples: Sequence[Example], say: Texts) -> gr.Dataset:
-    labels = [say.name(example.label) for example in examples]
-    shown: dict[str, Any] = {"sample_labels": labels, "samples_per_page": len(labels), "elem_id": "examples"}
-    samples, title = [[label] for label in labels], say("question.examples")
-    hidden = gr.Textbox(visible=False)
-    return gr.Dataset(components=[hidden], samples=samples, type="index", label=title, **shown)
 
 
 class Download:

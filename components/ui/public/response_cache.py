@@ -34,6 +34,8 @@ ENCODERS: Mapping[str, Callable[[bytes], bytes]] = {  # the first that a browser
 }
 
 Key = tuple[str, str, str]  # path, encoding, version
+Version = Callable[[str], str | None]  # of what is at a path
+Finish = Callable[[str, bytes], bytes]  # of a path and its body
 
 
 class ResponseCache:
@@ -47,11 +49,7 @@ class ResponseCache:
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        version: Callable[[str], str | None],
-        max_bytes: int = MAX_BYTES,
-        finish: Callable[[str, bytes], bytes] = lambda _, body: body,
+        self, app: ASGIApp, version: Version, max_bytes: int = MAX_BYTES, finish: Finish = lambda _, one: one
     ) -> None:
         self._app, self._version, self._finish = app, version, finish
         self._stored: LRUCache[Key, Response] = LRUCache(max_bytes, getsizeof=lambda one: len(one.body))
