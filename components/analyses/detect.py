@@ -79,6 +79,7 @@ class Way:
     def words(self, layers: int) -> dict[str, Sentence]:
         """Say each part of it but the pooling, in the order in which they are told, by name."""
         kind, cut = self.variant, None if self.variant.endswith(CHUNKED) else self.truncated
+        scaled = kind == CUT_LATE or self.precision in STORED  # so no length is told
         last, special = self.layer == layers, "detect.special" if self.special_tokens else "detect.no_special"
         parts = {
             "dense": Sentence("detect.dense") if self.dense else None,
@@ -89,10 +90,8 @@ class Way:
             "variant": Sentence(f"detect.variant_{kind}", count=self.truncated) if kind else None,
             "dimensions": Sentence("detect.dimensions", count=self.dimensions) if self.dimensions else None,
             "precision": Sentence(f"detect.precision_{self.precision}") if self.precision else None,
-            "length": Sentence(f"detect.length_{LENGTHS[self.normalised]}"),
+            "length": None if scaled else Sentence(f"detect.length_{LENGTHS[self.normalised]}"),
         }
-        if self.variant == CUT_LATE or self.precision in STORED:
-            parts["length"] = None
         return {name: part for name, part in parts.items() if part is not None}
 
 
@@ -108,37 +107,24 @@ class Setting:
 
 def settings(ways: Sequence[Way], layers: int) -> tuple[Setting, ...]:
     """Tell what to set in each server, for that of ``ways`` of which it lacks least; ``layers``: the last."""
-    if not ways:
-        return ()
-    return tuple(
-        min((_setting(engine, way, layers) for way in ways), key=lambda one: len(one.lacks))
-        for engine in SERVING["engines"].values()
-    )
+    engines = SERVING["engines"].values() if ways else ()
+    every = ([_setting(engine, way, layers) for way in ways] for engine in engines)
+    return tuple(min(each, key=lambda one: len(one.lacks)) for each in every)
 
 
 def _setting(engine: Mapping[str, Any], way: Way, layers: int) -> Setting:
-    length = {True: engine.get("normalised"), False: engine.get("not_normalised"), None: ""}
+    words = way.words(layers)
+    said = (Sentence("detect.pooling", pooling=way.pooling), words.pop("layer"), *words.values())
+    own = {"pooling": engine["pooling"].get(way.pooling)}
     if way.pooling.startswith("splade"):  # whose length no server changes
-        length = {True: None, False: "", None: ""}
+        own |= {"length_one": None, "length_own": ""}
+    known = {**engine, **SERVING["unset"], **own}  # options, by the sentences that say what they do
+    options = [known.get(part.key.removeprefix("detect.")) for part in said]
     values = {"count": way.truncated, "prefix": json.dumps(way.prefix), "kept": way.dimensions}
-    known = {  # the option of each part of the way: "" where none is needed, None where there is none
-        "pooling": engine["pooling"].get(way.pooling),
-        "layer": "" if way.layer == layers else None,
-        "dense": engine.get("dense"),
-        "special": "" if way.special_tokens else engine.get("no_special_tokens"),
-        "truncated": engine.get(f"truncated_{way.kept}"),
-        "prefix": engine.get("prefix"),
-        "variant": engine.get(f"variant_{way.variant}"),
-        "dimensions": engine.get("dimensions"),
-        "precision": engine.get(f"precision_{way.precision}"),
-        "length": length[way.normalised],
-    }
-    said = {"pooling": Sentence("detect.pooling", pooling=way.pooling), **way.words(layers)}
-    parts = [part for part in known if part in said]
     return Setting(
         engine["title"],
-        tuple(option.format(**values) for part in parts if (option := known[part])),
-        tuple(said[part] for part in parts if known[part] is None),
+        tuple(option.format(**values) for option in options if option),
+        tuple(part for part, option in zip(said, options, strict=True) if option is None),
         engine["source"],
     )
 
@@ -257,14 +243,9 @@ class Detected:
         """Tell whether it is as declared; a prompt and where texts are cut are each server's own choice."""
         dense = any(isinstance(step, Dense) for step in declared.steps)
         normalised = isinstance(next(reversed(declared.steps), None), Normalize)
-        parts = [
-            *declared.poolings,
-            *([Sentence("detect.dense")] if dense else []),
-            *([Sentence("detect.truncated_start", count=declared.longest)] if declared.longest else []),
-            Sentence(f"detect.length_{LENGTHS[normalised]}"),
-        ]
-        lowered, unread = declared.lowercases, not declared.includes_prompt
-        own = {"", *(["lowered"] if lowered else []), *(["no_prefix"] if unread else [])}  # variants
+        words = Way("", 0, normalised=normalised, truncated=declared.longest, dense=dense).words(0)
+        told = [words[name] for name in ("dense", "truncated", "length") if name in words]
+        own = {"", "lowered" if declared.lowercases else "", "" if declared.includes_prompt else "no_prefix"}
         agrees = any(
             way.pooling == DECLARED or (declared.poolings == (way.pooling,) and way.dense == dense)
             for way in self.ways
@@ -272,7 +253,7 @@ class Detected:
             if way.normalised in (normalised, None) and way.variant in own
         )
         key = "detect.as_declared" if agrees else "detect.not_declared"
-        return Sentence(key, way=Sentence("detect.way", parts=tuple(parts)))
+        return Sentence(key, way=Sentence("detect.way", parts=(*declared.poolings, *told)))
 
     def _tied(self) -> list[Sentence]:
         """Poolings that are the match's one vector, then other ways to get it."""

@@ -83,8 +83,7 @@ class ScoreWay:
     def settings(self) -> tuple[Sentence, ...]:
         """Tell what servers and libraries have to be set to, of each thing that was done, and the output."""
         done = [*self.keys, *([] if self.activation == "cosine" else [self.activation])]
-        known = {one: name for name, those in SERVING["set"].items() for one in those}
-        names = dict.fromkeys(known.get(one, one.partition("_")[0]) for one in done)
+        names = dict.fromkeys(SERVING["set"].get(one, one.partition("_")[0]) for one in done)
         return tuple(Sentence(f"score.set_{name}") for name in names)
 
 
@@ -172,8 +171,8 @@ class DetectedScore:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
-        best, first = plain(self.match), plain(self.candidates[:10])
-        return as_json(self, "match ties candidates tried says warnings", match=best, candidates=first)
+        first = plain(self.candidates[:10])
+        return as_json(self, "match ties candidates tried says warnings", candidates=first)
 
 
 def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...], int, tuple[str, ...]], ...]:
