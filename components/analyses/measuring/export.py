@@ -69,16 +69,8 @@ def program(examined: Examined) -> str:
         return unfit
     if stacked:
         return _rendered("scored.jinja", examined, "")
-    layer = len(examined.states.layers) - 1 if examined.lower else None
-    return _rendered(
-        "program.jinja",
-        examined,
-        "" if whole else query.pooling,
-        **(_cut(examined) if own and swapped else {}),
-        whole=whole,
-        layer=layer,
-        where="/".join(place_of(query.task, query.pooling, layer)),
-    )
+    cut = _cut(examined) if own and swapped else {}
+    return _rendered("program.jinja", examined, "" if whole else query.pooling, whole=whole, **cut)
 
 
 def module(examined: Examined) -> str:
@@ -96,7 +88,7 @@ def module(examined: Examined) -> str:
 
 def classifier(examined: Examined, columns: Sequence[str]) -> str:
     """Write Python that classifies texts, or a table's ``columns``; probe and checkpoint stand beside it."""
-    pooling, layer = examined.query.pooling, len(examined.states.layers) - 1 if examined.lower else None
+    pooling = examined.query.pooling
     native = own_layers(examined, NATIVE).native if examined.backbone.body_alone else None
     unfit = LOWER if examined.lower and pooling in (POOLER, DECLARED) else _unfit(examined)
     if not unfit and pooling == NATIVE and native is None:
@@ -106,27 +98,27 @@ def classifier(examined: Examined, columns: Sequence[str]) -> str:
     if unfit:
         return f"{unfit}raise SystemExit({literal(' '.join(unfit.replace('#', '').split()))})\n"
     pooling = str(native) if pooling == NATIVE else pooling
-    where = "/".join(place_of(examined.query.task, examined.query.pooling, layer))
-    told = {"columns": columns, "layer": layer, "native": native, "pooling": pooling, "where": where}
-    return _rendered("classifier.jinja", examined, pooling, **told)
+    return _rendered("classifier.jinja", examined, pooling, columns=columns, native=native, pooling=pooling)
 
 
 def _rendered(name: str, examined: Examined, written: str, **values: object) -> str:
     """Fill a template; ``written`` is the pooling that is written out, or "" for none."""
-    backbone, ids = examined.backbone, examined.passed.encoded.inputs["input_ids"][0]
+    backbone, query, ids = examined.backbone, examined.query, examined.passed.encoded.inputs["input_ids"][0]
+    layer = len(examined.states.layers) - 1 if examined.lower else None
     source = pooling_source(written) if written else PoolingSource((), (), frozenset())
-    cuts: list[int] = []
-    if "declared_output" in source.fields and backbone.declared is not None:
-        cuts = [step.size for step in backbone.declared.says.steps if isinstance(step, Cut)]
+    declared = backbone.declared if "declared_output" in source.fields else None
+    cuts = [step.size for step in declared.says.steps if isinstance(step, Cut)] if declared else []
     template = _templates().get_template(name)
     return template.render(
         values,
         examined=examined,
         backbone=backbone,
-        query=examined.query,
+        query=query,
         probe=examined.probe,
         spec=backbone.spec,
-        swaps=swaps(backbone, examined.query.pooling),
+        swaps=swaps(backbone, query.pooling),
+        layer=layer,
+        where="/".join(place_of(query.task, query.pooling, layer)),  # of a probe, in its file
         pinned=["revision=REVISION"] if backbone.spec.source == "hub" else [],
         inside=Path(backbone.spec.location).is_relative_to(ROOT),
         space=space(),
