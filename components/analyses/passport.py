@@ -123,32 +123,28 @@ class Passport:
         """All of it in words, what is read first."""
         low, median, high = (f"{value:.2f}".replace("-", "−") for value in self.ordinary[-1])
         batch = {"largest": f"{self.ways[0].largest:.2g}"} if self.ways else {}
-        said = [Sentence(f"passport.reads_{self.place}", count=len(self.samples))]
-        if self.token:
-            said.append(Sentence("passport.token", token=self.token))
-        if self.equal:
-            said.append(Sentence("passport.equal", poolings=self.equal))
-        if self.draws_pooler:
-            said.append(Sentence("passport.draws_pooler"))
-        if self.sees is not None:
-            said.append(Sentence("passport.sees", total=len(self.sees.sees), what=self.sees.says))
-            said += (one for one in self.sees.warnings if one.key.startswith("sees."))
-        said += [self.adapted] if self.adapted is not None else []
-        said += [*self._declaring(), self.alone or Sentence(f"passport.says_{self.padding}", **batch)]
-        if self.unread_head is not None:
-            said.append(self.unread_head)
-        elif not self.head_trained:
-            drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
-            total = sum(prod(one.shape) for one in self.weights)
-            said.append(Sentence("passport.head_random", drawn=f"{drawn:,}", total=f"{total:,}"))
-        if not self.body_trained:
-            said.append(Sentence("passport.body_random"))
-        if self.constant:
-            said.append(Sentence("warnings.constant", names=self.constant))
-        if self.complete:
-            said.append(Sentence("passport.trained"))
-        ordinary = Sentence("passport.says_ordinary", low=low, median=median, high=high)
-        return (*said, ordinary, *self._lost(), *self.failed)
+        drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
+        numbers = {"drawn": f"{drawn:,}", "total": f"{sum(prod(one.shape) for one in self.weights):,}"}
+        looks = () if self.sees is None else self.sees.warnings
+        parts = (
+            Sentence(f"passport.reads_{self.place}", count=len(self.samples)),
+            Sentence("passport.token", token=self.token) if self.token else None,
+            Sentence("passport.equal", poolings=self.equal) if self.equal else None,
+            Sentence("passport.draws_pooler") if self.draws_pooler else None,
+            Sentence("passport.sees", total=len(self.sees.sees), what=self.sees.says) if self.sees else None,
+            *(one for one in looks if one.key.startswith("sees.")),
+            self.adapted,
+            *self._declaring(),
+            self.alone or Sentence(f"passport.says_{self.padding}", **batch),
+            self.unread_head or (None if self.head_trained else Sentence("passport.head_random", **numbers)),
+            None if self.body_trained else Sentence("passport.body_random"),
+            Sentence("warnings.constant", names=self.constant) if self.constant else None,
+            Sentence("passport.trained") if self.complete else None,
+            Sentence("passport.says_ordinary", low=low, median=median, high=high),
+            *self._lost(),
+            *self.failed,
+        )
+        return tuple(part for part in parts if part is not None)
 
     def _declaring(self) -> Iterator[Sentence]:
         """Declarations of the checkpoint, beside what is measured."""
@@ -222,8 +218,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     and what the checkpoint declares. ``padding``: the worst of all texts. ``ordinary``: low, median and high
     cosine of [CLS] to unrelated tokens, by layer. ``weights`` of the head, by origin. ``scripts``: unread.
     """
-    from components.analyses.measuring.anatomy import dissect
-    from components.analyses.measuring.padding import audit
+    from components.analyses.measuring import anatomy, padding, sees
     from components.model.examine import examine
     from components.model.loading import draws_pooler
 
@@ -233,9 +228,10 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.refused", reason=failed[0])
     alone = [each for each in seen if not each.query.text_pair]
     roomy = [each for each in seen if each.kept.inputs["input_ids"].shape[1] < backbone.limit]
-    padded, unpadded = _measured(audit, roomy or seen, "passport.unpadded")
-    around, unseen = _around(alone or seen)
-    anatomy, equal = dissect((alone or seen)[-1]), [_equal(each) for each in alone]
+    padded, unpadded = _measured(padding.audit, roomy or seen, "passport.unpadded")
+    longest = max(alone or seen, key=lambda each: len(each.passed.encoded.tokens.text))
+    around, unseen = _measured(partial(sees.look, turn=False), [longest], "passport.unseen")
+    head, equal = anatomy.dissect((alone or seen)[-1]), [_equal(each) for each in alone]
     read = ((each.query, each.passed.tokens, each.passed.states.reads.places) for each in seen)
     return Passport(
         backbone=replace(backbone.described, declared=_declared(backbone)),
@@ -253,10 +249,10 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         body_trained=backbone.body_trained,
         complete=not (backbone.provenance.missing or backbone.provenance.mismatched),
         constant=backbone.provenance.constant,
-        weights=anatomy.weights,
-        unused=anatomy.unused,
+        weights=head.weights,
+        unused=head.unused,
         scripts=tuple(_unread(backbone, *script) for script in tried()[1].items()),
-        sees=around,
+        sees=next(iter(around), None),
         failed=(*failed, *unseen, *unpadded),
         adapted=backbone.adapted,
         alone=next((each.says[0] for each in padded if each.verdict == "alone"), None),
@@ -282,15 +278,6 @@ def _undeclared(backbone: Backbone) -> str:
     config = backbone.model.config
     writes = str((config.architectures or [""])[0]).endswith("ForCausalLM")
     return "lasttoken" if writes and getattr(config, "is_causal", True) else "mean"
-
-
-def _around(seen: Sequence[Examined]) -> tuple[Sees | None, list[Sentence]]:
-    """Measure who sees whom in the longest of these texts, or say why that cannot be measured."""
-    from components.analyses.measuring.sees import look
-
-    longest = max(seen, key=lambda each: len(each.passed.encoded.tokens.text))
-    found, unseen = _measured(partial(look, turn=False), [longest], "passport.unseen")
-    return next(iter(found), None), unseen
 
 
 def _measured(
