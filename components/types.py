@@ -120,9 +120,8 @@ def declared_json(declared: Declaration | Sentence | None) -> dict[str, Any] | N
     """Give what a checkpoint's modules.json declares, or why that cannot be read; None without one."""
     if not isinstance(declared, Declaration):
         return None if declared is None else {"refusal": str(declared)}
-    steps = [step.name for step in declared.steps]
-    told = {name: getattr(declared, name) for name in ("kind", "size", "longest", "prompt", "lowercases")}
-    return {"poolings": list(declared.poolings), "steps": steps, **told, "refusal": None}
+    keys = "poolings steps kind size longest prompt lowercases refusal"
+    return as_json(declared, keys, steps=[step.name for step in declared.steps], refusal=None)
 
 
 @dataclass(frozen=True)
@@ -408,11 +407,9 @@ class Analysis:
     @property
     def predicted(self) -> tuple[str, ...]:
         """The labels chosen: the likeliest one; all above 0.5 if multi-label; none if regression."""
-        if self.problem_type == "regression":
-            return ()
-        if self.problem_type == "multi_label":
-            return tuple(label for label, p in zip(self.labels, self.probabilities, strict=True) if p > 0.5)
-        return (self.labels[int(np.argmax(self.probabilities))],)
+        likeliest = self.labels[int(np.argmax(self.probabilities))]
+        above = [label for label, p in zip(self.labels, self.probabilities, strict=True) if p > 0.5]
+        return tuple({"single_label": [likeliest], "multi_label": above, "regression": []}[self.problem_type])
 
     @property
     def swapped(self) -> bool:

@@ -32,19 +32,17 @@ class Cell:
 
         ``probability`` is that of the label predicted, of several the highest, None if there is none.
         """
-        answer, refusal = self.analysis, self.refusal
+        answer = self.analysis
         asked = "backbone pooling head task=probe_task pool_layer predicted probability "
         found = "labels logits probabilities reads head_trained body_trained warnings refusal"
         if answer is None:
             lists = {key: list[Any]() for key in ("labels", "logits", "probabilities", "reads", "warnings")}
             nothing = dict.fromkeys(("predicted", "probability", "head_trained", "body_trained"))
-            return as_json(self.query, asked + found, **lists, **nothing, refusal=str(refusal))
+            return as_json(self.query, asked + found, **lists, **nothing, refusal=str(self.refusal))
         best = max(rounded(answer.probabilities)) if answer.predicted else None
         known = {"predicted": answer.chosen, "probability": best, "pool_layer": answer.pool_layer}
-        return {
-            **as_json(answer.query, asked, **known),  # which knows which probe it came from
-            **as_json(answer, found, reads=answer.reads.indices, refusal=None),
-        }
+        query = as_json(answer.query, asked, **known)  # which knows which probe it came from
+        return query | as_json(answer, found, reads=answer.reads.indices, refusal=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +76,6 @@ def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool
     With ``fitting``, a backbone that answers anything has no row for what it refuses.
     """
     coming = {one.backbone.key: iter(one.cells) for one in answers}
-    answering = {one.backbone.key for one in answers if any(cell.analysis for cell in one.cells)}
+    silent = {one.backbone.key for one in answers if fitting and any(cell.analysis for cell in one.cells)}
     cells = [next(coming[query.backbone]) for query in asked]
-    silent = answering if fitting else ()
     return [cell.to_json() for cell in cells if cell.analysis or cell.query.backbone not in silent]

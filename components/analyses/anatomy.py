@@ -57,8 +57,7 @@ class Step:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types, without its values."""
-        keys = "name kind in_shape=taken.shape out_shape=given.shape parameters origin"
-        return as_json(self, keys)
+        return as_json(self, "name kind in_shape=taken.shape out_shape=given.shape parameters origin")
 
 
 @dataclass(frozen=True)

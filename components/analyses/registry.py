@@ -154,8 +154,7 @@ def analysis(
     """
 
     def registered(function: Callable[..., Any]) -> Kind:
-        name = function.__name__
-        return Kind(name, function, False, times, tuple(asks.split()), cost, prepare)
+        return Kind(function.__name__, function, False, times, tuple(asks.split()), cost, prepare)
 
     return registered
 

@@ -37,9 +37,8 @@ class Timed:
         return as_json(self, "poolings whole pooled p warnings=analysis.warnings")
 
 
-def _both(check: Check, query: Query, longest: int, against: str = "mean") -> Prepared:
-    del longest  # ``against`` is one of a few
-    return (check(query), check(replace(query, pooling=against))), {}
+def _both(check: Check, query: Query, _longest: int, against: str = "mean") -> Prepared:
+    return (check(query), check(replace(query, pooling=against))), {}  # which is one of a few: never long
 
 
 @analysis("backbone text text_pair pooling against", Cost(13, characters=30), _both, times=True)

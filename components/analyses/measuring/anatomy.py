@@ -115,8 +115,8 @@ def _weights(examined: Examined, calls: Sequence[Call]) -> list[Weight]:
         learned = [] if probe.query is None else [Weight("query", probe.query.shape, "probe")]
         own = {"weight": probe.weight, "bias": probe.bias}
         return [*learned, *(Weight(name, own[name].shape, "probe") for name in names)]
-    shapes = {name: tuple(tensor.shape) for name, tensor in examined.backbone.model.named_parameters()}
-    return [Weight(name, shapes[name], origin(examined.backbone, name)) for name in names]
+    used = {name: examined.backbone.model.get_parameter(name) for name in names}
+    return [Weight(name, tuple(one.shape), origin(examined.backbone, name)) for name, one in used.items()]
 
 
 def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step:
@@ -276,10 +276,8 @@ def _on_vectors(examined: Examined) -> Head:
     """
     backbone, kept, pooling = examined.backbone, examined.kept, examined.query.pooling
     read = examined.states.reads.places
-    if examined.probe is None:
-        head = _pointed(backbone, kept, read, partial(replay, backbone.model, backbone.cut))
-    else:
-        head = linear(examined.probe)
+    own = partial(replay, backbone.model, backbone.cut)
+    head = linear(examined.probe) if examined.probe else _pointed(backbone, kept, read, own)
     if pooling == DECLARED and backbone.declared is not None:
         declared = backbone.declared
         return lambda vectors: head(declared.alone(vectors))

@@ -161,10 +161,8 @@ def _cause(examined: Examined, first: int | None, padded: Padded, states: bool, 
     other = backbone.run({**padded.kept.inputs, "input_ids": ids})
     if _moved(padded.kept.hidden[-1][0][own], other.hidden[-1][0][own]).any():
         return "attention"
-    counted = None
-    if POSITIONS not in padded.kept.inputs:
-        counted = _counted(examined, padded.name, padded.kept.inputs, padded.mask, first)
-    if counted is None:
+    told, inputs = POSITIONS in padded.kept.inputs, padded.kept.inputs
+    if told or (counted := _counted(examined, padded.name, inputs, padded.mask, first)) is None:
         return "unknown"
     states_told = counted.kept.hidden[-1][0][counted.mask[0]]
     return "unknown" if _moved(examined.kept.hidden[-1][0], states_told).any() else "positions"
@@ -195,7 +193,6 @@ def _states(examined: Examined, padded: Padded) -> States:
     if backbone.per_token:
         own = padded.mask[0].nonzero()[:, 0]
         special[0, own] = torch.from_numpy(tokens.special)
-        if tokens.cls >= 0:
-            cls[:] = int(own[tokens.cls])
+        cls[:] = own[tokens.cls] if tokens.cls >= 0 else -1
     states = states_of(backbone, padded.kept, special, cls)
     return replace(states, mask=padded.mask) if backbone.per_token else states

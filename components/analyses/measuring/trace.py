@@ -183,8 +183,6 @@ def carry(examined: Examined, word: Sequence[int], begin: int = 0, seconds: floa
     return along(logits, examined.outputs.logits[0], after[0])
 
 
-def _masked(ids: torch.Tensor, word: Sequence[int], eraser: int) -> torch.Tensor:
+def _masked(ids: Tensor, word: Sequence[int], eraser: int) -> Tensor:
     """The ids (1, T) with the eraser in the place of a word."""
-    other = ids.clone()
-    other[0, list(word)] = eraser
-    return other
+    return ids.index_fill(1, torch.tensor(word), eraser)
