@@ -5,7 +5,6 @@ lists its paths, gradio_selectors.toml what scripts and styles look for.
 """
 
 import json
-import logging
 import re
 import tomllib
 from collections.abc import Iterator
@@ -62,9 +61,6 @@ def has_tools(page: gr.Blocks, address: str) -> bool:
     They answer in JSON, and ask the app at its own ``address``, not at that by which the first was called.
     """
     if server := page.mcp_server_obj:
-        # What is wrong with a message is said to who sends it; mcp would write all of it to the log, too.
-        logging.getLogger("mcp").setLevel(logging.CRITICAL)
-        logging.getLogger().addFilter(lambda told: "mcp" not in Path(told.pathname).parts)
         vars(server)["_local_url"] = address
         vars(server)["postprocess_output_data"] = lambda data, _root_url: [
             server.types.TextContent(type="text", text=json.dumps(one, ensure_ascii=False)) for one in data

@@ -59,8 +59,8 @@ class Question:
             self.download = Download(analyst, mine.state, say)
             labels, title = [say.name(example.label) for example in examples], say("question.examples")
             shown: dict[str, Any] = {"sample_labels": labels, "samples_per_page": len(labels), "label": title}
-            shown |= {"components": [gr.Textbox(visible=False)], "samples": [[label] for label in labels]}
-            self.examples = gr.Dataset(type="index", elem_id="examples", **shown)
+            shown |= {"samples": [[label] for label in labels], "type": "index", "elem_id": "examples"}
+            self.examples = gr.Dataset(components=[gr.Textbox(visible=False)], **shown)
         self.found = Kept(mine.state, ())
         asked = self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer
         self.inputs: list[gr.components.Component] = list(asked)

@@ -203,6 +203,9 @@ def _started(
 
     Whom the ``proxies``, networks of those that are believed, name as the visitor is the client of a request.
     """
+    # What is wrong with a message to a tool is said to who sends it; mcp would write all of it to the log.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(lambda told: "mcp" not in Path(told.pathname).parts)
     config = uvicorn.Config(
         app, http=BoundedProtocol, log_level="error", forwarded_allow_ips=proxies, ws="none"
     )  # a warning would be a line of the log for whatever anybody sends
