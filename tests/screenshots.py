@@ -62,7 +62,7 @@ def _averaged(page: Page) -> None:
     """Shown as a plot on a wide screen, as a table on a narrow one."""
     expect(
         page.locator("#averaging-plot .main-svg, #averaging .narrow table").filter(visible=True)
-    ).not_to_have_count(0)
+    ).not_to_have_count(0, timeout=LIMIT)
 
 
 def _fitted(page: Page) -> None:
