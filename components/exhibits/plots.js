@@ -26,27 +26,28 @@ const marks = (before, now) => {
   return Object.fromEntries(changed.map((key) => [key, now.layout[key]]));
 };
 
-// One plot is drawn in a frame, the uppermost in sight first: it waits for no other, nor does the page.
+// One plot is drawn for each frame, the uppermost in sight first: it waits for no other, nor does the page.
 const REST = 3, LONGEST = 100; // times as long as a drawing took, and milliseconds at most, the page has its turn: a slider stays live
 const undrawn = new Set();
-let nextFrame = 0;
-const drawSoon = (plot) => { // once all parts of the page have changed that change with it
+let coming = false; // whether a drawing is
+const drawSoon = (plot) => { // before the next frame, once all parts of the page have changed that change with it
   undrawn.add(plot);
-  nextFrame ||= requestAnimationFrame(drawNext);
+  if (!coming) queueMicrotask(drawNext);
+  coming = true;
 };
 const standing = (plot) => {
   const { top, left, bottom } = plot.box.getBoundingClientRect();
   return { plot, top, left, out: bottom < 0 || top > innerHeight };
 };
-const drawNext = (now) => {
-  nextFrame = 0;
+const drawNext = () => {
   for (const plot of undrawn) if (!plot.due()) undrawn.delete(plot);
-  const ready = window.Plotly ? [...undrawn].filter((plot) => plot.rested <= now) : [];
+  const begun = performance.now();
+  const ready = window.Plotly ? [...undrawn].filter((plot) => plot.rested <= begun) : [];
   const [first] = ready.map(standing).sort((a, b) => a.out - b.out || a.top - b.top || a.left - b.left);
   if (first) undrawn.delete(first.plot);
-  if (undrawn.size) nextFrame = requestAnimationFrame(drawNext);
+  coming = undrawn.size > 0;
+  if (coming) requestAnimationFrame(() => setTimeout(drawNext)); // this one is seen first
   if (!first) return;
-  const begun = performance.now();
   first.plot.draw();
   const took = performance.now() - begun;
   first.plot.rested = begun + took + Math.min(REST * took, LONGEST);
@@ -90,6 +91,6 @@ window.drawPlot = (box, figure, watch) => {
   watch("value", () => drawSoon(own));
   new ResizeObserver(([{ contentRect }]) => {
     width = contentRect.width;
-    drawSoon(own);
+    requestAnimationFrame(() => drawSoon(own)); // what is drawn has another height, and is observed
   }).observe(box);
 };

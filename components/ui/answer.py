@@ -171,12 +171,15 @@ class AskedCard:
         forward, quick = analysis.milliseconds.get("forward", 0.0), light(analysis)
         takes = max(1, round(self.passes * len(analysis.tokens.text) * forward / 1000))
         line = self.say(f"{self.name}.ask", seconds=takes)
-        if before is not None and self.asked(before.analysis.query) == self.asked(analysis.query):
-            return {self.button: gr.update(value=line, interactive=True)}
+        same = before is not None and self.asked(before.analysis.query) == self.asked(analysis.query)
+        seen: dict[str, Any] = {} if same else {"visible": not quick}
+        hidden = quick and before is not None and light(before.analysis)  # and stays so
+        button = {} if hidden else {self.button: gr.update(value=line, interactive=True, **seen)}
+        if same:
+            return button
         lead = self.say(f"{self.name}.{'coming' if quick else 'lead'}")
         shown = Shown(self.say(self.exhibit.title), above=hint_html(lead))
-        button = gr.update(value=line, visible=not quick, interactive=True)
-        return {self.watch: key, self.button: button, **self.place.show(shown, self.say)}
+        return {self.watch: key, **button, **self.place.show(shown, self.say)}
 
     def follow_card(self, given: Given) -> Updates:
         """Ask where it is quick."""

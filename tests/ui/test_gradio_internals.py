@@ -72,6 +72,12 @@ async def test_no_copy_of_the_page_is_made_for_a_session_and_states_are_kept() -
     await page.process_api(function, ["a"], state=session)
     assert not other.config_values, "gradio copies what each component is for every visitor, in 60 ms"
     assert (session[state._id], other[state._id]) == ("a", [1])
+    with patch.object(session.blocks_config, "config_for_block", return_value={}) as looked_up:
+        for times in (4, 2):
+            looked_up.reset_mock()
+            await page.process_api(function, ["a"], state=session)
+            assert looked_up.call_count == times, "gradio looks components up otherwise"
+            internals.forget(page, "one")
 
 
 def test_no_table_of_all_events_is_made_after_each() -> None:
