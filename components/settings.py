@@ -71,6 +71,12 @@ class Settings(BaseSettings):
     seconds: float = Field(60, gt=0)  # the longest that an answer may take
 
 
+def unknown() -> list[str]:
+    """List the variables that look like settings and are none, such as those of an older version."""
+    known = {f"POOLSCOPE_{name.upper()}" for name in Settings.model_fields}
+    return sorted(name for name in os.environ if name.startswith("POOLSCOPE_") and name not in known)
+
+
 def total() -> int:
     """Bytes that this process may use: the machine's or, where that is less, its cgroup's."""
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else UNKNOWN

@@ -12,7 +12,7 @@ import yaml
 from huggingface_hub.utils import filter_repo_objects
 
 from components import VERSION
-from components.settings import ASSETS, Settings
+from components.settings import ASSETS, Settings, unknown
 from tests.serving import ROOT
 
 FOLDERS = ("assets", "components", "docs", "recipe", "tests")
@@ -79,11 +79,14 @@ def test_an_owner_reads_how_to_ask_for_advisories_and_no_test_asks() -> None:
     assert not re.findall(r"^(?:test|check|static):.*audit", read("Makefile"), re.MULTILINE)
 
 
-def test_every_setting_stands_in_the_table_and_no_other_is_named() -> None:
+def test_every_setting_stands_in_the_table_and_no_other_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     own = {name.upper() for name in Settings.model_fields}
     table = TEXTS["docs/hosting.md"].split("## Settings")[1].split("##")[0]
     assert set(re.findall(r"^\| `POOLSCOPE_(\w+)` \|", table, re.MULTILINE)) == own
     assert set(re.findall(r"\bPOOLSCOPE_([A-Z_]+)\b", "\n".join(TEXTS.values()))) <= own
+    for name in ("WORKER", "RAY", *own):
+        monkeypatch.setenv(f"POOLSCOPE_{name}", "")
+    assert unknown() == ["POOLSCOPE_RAY", "POOLSCOPE_WORKER"]
 
 
 def test_the_readme_leads_to_the_demo_and_to_every_page() -> None:

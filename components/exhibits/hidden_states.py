@@ -202,7 +202,7 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
         told, since = trace_story(given, say), settled(given)
         words = say.together((words, told.striptags()))
         token = "" if since is None else naming.token_name(view.names, first.reads.indices[0], say)
-        key = "" if since is None else "_from" if since else "_start"
+        key = "" if since is None else "_last" if since == layers - 1 else "_from" if since else "_start"
         heading = say(f"trace.heading{key}", layer=since, token=token)
     scale = scale_html(colour, shades(first.random), ends)
     shares = np.full((layers, len(view.labels)), np.nan)

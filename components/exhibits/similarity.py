@@ -33,7 +33,7 @@ def beside_band(view: View, total: int, say: Texts) -> dict[str, str]:
     """Names for the band's sentences, and how many of ``total`` lie on one side of it by chance."""
     others = say("ordinary.pairs" if view.is_pair else "ordinary.sentences")
     name = shorten(naming.reference_name(view, say), 40)
-    return {"reference": name, "others": others, "expected": number(BEYOND * total, 1)}
+    return {"reference": name, "others": others, "expected": f"{BEYOND * total:.4g}"}
 
 
 def departures(by_layer: Floats, bands: Floats) -> Floats:

@@ -119,7 +119,7 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies) ->
     with hub_errors(model), TemporaryDirectory() as place:
         info = HfApi().model_info(model, revision=revision, files_metadata=True, timeout=SECONDS)
         there = {each.rfilename: each for each in info.siblings or ()}
-        sized = all(each.size is not None for each in there.values())
+        sized = all(isinstance(each.size, int) and each.size >= 0 for each in there.values())
         if not sized or files.COMMIT.fullmatch(str(info.sha)) is None:
             raise PoolscopeError("backbone", model, UNREADABLE)
         parts = _parts(model, str(info.sha), there, Path(place))

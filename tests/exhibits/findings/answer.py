@@ -92,7 +92,7 @@ def above(*values: float) -> Values:
         **band,
         **counts,
         "count": counts["more"],
-        "expected": f"{0.05 * len(values):.1f}",
+        "expected": f"{0.05 * len(values):.4g}",
         "others": say("ordinary.sentences"),
         "reference": say("similarity.special", token="[CLS]"),
     }
@@ -108,7 +108,7 @@ def cells(say: Texts) -> dict[str, object]:
     """Count of all cells of all layers are beyond their band."""
     values, bands = SIMILAR.similarity[:, 1:], SIMILAR.ordinary.plain
     more, less = int((values > bands[:, 2:]).sum()), int((values < bands[:, :1]).sum())
-    found = {"more": more, "less": less, "total": values.size, "expected": f"{values.size / 20:.1f}"}
+    found = {"more": more, "less": less, "total": values.size, "expected": f"{values.size / 20:g}"}
     return {**above()(say), **found}
 
 

@@ -78,9 +78,12 @@ ROWS = {
         traced([0, 0, 1, 0], [0.8, 0.1, 0, 0], [1, 0, 0, 0]),
     ),
     "trace.heading_from": Row(
-        traced([0, 0, 1, 0], [0.8, 0.9, 0, 0], [1, 0, 0, 0]),
-        {"token": "[CLS]", "layer": 2},
+        traced([0, 0, 1, 0], [0.9, 0.1, 0, 0], [1, 0, 0, 0]),
+        {"token": "[CLS]", "layer": 1},
         traced([0, 0, 1, 0], [0.9, 0, 0, 0], [0.9, 0.9, 0, 0]),
+    ),
+    "trace.heading_last": Row(
+        traced([0, 0, 1, 0], [0.8, 0.9, 0, 0], [1, 0, 0, 0]), {"token": "[CLS]"}, "trace.heading_from"
     ),
     "head.all_checkpoint": Row(told(SENTENCE, TRAINED), {}, "head.new"),
     "head.all_probe": Row(told(SENTENCE, anatomy(head="probe")), {}, "head.all_checkpoint"),

@@ -139,7 +139,7 @@ IMPOSSIBLE: tuple[tuple[Spoil, str], ...] = (
     (refusing("config.json", 404, "EntryNotFound"), "not on the hub any more"),
     (saying(sha="main"), "cannot be read"),
     (saying(siblings=3), "cannot be read"),
-    (saying(siblings=[NO_SIZE]), "cannot be read"),
+    *((saying(siblings=[NO_SIZE | size]), "cannot be read") for size in ({}, {"size": -5}, {"size": "5"})),
     (saying(siblings=[NO_CONFIG]), r"it has no config\.json: choose"),
 )
 PASSING: tuple[tuple[Spoil, str], ...] = (  # which say nothing of the model
