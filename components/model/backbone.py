@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -106,6 +107,25 @@ class Backbone:
         """Why it takes one text at a time; None where it is given several."""
         unable = Sentence("padding.alone") if self.tokenizer.pad_token_id is None else None
         return self.refusal or unable
+
+    @cached_property
+    def untaught(self) -> str:
+        """What its model says where no gradient goes back through it as it answers; else ""."""
+        inputs = dict(self.tokenizer("a b c", return_tensors="pt"))
+
+        def begin(_module: nn.Module, _args: object, output: Tensor) -> Tensor:
+            return output.requires_grad_() + 0
+
+        try:
+            with ExitStack() as stack, repeatable(self.model), torch.enable_grad():
+                for table in (one for one in self.model.modules() if isinstance(one, nn.Embedding)):
+                    stack.enter_context(table.register_forward_hook(begin))
+                total = cuts.logits(self.model, inputs).sum()
+                if total.requires_grad:
+                    torch.autograd.backward(total)
+        except AssertionError as error:
+            return str(error)
+        return ""
 
     @cached_property
     def declared(self) -> Declared | None:

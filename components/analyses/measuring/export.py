@@ -13,7 +13,6 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -25,10 +24,9 @@ from torch import nn
 
 from components.fitting import MINE
 from components.model.backbone import own_head
-from components.model.cut import logits, states_in
+from components.model.cut import states_in
 from components.model.declared import Stacked
 from components.model.examine import DECLARED, NATIVE, POOLER, Examined, examine, swaps
-from components.model.internals import repeatable
 from components.model.pooling import POOLINGS
 from components.model.probes import place_of
 from components.model.tracing import Call, trace
@@ -77,8 +75,10 @@ def module(examined: Examined) -> str:
     """Write Python that defines the query's pooling and head as an ``nn.Module`` and trains it one step."""
     if examined.lower:
         return LOWER
-    if unfit := _unfit(examined) or _untaught(examined):
+    if unfit := _unfit(examined):
         return unfit
+    if says := examined.backbone.untaught:
+        return _refusal(f"{type(examined.backbone.model).__name__} says: {says}")
     asked = examined.query.pooling
     own = own_layers(examined, asked if examined.probe is None else NATIVE)
     pooling = asked if asked != NATIVE else own.native or "first"
@@ -160,26 +160,6 @@ def _unfit(examined: Examined) -> str:
         return ""
     name = examined.backbone.architecture
     return _refusal(f"{name} has no body that runs by itself: {reason}.")
-
-
-def _untaught(examined: Examined) -> str:
-    """A comment with what the model says where no gradient goes back through it as it answers; else ""."""
-    model = examined.backbone.model
-    inputs = dict(examined.backbone.tokenizer(EXAMPLE, return_tensors="pt"))
-
-    def begin(_module: nn.Module, _args: object, output: torch.Tensor) -> torch.Tensor:
-        return output.requires_grad_() + 0
-
-    try:
-        with ExitStack() as stack, repeatable(model), torch.enable_grad():
-            for table in (one for one in model.modules() if isinstance(one, nn.Embedding)):
-                stack.enter_context(table.register_forward_hook(begin))
-            total = logits(model, inputs).sum()
-            if total.requires_grad:
-                torch.autograd.backward(total)
-    except AssertionError as error:
-        return _refusal(f"{type(model).__name__} says: {error}")
-    return ""
 
 
 def _refusal(says: str) -> str:
