@@ -91,6 +91,7 @@ window.drawPlot = (box, figure, watch) => {
   watch("value", () => drawSoon(own));
   new ResizeObserver(([{ contentRect }]) => {
     width = contentRect.width;
+    undrawn.add(own);
     requestAnimationFrame(() => drawSoon(own)); // what is drawn has another height, and is observed
   }).observe(box);
 };
