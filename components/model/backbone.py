@@ -110,7 +110,7 @@ class Backbone:
 
     @cached_property
     def untaught(self) -> str:
-        """What its model says where no gradient goes back through it as it answers; else ""."""
+        """Error of its model where no gradient goes back through it as it answers; else ""."""
         inputs = dict(self.tokenizer("a b c", return_tensors="pt"))
 
         def begin(_module: nn.Module, _args: object, output: Tensor) -> Tensor:
