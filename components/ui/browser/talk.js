@@ -124,6 +124,7 @@ new MutationObserver(() => { // meanwhile the visitor may have asked about anoth
   preparing = false;
   if (step) prepare();
 }).observe(every.at(-1), { childList: true, subtree: true, characterData: true });
+document.addEventListener("poolscope:set", () => step && prepare()); // or before the talk, which came sooner than the answer
 const hides = () => slides[step - 1].classList.contains("asking"); // a question stands there, not yet the answer
 const go = (to, answered = false) => {
   last = step = Math.min(Math.max(to, 1), slides.length);
