@@ -1,5 +1,6 @@
 """The server: gradio mounted in FastAPI, with every limit that the owner has set around it."""
 
+import asyncio
 import logging
 import os
 import socket
@@ -94,7 +95,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     guarded = monitored(talked, monitor, ready, settings)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
-        await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
+        with suppress(asyncio.CancelledError):  # a stream has no end: it is cut where the server has to end
+            await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
 
     server, thread = _started(served, listening, [str(network) for network in settings.proxies])
     print(f"* Running on local URL:  {address}", flush=True)

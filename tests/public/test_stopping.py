@@ -71,8 +71,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
                     yield App(client, process, there, gate, log)
             finally:
                 process.kill()
-    before_the_silent_one_was_cut, *_ = log.read_text().partition("timeout graceful shutdown exceeded")
-    assert "Traceback" not in before_the_silent_one_was_cut
+    assert "Traceback" not in log.read_text()  # where the silent one was cut, too
     assert attempts.read_text() == ""  # nothing of torch either, in the process of the page
 
 
