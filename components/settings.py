@@ -59,6 +59,7 @@ class Settings(BaseSettings):
     workers: int | None = Field(None, ge=0)
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"  # of checkpoints that are so large, in bytes
     device_from: ByteSize = ByteSize(400_000_000)
+    device_dtype: Literal["float32", "bfloat16"] = "float32"  # of their weights there, for answers
     # Where a Ray cluster is asked, whose replicas measure instead: http://host:8000.
     cluster: str | None = Field(None, pattern="^https?://")
     # What may be asked: folders of the catalogue, its hub models too, or any id typed in.

@@ -73,7 +73,7 @@ def _measured(asked: bytes, _weights: int) -> bytes:
 
 @cache
 def _measurer() -> Any:
-    limits = limits_of(Settings())[1]
-    measurer = import_module(MEASURER).Measurer(limits.memory, device=DEVICE)
+    limits = limits_of(settings := Settings())[1]
+    measurer = import_module(MEASURER).Measurer(limits.memory, device=DEVICE, dtype=settings.device_dtype)
     limit(measurer.checkpoints.budget + (limits.working or 0))
     return measurer

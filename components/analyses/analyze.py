@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from components.analyses.registry import Backbone, Cost, Examined, analysis, step
@@ -11,7 +12,7 @@ from components.texts import Sentence
 from components.types import Analysis, BackboneSpec, Query, as_json, rounded
 
 
-@analysis("backbone text text_pair pooling head layer reference task pool_layer mine", Cost())
+@analysis("backbone text text_pair pooling head layer reference task pool_layer mine", Cost(), rounds=True)
 def analyze(examined: Examined) -> Analysis:
     """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``."""
     from components.analyses.measuring.anatomy import answered
@@ -53,7 +54,7 @@ class Compared:
     cells: tuple[Cell, ...]
 
 
-@step
+@partial(step, rounds=True)
 def compare(backbone: Backbone, asked: Sequence[Asked]) -> tuple[Cell, ...]:
     """Answer each query, in their order; a PoolscopeError of one head is said in its cell."""
     from components.analyses.measuring.analyze import analyse

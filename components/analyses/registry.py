@@ -55,13 +55,15 @@ class Step:
     """A function that a job runs, by its name: of examined queries, or of a backbone and all that is asked.
 
     ``last``: whether it waits behind all others; an answer of these is not kept for who asks the same, nor
-    that of one that ``times``: a time is of one run.
+    that of one that ``times``: a time is of one run. ``rounds``: whether the owner may have its model in a
+    type of fewer digits; no other states what is equal, or where a number comes from.
     """
 
     name: str
     function: Callable[..., Any]
     last: bool = False
     times: bool = False
+    rounds: bool = False
 
     def run(self, backbone: Backbone, asked: Sequence[Asked], options: Mapping[str, Any]) -> Any:
         """Measure it on a loaded checkpoint; PoolscopeError says why it cannot be had."""
@@ -146,22 +148,26 @@ class Kind(Step):
 
 
 def analysis(
-    asks: str, cost: Cost, prepare: Callable[..., Prepared] | None = None, times: bool = False
+    asks: str,
+    cost: Cost,
+    prepare: Callable[..., Prepared] | None = None,
+    times: bool = False,
+    rounds: bool = False,
 ) -> Callable[[Callable[..., Any]], Kind]:
     """Register an analysis; ``asks``: its endpoint's parameters in their order, with spaces between.
 
-    ``times``: whether its answer is how long something took.
+    ``times``: whether its answer is how long something took. ``rounds``: see `Step`.
     """
 
     def registered(function: Callable[..., Any]) -> Kind:
-        return Kind(function.__name__, function, False, times, tuple(asks.split()), cost, prepare)
+        return Kind(function.__name__, function, False, times, rounds, tuple(asks.split()), cost, prepare)
 
     return registered
 
 
-def step(function: Callable[..., Any]) -> Step:
+def step(function: Callable[..., Any], rounds: bool = False) -> Step:
     """Register a part of an analysis, that runs as a job of its own."""
-    return Step(function.__name__, function)
+    return Step(function.__name__, function, rounds=rounds)
 
 
 def measured(file: str, name: str) -> Step:

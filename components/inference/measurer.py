@@ -31,12 +31,14 @@ class Measurer:
     """Answers one job after the other: a head is run again by changing a shared model for a moment.
 
     ``memory``: bytes for loaded checkpoints of all ``sharers`` together; None is half of what there is. A
-    ``device`` that has its own gives three quarters of what is free.
+    ``device`` that has its own gives three quarters of what is free. ``dtype``: see `Checkpoints`.
     """
 
-    def __init__(self, memory: int | None, sharers: int = 1, device: str = "cpu") -> None:
+    def __init__(
+        self, memory: int | None, sharers: int = 1, device: str = "cpu", dtype: str = "float32"
+    ) -> None:
         budget, free = (total() // 2 if memory is None else memory) // sharers, begun(device)
-        self.checkpoints = Checkpoints(budget if free is None else min(budget, free * 3 // 4), device)
+        self.checkpoints = Checkpoints(budget if free is None else min(budget, free * 3 // 4), device, dtype)
 
     def run(self, job: Job) -> Any:
         """The answer of the job's step; afterwards every model is as it was."""
@@ -44,7 +46,7 @@ class Measurer:
             with told(job.spec):
                 if not job.step.loads:
                     return job.step.function(**job.options)
-                backbone = self.checkpoints.get(job.spec, job.version)
+                backbone = self.checkpoints.get(job.spec, job.version, job.step.rounds)
                 with repeatable(backbone.model):
                     return job.step.run(backbone, job.asked, job.options)
         except PoolscopeError:

@@ -51,7 +51,8 @@ class Limits:
     """Limits of workers of one kind: ``size`` of them, and bytes for their kept ``answers``.
 
     Each has its part of ``memory``, as one of ``sharers``; None is half of what there is. ``working``: how
-    many bytes it may take besides, or None where nothing limits it. ``device``: where their models are.
+    many bytes it may take besides, or None where nothing limits it. ``device``: where their models are,
+    ``dtype``: of their weights.
     """
 
     size: int
@@ -60,6 +61,7 @@ class Limits:
     sharers: int
     working: int | None = None
     device: str = "cpu"
+    dtype: str = "float32"
 
 
 def limits_of(settings: Settings) -> tuple[Limits, Limits]:
@@ -169,7 +171,7 @@ def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
 
     quiet()
     gc.freeze()  # to look for garbage in what copies share would make tens of megabytes each one's own
-    measurer = Measurer(limits.memory, limits.sharers, limits.device)
+    measurer = Measurer(limits.memory, limits.sharers, limits.device, limits.dtype)
     if limits.working is not None:
         limit(measurer.checkpoints.budget + limits.working)
     if first is not None:
@@ -396,7 +398,7 @@ def large_of(settings: Settings, hire: Callable[..., Worker] | None) -> Callable
         if settings.device not in ("auto", found):
             allowed = tuple(sorted({"auto", "cpu", found}))
             raise PoolscopeError("POOLSCOPE_DEVICE", settings.device, "errors.no_device", allowed=allowed)
-        limits = replace(limits, size=1, sharers=1, device=found)
+        limits = replace(limits, size=1, sharers=1, device=found, dtype=settings.device_dtype)
         return None if found == "cpu" else Workers(settings, limits)
 
     if settings.device in ("cuda", "mps"):

@@ -201,7 +201,7 @@ class Backbone:
     def normed(self, hidden: Tensor) -> Tensor:
         """Hidden states behind the norm before the head; without one, these."""
         norm = self.final_norm
-        return hidden if norm is None else carried(norm(carried(hidden, self.model.device)))
+        return hidden if norm is None else carried(norm(carried(hidden, self.model.device, self.model.dtype)))
 
     def run(self, inputs: Inputs, slopes: bool = False) -> Pass:
         """A forward pass from which the head and the pooler can be run again, and torch go back if asked."""

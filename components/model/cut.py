@@ -39,9 +39,10 @@ CPU = torch.device("cpu")  # a model alone may be elsewhere: what measures knows
 STEP = 7  # between the ids of two tokens of inputs that differ
 
 
-def carried(tensor: Tensor, device: torch.device = CPU) -> Tensor:
-    """The same numbers on a device; no step to who traces torch where they are there already."""
-    return tensor if tensor.device == device else tensor.to(device)
+def carried(tensor: Tensor, device: torch.device = CPU, dtype: torch.dtype | None = None) -> Tensor:
+    """The same numbers on a device in a type, None: at least float32; no step to who traces torch if so."""
+    wanted = dtype or (torch.float32 if tensor.dtype == torch.bfloat16 else tensor.dtype)
+    return tensor if (tensor.device, tensor.dtype) == (device, wanted) else tensor.to(device, wanted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ def with_exchanged(
 ) -> Tensor:
     """The ``answer`` if ``module`` hands out the tensor ``new`` wherever ``old`` stood."""
     leaves, rebuild = flatten(kept.handed[module])
-    handed = rebuild([carried(new, old.device) if leaf is old else leaf for leaf in leaves])
+    handed = rebuild([carried(new, old.device, old.dtype) if leaf is old else leaf for leaf in leaves])
     with answering(module, handed):
         return answer(model, kept.inputs)
 

@@ -263,22 +263,28 @@ def check_finite(model: PreTrainedModel) -> None:
 
 
 class Checkpoints:
-    """Checkpoints on a ``device``, of ``budget`` bytes at most; the least recently used leaves first."""
+    """Checkpoints on a ``device``, of ``budget`` bytes at most; the least recently used leaves first.
 
-    def __init__(self, budget: int, device: str = "cpu") -> None:
-        self.budget, self._device = budget, device
-        self._loaded: LRUCache[tuple[str, str | None, Version], Backbone]
+    ``dtype``: of the weights of those that are ``rounded``; all others are in float32.
+    """
+
+    def __init__(self, budget: int, device: str = "cpu", dtype: str = "float32") -> None:
+        self.budget, self._device, self._dtype = budget, device, getattr(torch, dtype)
+        self._loaded: LRUCache[tuple[str, str | None, Version, torch.dtype], Backbone]
         self._loaded = LRUCache(budget, lambda backbone: min(size(backbone.model), budget))
 
-    def get(self, spec: BackboneSpec, version: Version = ()) -> Backbone:
+    def get(self, spec: BackboneSpec, version: Version = (), rounded: bool = False) -> Backbone:
         """The checkpoint of ``spec``, loaded now if it is not yet; PoolscopeError says why it cannot be."""
-        place = (spec.key, spec.revision, version)  # it may come again at another commit, or be written anew
+        dtype = self._dtype if rounded else torch.float32
+        place = (spec.key, spec.revision, version, dtype)  # it may come again at another commit, or changed
         backbone = self._loaded.get(place)
         if backbone is None:
-            backbone = load(spec, self._make_room)
-            nn.Module.to(backbone.model, self._device)  # its parts are known by now
-            if isinstance(backbone.words, nn.Module):
-                nn.Module.to(backbone.words, self._device)
+            backbone = load(spec, lambda needed: self._make_room(needed * dtype.itemsize // 4))
+            for part in (backbone.model, backbone.words):  # whose own parts are known by now
+                if isinstance(part, nn.Module):
+                    for weight in part.parameters():  # no buffers: transformers computes them in float32
+                        weight.data = weight.data.to(dtype)
+                    nn.Module.to(part, self._device)
             self._loaded[place] = backbone
         return backbone
 

@@ -109,10 +109,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def exported(
-    engine: Engine,
-    folder: Path,
-    tiny_family: Made,
-    tmp_path_factory: pytest.TempPathFactory,
+    engine: Engine, folder: Path, tiny_family: Made, tmp_path_factory: pytest.TempPathFactory
 ) -> Exported:
     """Every file, run one after the other in one process that has no way to Poolscope."""
     own = dict(made(tmp_path_factory.mktemp("checkpoints"), tiny_family))

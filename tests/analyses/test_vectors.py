@@ -23,11 +23,7 @@ LISTED = [float(number) for number in NUMBERS]
 PACKED = b64encode(NUMBERS.astype("<f4").tobytes()).decode()
 DIGITS = 1e-5  # what NumPy prints of a number
 NAMES = ",".join(f"dim_{place}" for place in range(128))
-COARSE = {
-    "decimals of two digits": 6e-3,
-    "base64 of bfloat16": 2e-2,
-    "base64 of float16 in an answer": 2e-3,
-}
+COARSE = {"decimals of two digits": 6e-3, "base64 of bfloat16": 2e-2, "base64 of float16 in an answer": 2e-3}
 
 
 def printed(numbers: Any) -> tuple[str, str]:

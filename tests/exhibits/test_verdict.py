@@ -13,17 +13,7 @@ from components.exhibits.similarity import SIMILARITY, TABLE
 from components.exhibits.verdict import OUTPUTS, SHOWN, VERDICT, mistake, output_bars, output_text, ranked
 from components.texts import Sentence, Texts, languages, load_texts
 from components.types import Analysis
-from tests.exhibits.showing import (
-    SAY,
-    Document,
-    analysis,
-    drawn,
-    lower,
-    reading,
-    rows,
-    saying,
-    sharing,
-)
+from tests.exhibits.showing import SAY, Document, analysis, drawn, lower, reading, rows, saying, sharing
 from tests.ui.fake import XSS
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from torch.utils._pytree import tree_leaves
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from components.analyses.registry import analyses
 from components.errors import PoolscopeError
@@ -30,8 +31,8 @@ NAMES = [name for name, kind in analyses().items() if not kind.times and (CUDA o
 ASKED = {"bert": NAMES, "gpt2": NAMES if CUDA else ["trace", "lens"], "bart": NAMES if CUDA else ["sees"]}
 
 
-def desk(device: str, settings: Settings) -> Desk:
-    measurer = Measurer(None, device=device)
+def desk(device: str, settings: Settings, dtype: str = "float32") -> Desk:
+    measurer = Measurer(None, device=device, dtype=dtype)
 
     def run(job: Any) -> Any:
         with Elsewhere() if device == ELSEWHERE.type else nullcontext():
@@ -66,3 +67,17 @@ def test_it_is_what_it_is_on_the_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (words, here), (others, there) = (said(one, name, Query(key, TEXT, **more)) for one in desks)
         assert words == others
         assert here == pytest.approx(there, abs=1e-4, rel=1e-4)
+
+
+@pytest.mark.parametrize("key", ASKED)
+def test_in_bfloat16_an_answer_is_that_of_transformers_and_says_so(tmp_path: Path, key: str) -> None:
+    checkpoint(folder := tmp_path / key, key, key)
+    settings = Settings(catalogue=catalogue(tmp_path, {key: folder}))
+    ask = desk("cuda" if CUDA else "cpu", settings, "bfloat16").ask
+    model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.bfloat16)
+    inputs = AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt")
+    answer, exact = ask("analyze", Query(key, TEXT)), ask("lens", Query(key, TEXT)).analysis
+    assert answer.logits == pytest.approx(model(**inputs).logits[0].tolist(), abs=0.02 * CUDA)
+    assert exact.logits == pytest.approx(answer.logits, abs=0.2)
+    said = [sum(one.key == "warnings.rounded" for one in analysis.warnings) for analysis in (answer, exact)]
+    assert said == [1, 0]

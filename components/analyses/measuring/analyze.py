@@ -159,11 +159,13 @@ def ways(examined: Examined) -> dict[str, Pair]:
 
 
 def told(examined: Examined, known: dict[str, Pair]) -> Iterator[Sentence]:
-    """Say why the own head reads the token that it reads, and what it says without what was typed.
+    """Say in which type it ran, why the own head reads that token, and what it says without what was typed.
 
     ``known``: the input's `ways`.
     """
     query = examined.query
+    if examined.backbone.model.dtype == torch.bfloat16:
+        yield Sentence("warnings.rounded")
     if query.head != "own" or query.pooling != NATIVE or examined.lower:
         return
     yield from _skips(examined)
