@@ -222,7 +222,10 @@ def _numbers(value: object) -> Iterator[tuple[str, bool, float]]:
             kept = [key for key in one if str(key) not in (*BESIDE, *KNOWN["beside"])]
             named = [key for key in kept if re.search(KNOWN["called"], str(key))]
             again = [key for key in kept if any(one[top] in _several(one[key]) for top in named)]
-            inner = ((str(one.get("label", key)), one[key]) for key in reversed(again or named or kept))
+            label = one.get("label", one.get("class_name"))  # as Elastic calls it
+            inner = (
+                (str(key if label is None else label), one[key]) for key in reversed(again or named or kept)
+            )
             unseen += ((label, called or bool(named), each) for label, each in inner)
         elif isinstance(one, list | tuple):
             unseen += ((name, called, each) for each in reversed(one))

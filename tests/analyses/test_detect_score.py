@@ -306,6 +306,7 @@ LISTED = (  # prints of two scores, with what stands beside them
     "      label  share\n0  POSITIVE   0.25\n1  NEGATIVE   0.75",
     '{"model_version": "1", "outputs": [{"shape": [1, 2], "data": LISTED}]}',
     '{"data": [{"confidences": [{"confidence": 0.25}, {"confidence": 0.75}]}], "duration": 0.4}',
+    '{"top_classes": [{"class_probability": 0.25, "class_score": 1}, {"class_probability": 0.75}]}',
 )
 ONE_NUMBER = (
     'Sentence[5]: "I love 3.5 films" → POSITIVE (0.9103)',
@@ -349,6 +350,7 @@ def test_scores_are_read_in_every_form(given: Any, scores: list[Row]) -> None:
 WRONG = (
     ("a good film", "1 to 64 finite numbers"),
     ([0.5] * 65, "1 to 64"),
+    ("ClassificationRequestOutput(request_id='0', prompt_token_ids=[101, 102])", "1 to 64"),
     *(([one], "finite") for one in (math.inf, "[nan, 0.5]", {"error": {"code": 413}}, {"detail": [0]})),
     ([10**400], "finite"),
     ([{"text": "a", "score": 1}, {"score": 2}], "each needs its"),
