@@ -32,8 +32,8 @@ def arrived(real: Open) -> Visitor:
     visitor = real("light", 360, 740, "&talk=1")
     page = visitor.page
     expect(page.locator(f"{SHOWN} .question")).to_be_visible(timeout=PATIENCE)
-    for place in page.locator(f"#talk {TOLD} .plot").all():
-        expect(place.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator("#slide-end .invitation")).to_be_attached(timeout=PATIENCE)
+    page.wait_for_function(SCRIPTS["slides_are_drawn"], timeout=PATIENCE)
     expect(page.locator(f"#talk {TOLD} .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
     page.wait_for_function(SCRIPTS["fits"], timeout=PATIENCE)
     visitor.waits_for_the_server()

@@ -3,6 +3,6 @@ const shown = [], draw = (box) => drawPlot(box, () => box.lastElementChild.textC
 const fill = (html, place) => {
   if (html === null || html === shown[place]) return;
   element.children[place].innerHTML = shown[place] = html;
-  requestAnimationFrame(() => element.children[place].querySelectorAll(".plot").forEach(draw));
+  requestAnimationFrame(() => html === shown[place] && element.children[place].querySelectorAll(".plot").forEach(draw));
 };
 watch("value", () => props.value.forEach(fill));
