@@ -118,7 +118,7 @@ def rho_with_erasure(name: str, values: Floats, erasure: Floats, analysis: Analy
 WEIGH, INTEGRATE = measured("importance", "weigh"), measured("importance", "integrate")
 
 
-@analysis("backbone text text_pair label pooling head task", Cost(26, characters=4.5))
+@analysis("backbone text text_pair label pooling head task", Cost(18, characters=6))
 def importance(
     run: Run, seconds: float, label: str = "", integrated: bool = True
 ) -> Generator[Progress | Importance]:
