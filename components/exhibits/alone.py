@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from components.exhibits import draw
 from components.exhibits.view import View, indices, listed, number, percent, shorten, visible
 from components.texts import Texts
+from components.types import Analysis
 
 WIDTH = 84  # pixels of the column
 SIGN = '\u2003\u2003<span style="color:{}">■</span> {}'  # as far from a bar as its own number is long
@@ -16,8 +18,19 @@ def answers(view: View) -> list[tuple[int, ...]]:
 
     Empty where that is not known of the layer under study.
     """
-    analysis, alone = view.analysis, view.analysis.alone
-    if alone is None or view.layer < analysis.layers:
+    return [] if view.layer < view.analysis.layers else _answers(view.analysis)
+
+
+def label_colours(analysis: Analysis) -> dict[int, str]:
+    """The colour of each label by its place: those said of the text, then of its tokens, are set apart."""
+    said = chain(map(analysis.labels.index, analysis.predicted), *_answers(analysis))
+    every = chain(said, range(len(analysis.labels)))
+    return draw.set_apart((index, draw.label_colour(index)) for index in every)
+
+
+def _answers(analysis: Analysis) -> list[tuple[int, ...]]:
+    alone = analysis.alone
+    if alone is None:
         return []
     if analysis.problem_type == "single_label":
         return [(int(index),) for index in alone.argmax(axis=1)]
@@ -31,7 +44,8 @@ def column(view: View, place: float, say: Texts) -> tuple[list[draw.Trace], list
     if not said or alone is None:
         return [], []
     text = number if view.analysis.problem_type == "regression" else percent
-    colours = (draw.label_colour(one[0]) if one else draw.OTHER for one in said)
+    known = label_colours(view.analysis)
+    colours = (known[one[0]] if one else draw.OTHER for one in said)
     values = map(text, alone.max(axis=1))
     texts = [SIGN.format(colour, value) for colour, value in zip(colours, values, strict=True)]
     written = draw.written([place] * len(said), list(range(len(said))), texts, "middle right")

@@ -10,8 +10,9 @@ import numpy as np
 from components.analyses.analyze import Cell, Compared
 from components.analyses.sees import Sees
 from components.analyses.trace import Patched
+from components.exhibits.alone import label_colours
 from components.exhibits.control import State
-from components.exhibits.draw import LABELS, label_colour
+from components.exhibits.draw import set_apart
 from components.exhibits.exhibit import Group, Item, grouped
 from components.exhibits.view import visible
 from components.texts import Sentence
@@ -181,14 +182,12 @@ class Comparison:
 
         It is the one that the label has wherever its head is shown alone, unless another label has it here.
         """
-        found: dict[str, str] = {}
-        for _, one in answered(cell for version in self.versions for cell in version.cells):
-            if predicts(one):
-                for label in one.labels if len(one.labels) <= 2 else one.predicted:
-                    own = label_colour(one.labels.index(label))
-                    free = (colour for colour in (own, *LABELS) if colour not in found.values())
-                    found.setdefault(label, next(free, own))
-        return found
+        return set_apart(
+            (label, label_colours(one)[one.labels.index(label)])
+            for _, one in answered(cell for version in self.versions for cell in version.cells)
+            if predicts(one)
+            for label in (one.labels if len(one.labels) <= 2 else one.predicted)
+        )
 
 
 def label_groups(combinations: Iterable[Combination]) -> tuple[Votes, ...]:

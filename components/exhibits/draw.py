@@ -200,8 +200,17 @@ def token_colours(view: View) -> list[str]:
 
 
 def label_colour(index: int) -> str:
-    """The colour of the label that stands at ``index`` among those of its head."""
+    """The own colour of the label that stands at ``index`` among those of its head."""
     return LABELS[index % len(LABELS)]
+
+
+def set_apart(wanted: Iterable[tuple[Any, str]]) -> dict[Any, str]:
+    """Give each its own colour in their order; another one, as long as one is left, where that is taken."""
+    found: dict[Any, str] = {}
+    for one, own in wanted:
+        free = (colour for colour in (own, *LABELS) if colour not in found.values())
+        found.setdefault(one, next(free, own))
+    return found
 
 
 def diverging(value: float) -> str:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from components.analyses.anatomy import Anatomy, Lens
 from components.analyses.trace import Patched
 from components.exhibits import draw, exhibit, view as naming
+from components.exhibits.alone import label_colours
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
 from components.exhibits.exhibit import Bar, Exhibit, Shown, hint_html, scale_html, strong_html, titled_frame
@@ -145,7 +146,7 @@ def _bars(aim: Aim, say: Texts) -> list[Bar]:
     """A bar for each layer, the last on top; of raw values as long as they are large, grey below 0."""
     longest = float(np.abs(aim.pooled).max()) or 1.0 if aim.raw else 1.0
     grey = draw.OTHER
-    own = grey if aim.analysis.random else draw.label_colour(aim.index)
+    own = grey if aim.analysis.random else label_colours(aim.analysis)[aim.index]
     every = [
         Bar(say("away.layer", layer=layer), aim.text(one), 0, abs(one) / longest, own if one >= 0 else grey)
         for layer, one in enumerate(aim.pooled.tolist())

@@ -93,7 +93,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
         say,
         view=view,
         answers=alone.answers(view),
-        colour=draw.label_colour,
+        colours=alone.label_colours(analysis),
         special=(analysis.tokens.special & ~analysis.reads.positions).any(),
         signs=[sign for sign in naming.MARKS if sign in marks],
         band=beside_band(view, 0, say),

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from components.errors import PoolscopeError
 from components.exhibits import draw, view as naming
+from components.exhibits.alone import label_colours
 from components.exhibits.control import State
 from components.exhibits.exhibit import Bar, Column, Exhibit, Shown, csv_link, data_frame, hint_html
 from components.exhibits.similarity import flat_tokens
@@ -59,6 +60,7 @@ def output_bars(analysis: Analysis, say: Texts) -> list[Bar]:
     """A bar for each output, of those that are likeliest; grey where the head is untrained."""
     order, chosen = ranked(analysis)[:SHOWN], [] if analysis.random else chosen_labels(analysis)
     values, low, high = analysis.probabilities[order].tolist(), 0.0, 1.0
+    colours = label_colours(analysis)
     if analysis.problem_type == "regression":  # from the least of 0 and all values to the most
         low, high = min(0.0, *values), max(0.0, *values)
     whole = (high - low) or 1.0
@@ -68,7 +70,7 @@ def output_bars(analysis: Analysis, say: Texts) -> list[Bar]:
             output_text(analysis, one),
             (min(value, 0.0) - low) / whole,
             abs(value) / whole,
-            draw.label_colour(one) if one in chosen else draw.OTHER,
+            colours[one] if one in chosen else draw.OTHER,
         )
         for one, value in zip(order, values, strict=True)
     ]
@@ -116,7 +118,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         right_to_left=2 * sum(map(naming.right_to_left, view.labels)) > len(view.labels),
         chosen=chosen_labels(analysis),
         value=partial(output_text, analysis),
-        colours=lambda one: draw.painted(draw.label_colour(one)),
+        colours=lambda one: draw.painted(label_colours(analysis)[one]),
         details=told,
         flat=len(flat_tokens(analysis.reads)),
         beside=state.get(BESIDE, ""),
