@@ -31,7 +31,6 @@ def arrived(real: Open) -> Visitor:
     """A visitor who came to the talk on a phone, every slide made."""
     visitor = real("light", 360, 740, "&talk=1")
     page = visitor.page
-    expect(page.locator(f"{SHOWN} .question")).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#slide-end .invitation")).to_be_attached(timeout=PATIENCE)
     page.wait_for_function(SCRIPTS["slides_are_drawn"], timeout=PATIENCE)
     expect(page.locator(f"#talk {TOLD} .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
