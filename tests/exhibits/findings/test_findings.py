@@ -29,6 +29,7 @@ def test_it_is_said_where_it_is_true_and_not_where_it_is_false(key: str, tag: st
     sentence = anything(say.entries[key])
     values = dict(row.values(say) if callable(row.values) else row.values)
     values |= {"label": say.label(str(values["label"]))} if "label" in values else {}
+    assert not values or any(f"{{{name}" in say.entries[key] for name in values)  # else it is another one
     assert say(key, **values) in row.said(say)
     assert sentence.search(row.said(say))
     unsaid = ROWS[row.unsaid].said if isinstance(row.unsaid, str) else row.unsaid
