@@ -199,30 +199,16 @@ def test_a_way_is_found_however_its_numbers_are_stored(
     assert poolings <= {"mean", "mean_content", "mean_sqrt_len_tokens"}
 
 
-def without(kept: slice) -> Any:
-    inputs = load_plain(SPECS[BERT].location).tokenizer(TEXT, return_tensors="pt")
-    return hidden_of(BERT, {name: one[:, kept] for name, one in inputs.items()})[-1].mean(0)
-
-
 GPT2 = "gpt2-pretrained"
-OTHERS: dict[str, tuple[str, Callable[[], np.ndarray], dict[str, Any]]] = {  # what servers do besides
-    "no_first": (BERT, lambda: hidden_of(BERT, TEXT)[-1][1:].mean(0), {}),
-    "no_last": (GPT2, lambda: hidden_of(GPT2, TEXT)[-1][:-1].mean(0), {"special_tokens": None}),
+# what servers do besides; more stands in test_planted.py
+OTHERS: dict[str, tuple[str, Callable[[], np.ndarray], dict[str, Any]]] = {
     "two_layers": (BERT, lambda: np.add(*hidden_of(BERT, TEXT)[-2:]).mean(0), {"normalised": None}),
     "with_embeddings": (
         GPT2,
         lambda: np.add(*hidden_of(GPT2, TEXT)[::3]).mean(0) / 2,
         {"special_tokens": None},
     ),
-    "no_start": (BERT, lambda: without(slice(1, None)), {"special_tokens": False}),
-    "no_end": (BERT, lambda: without(slice(-1)), {"special_tokens": False}),
-    "added_end": (
-        GPT2,
-        lambda: hidden_of(GPT2, f"{TEXT}<|endoftext|>")[-1].mean(0),
-        {"special_tokens": None},
-    ),
     "lowered": ("roberta-paraphrase", lambda: hidden_of("roberta-paraphrase", TEXT.lower())[-1].mean(0), {}),
-    "": (BERT, lambda: without(slice(16)), {"truncated": 16, "kept": "first"}),
 }
 
 
