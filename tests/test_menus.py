@@ -118,21 +118,6 @@ def test_poolings_stand_in_groups_whose_names_stand_for_the_first_in_them() -> N
     assert {one.spec.group for one in pooling.POOLINGS.values()} == set(GROUPS)
 
 
-@pytest.mark.parametrize(
-    ("given", "fitted"),
-    [
-        (replace(PROBE, task="topic"), replace(PROBE, task="topic")),
-        (replace(PROBE, task="topic", text_pair="bad"), replace(PROBE, text_pair="bad")),
-        (replace(PROBE, task="topic", backbone="untrained"), Query("untrained", "good")),
-        (Query("first", "good", pooling="attention"), replace(PROBE, pooling="attention")),
-        (Query("untrained", "good", pooling="attention"), Query("untrained", "good")),
-        (Query("first", "good", pooling="x", head="y"), Query("first", "good", pooling="x", head="y")),
-    ],
-)
-def test_what_no_longer_fits_is_given_up(given: Query, fitted: Query) -> None:
-    assert CHOICES.fitted(given, None) == fitted
-
-
 @given(
     st.builds(
         Query,

@@ -23,12 +23,6 @@ CONTROLS = (
 ARRIVAL = {control.key: control.default for control in CONTROLS}
 
 
-def test_what_is_as_on_arrival_is_left_out() -> None:
-    assert to_link(ARRIVAL, CONTROLS) == ""
-    assert to_link({**ARRIVAL, "marked": True, "layer": 3}, CONTROLS) == "layer=3&marked=1"
-    assert to_link({**ARRIVAL, "backbones": ()}, CONTROLS) == "backbones="
-
-
 @pytest.mark.parametrize(
     ("query", "key", "said"), [*CASES["mistakes"], ("layer=" + "9" * 5000, "layer", "was given")]
 )

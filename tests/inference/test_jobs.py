@@ -48,14 +48,6 @@ class Desk:
         return told
 
 
-def test_a_kept_answer_is_the_very_one_that_was_given() -> None:
-    desk = Desk()
-    first = desk.ask("a")
-    assert desk.ask("a") is first
-    assert desk.ask("a", 11) is not first  # another question
-    assert desk.ran == [("a", 10), ("a", 11)]
-
-
 def test_what_is_kept_stays_within_its_bytes_and_the_last_used_stays() -> None:
     desk = Desk(budget=10 * BESIDE)
     for name in "abcdeaf":  # f lets b leave
