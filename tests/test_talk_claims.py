@@ -12,7 +12,7 @@ from components.exhibits.importance import methods_of
 from components.exhibits.view import CENTRED, View
 from components.inference.engine import Engine
 from components.menus import EXAMPLES, load_examples
-from components.results import Row, read_results
+from components.results import read_results
 from components.settings import ASSETS
 from components.texts import languages, load_texts
 from components.types import Analysis, Declaration, Query
@@ -34,12 +34,6 @@ def compared(engine: Engine, step: Told, text: str, pair: str) -> list[Analysis]
     """What each backbone of a comparison says of two of its texts."""
     texts = step.one(text), step.one(pair)
     return [engine.ask("analyze", Query(key, *texts)) for key in step.all("backbones")]
-
-
-def estimate(kind: str, pooling: str, backbone: str = "all-minilm-l6-v2", **more: str) -> Row:
-    """The only row of a pooling of a backbone."""
-    (found,) = measured(RESULTS, kind, backbone=backbone, pooling=pooling, **more)
-    return found
 
 
 def remembered(talk: str, language: str) -> list[str]:

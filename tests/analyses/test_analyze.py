@@ -13,14 +13,14 @@ from components.analyses.analyze import Cell, compare
 from components.errors import PoolscopeError
 from components.inference.engine import Desk, Engine
 from components.inference.jobs import Job
-from components.inference.payload import pack
 from components.model.examine import Stopwatch
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.model.query import MOST, Asked
 from components.settings import Settings
-from components.types import Analysis, Query
+from components.types import Query
 from tests.checkpoints import Made
+from tests.inference.test_engine import timeless
 
 TEXT = "The plot is thin, but the actors are a delight."
 PAIR = "The actors are good; the plot is not."
@@ -32,11 +32,6 @@ def combinations(engine: Engine, keys: Sequence[str], **fields: Any) -> list[Que
     return [Query(key, **{"text": TEXT, "pooling": one, **fields}) for key in keys for one in poolings]
 
 
-def whole(analysis: Analysis) -> bytes:
-    """Everything in it, bit for bit, the clock aside."""
-    return pack(replace(analysis, milliseconds={}))
-
-
 def is_what_it_says_alone(engine: Engine, cell: Cell) -> bool:
     """Tell whether ``analyze`` gives the same for this combination, or refuses it in the same words.
 
@@ -46,7 +41,7 @@ def is_what_it_says_alone(engine: Engine, cell: Cell) -> bool:
         alone = replace(engine.ask("analyze", cell.query), alone=None)
     except PoolscopeError as error:
         return cell.analysis is None and str(cell.refusal) == str(error)
-    return cell.analysis is not None and cell.refusal is None and whole(cell.analysis) == whole(alone)
+    return cell.analysis is not None and cell.refusal is None and timeless(cell.analysis) == timeless(alone)
 
 
 @contextmanager
@@ -100,7 +95,7 @@ def test_no_cell_changes_what_the_next_one_says(tiny_family: Made, engine: Engin
     def said(asked: list[Asked]) -> list[object]:
         with repeatable(backbone.model):
             cells = compare.function(backbone, asked)
-        return [cell.refusal if cell.analysis is None else whole(cell.analysis) for cell in cells]
+        return [cell.refusal if cell.analysis is None else timeless(cell.analysis) for cell in cells]
 
     together = said(asked)
     assert together == [answer for one in asked for answer in said([one])]

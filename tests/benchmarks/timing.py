@@ -20,11 +20,10 @@ def turns(ours: Callable[[], object], base: Callable[[], object], rounds: int) -
     return [(seconds(ours), seconds(base)) for _ in range(rounds + 2)][2:]
 
 
-def tell(name: str, pairs: Iterable[Pair], bar: str = "") -> float:
-    """Print medians of both and of their ratio, with its quartiles; gives the median of ours."""
+def tell(name: str, pairs: Iterable[Pair], bar: str = "") -> None:
+    """Print medians of both and of their ratio, with its quartiles."""
     times = np.array(list(pairs))
     ours, base = np.median(times, axis=0)
     low, ratio, high = np.percentile(times[:, 0] / times[:, 1], [25, 50, 75])
     numbers = f"{1000 * ours:9.1f} ms {1000 * base:9.1f} ms   x {ratio:.3f} ({low:.3f} to {high:.3f})"
     print(f"{name:<44}{numbers}  {bar}", flush=True)
-    return float(ours)

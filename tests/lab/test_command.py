@@ -47,7 +47,6 @@ from tests.tables import reviews
 from tests.ui.fake import XSS
 
 KEY = "bert-sentiment"
-SAY = load_texts()
 REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
 NOTES = (Sentence("lab.missing", count=3), Sentence("lab.lopsided", label=XSS, share="95%"))
 ROWS = [("a fine\nfilm", 5), ("a “poor” film\u2028é😀", None), ("=1+1, and\ttabs", 3), ("long", 5), ("", 3)]

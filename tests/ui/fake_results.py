@@ -11,7 +11,6 @@ from components.texts import ASSETS
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 TRAININGS = ("pretrained", "sentiment", "paraphrase")
 BACKBONES = tuple(f"{family}-{training}" for training in TRAININGS for family in FAMILIES)
-TASKS = {"sentiment": 872, "subjectivity": 2000, "topic": 1900, "paraphrase": 1725}
 POOLED = (
     *("native", "cls", "first", "lasttoken", "mean", "mean_content", "max", "mean_sqrt_len_tokens"),
     *("weightedmean", "first_last_avg", "concat_last4_cls", "pooler"),

@@ -206,9 +206,6 @@ class ComparePage(Visited):
 
     def press(self, button: gr.Button) -> list[Updates]:
         (event,) = (one for one in self.events if (button._id, "click") in one.targets and one.fn)
-        return self._told(event)
-
-    def _told(self, event: Any) -> list[Updates]:
         sent = {part: self.values.get(part) for part in event.inputs}
         told = event.fn(*[{**sent, self.tab.mine.state: self.values}] * bool(sent))
         every: list[Updates] = list(told) if event.types_generator else [told]
