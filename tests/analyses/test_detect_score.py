@@ -257,19 +257,6 @@ def test_other_ways_are_found_too(specs: Specs) -> None:
     named = found(loaded(specs["bert-3"]), [Query("bert-3", TINY[0])], [tuple(largest_first)])
     assert named.match is not None
     assert (named.match.way.keys, named.match.way.labels) == ((), ())
-    cosines = []
-    for pair in PAIRS[:2]:
-        plain = load_plain(spec.location)
-        with torch.no_grad():
-            bodies = [plain.model.bert(**plain.tokenizer(text, return_tensors="pt")) for text in pair]
-        first, second = (body.last_hidden_state[0].mean(dim=0) for body in bodies)
-        cosines.append([float(torch.cosine_similarity(first, second, dim=0))])
-    apart = ask(spec, PAIRS[:2], cosines)
-    assert apart.match is not None
-    assert (apart.match.way.joined, apart.match.way.token) == ("apart", "mean")
-    ones = ask(spec, PAIRS[:2], [[1.0], [1.0]])
-    assert ones.match is None
-    assert "softmax over a single number" in str(ones.says[0])
 
 
 @pytest.mark.parametrize(("key", "kept"), [(BERT, "first"), (BERT, "end"), (SENTIMENT, "end")])

@@ -1,14 +1,12 @@
 """Every pooling against NumPy and SciPy, one text at a time, on random hidden states."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from scipy.stats import pmean
 
-from components.errors import PoolscopeError
 from components.model.pooling import POOLINGS, States
 from components.model.reads import Reading
 
@@ -109,18 +107,3 @@ def test_every_pooling_explains_itself_and_reads_no_padding(key: str) -> None:
     assert pooling.spec.key == key
     assert pooling.spec.title.startswith(key)
     assert pooling.spec.summary.endswith(".")
-
-
-LACKING: dict[str, tuple[dict[str, object], str]] = {
-    "attention": ({"query": None}, "pooling: 'attention' was given; it is learned with a probe"),
-    "mean_content": ({"special": torch.ones(len(LENGTHS), max(LENGTHS), dtype=torch.bool)}, "mean_content"),
-    "pooler": ({"pooler": None}, "no pooler"),
-    "declared": ({"declared": lambda _states: None}, "declares no pooling"),
-}
-
-
-@pytest.mark.parametrize("key", LACKING)
-def test_a_pooling_without_what_it_needs_says_so(key: str) -> None:
-    lacks, message = LACKING[key]
-    with pytest.raises(PoolscopeError, match=message):
-        POOLINGS[key](replace(states("right"), **lacks))  # type: ignore[arg-type]  # by their names

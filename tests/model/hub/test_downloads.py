@@ -7,7 +7,6 @@ import sys
 import time
 from collections import namedtuple
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -78,19 +77,6 @@ def test_a_download_says_how_far_it_is_and_brings_all(
     assert own == str(snapshot(weighty.model, weighty.commit))
     tokens = {BODY in request.path: request.token for request in there.requests}
     assert tokens == {False: "Bearer hf_secret", True: ""}  # not to another host
-
-
-def test_askers_share_one_download_which_one_may_leave(there: Hub, weighty: Listing) -> None:
-    shared = Downloads()
-    there.speed = SLOWLY
-    leaving = shared.fetch(weighty)
-    next(leaving)
-    with ThreadPoolExecutor(2) as askers:
-        every = askers.map(lambda _: list(shared.fetch(weighty)), range(2))
-        leaving.close()
-        assert [steps[-1].done for steps in every] == [weighty.size] * 2
-    assert len(there.asked(BODY)) == 1
-    assert there.sent < weighty.size + 10_000  # which is what its listing takes
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says which files a process has open")
