@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import torch
 from torch import nn
 from torch.nn.utils import prune
 from transformers import BertConfig, PreTrainedConfig
-from transformers.modeling_outputs import BaseModelOutput
 
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
@@ -22,7 +20,7 @@ from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import Analysis, Query
 from tests.checkpoints import Made
-from tests.families.cases import boundless, tiny_model
+from tests.families.cases import boundless
 from tests.plain import SPECS
 from tests.serving import ROOT
 from tests.tiny import checkpoint
@@ -120,18 +118,6 @@ def test_a_copy_keeps_what_is_tied_together_and_makes_its_weights() -> None:
     assert torch.equal(copy[0](torch.zeros(2)), torch.zeros(2)), MOVED.format("the hooks of torch.nn.utils")
 
 
-def test_the_outputs_of_transformers_are_taken_apart_and_rebuilt() -> None:
-    assert find_spec("torch.utils._pytree"), MOVED.format("torch.utils._pytree")
-    one, two = torch.zeros(1), torch.ones(1)
-    output = BaseModelOutput(last_hidden_state=one, hidden_states=(one, two))
-    leaves, rebuild = internals.flatten({"output": output, "flag": True})
-    assert [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)] == list(internals.tensors(output))
-    again = rebuild([two if leaf is one else leaf for leaf in leaves])
-    assert isinstance(again["output"], BaseModelOutput), MOVED.format("how outputs are registered")
-    assert again["output"].last_hidden_state is two
-    assert again["flag"] is True
-
-
 @pytest.mark.parametrize("name", internals.KERNELS)
 def test_no_kernel_is_left_and_nothing_is_loaded_where_kernels_are_named_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -160,25 +146,6 @@ def test_nothing_is_loaded_where_a_part_keeps_its_kernel(monkeypatch: pytest.Mon
     monkeypatch.setattr(Parted, "_attn_implementation", unreached, raising=False)
     with pytest.raises(RuntimeError, match=r"has moved Parted\._attn_implementation"):
         internals.forget_kernels(config)
-
-
-def test_a_model_remembers_that_it_hands_out_its_layers_and_can_forget_it() -> None:
-    model = tiny_model("bert")
-    inputs = {"input_ids": torch.tensor([[2, 5, 3]])}
-
-    def capturing() -> list[object]:
-        return [hook for module in model.modules() for hook in module._forward_hooks.values()]
-
-    assert capturing() == []
-    model(**inputs, output_hidden_states=True)
-    assert capturing() != []
-    assert all(map(internals.hands_out, capturing())), MOVED.format(internals.CAPTURERS)
-    for module in model.modules():
-        module._forward_hooks.clear()
-    internals.forget_capturing(model)
-    again = model(**inputs, output_hidden_states=True).hidden_states
-    assert len(again) == 3, MOVED.format(internals.CAPTURING)
-    assert not internals.hands_out(lambda *_: None)
 
 
 LOADING = f"""
