@@ -1,7 +1,4 @@
-"""What comes from the registry by itself: the price, the name, and a process without torch."""
-
-import subprocess
-import sys
+"""What comes from the registry by itself: the price, and the name."""
 
 import pytest
 
@@ -11,7 +8,6 @@ from components.inference import jobs
 from components.inference.engine import Engine
 from components.types import Query
 from tests.readme import run_block
-from tests.serving import ROOT
 
 
 def test_a_price_grows_with_what_is_asked() -> None:
@@ -20,15 +16,6 @@ def test_a_price_grows_with_what_is_asked() -> None:
     assert (trace.of(180), trace.of(1500)) == (6, 300)
     assert detect.of(900, texts=3) == 3 * detect.of(900)
     assert padding.of(900, texts=3) == padding.of(0) > 1
-
-
-def test_to_read_every_analysis_loads_no_torch() -> None:
-    code = (
-        "import sys; from components.analyses.registry import analyses; "
-        "[kind.signature for kind in analyses().values()]; "
-        "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
 def test_what_waits_behind_all_others() -> None:

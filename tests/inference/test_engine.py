@@ -42,9 +42,10 @@ def timeless(answer: Any) -> bytes:
 
 def test_importing_it_loads_neither_torch_nor_transformers() -> None:
     code = (
-        "import sys; from components.inference.engine import Engine; "
-        "from components.settings import Settings; "
+        "import sys; from components.analyses.registry import analyses; "
+        "from components.inference.engine import Engine; from components.settings import Settings; "
         "engine = Engine(Settings()); engine.backbones(); engine.poolings(); engine.tasks(); "
+        "[kind.signature for kind in analyses().values()]; "
         "sys.exit(bool({'torch', 'transformers', 'gradio', 'plotly'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
