@@ -2,8 +2,6 @@
 
 import re
 from dataclasses import replace
-from html import unescape
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -19,7 +17,6 @@ from tests.exhibits.showing import CASES, SAY, plain
 
 OLD, NEW = answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False)
 TOPIC = answer([0.125, 0.25, 0.625], ("=x", "y", "@z"))
-JOYFUL = answer([0.75, 0.25, 0.5625], ("joy", "anger", "trust"), "multi_label")
 NONE = answer([0.1, 0.2], ("joy", "fear"), "multi_label")
 TITLES = [f"{name} · x" for name in "ABCDEF"]
 
@@ -117,15 +114,8 @@ def test_what_every_answer_warns_of_is_said_once_with_their_backbones() -> None:
     assert hovered.count(told) == 2  # on hovering, and to be heard
 
 
-def test_every_answer_has_a_link_that_asks_it_alone() -> None:
+def test_an_answer_that_no_link_can_hold_has_none() -> None:
     given = comparison([[NO, "no"], [swap(YES), NO]])
-    found = re.findall(r'<a class="open" href="\?([^"]*)">', grid(given, {}, SAY).html)
-    asked = {"lang": "en", "text": "a good film", "pair": ""}
-    assert [dict(parse_qsl(unescape(one), keep_blank_values=True)) for one in found] == [
-        {**asked, "backbone": cell.query.backbone, "pooling": cell.query.pooling, "head": "own"}
-        for cell in given.cells
-        if cell.analysis
-    ]
     (row,) = comparison([[NO]]).compared
     query = Query("b0", "a" * 5000)
     long = replace(given, compared=(replace(row, cells=(Cell(query, replace(NO, query=query)),)),))
