@@ -30,27 +30,6 @@ def server() -> App:
     return built(lambda: App.create_app(small_page()))
 
 
-def test_gradio_takes_what_the_page_is_mounted_with() -> None:
-    missing = page_options().keys() - inspect.signature(gr.mount_gradio_app).parameters.keys()
-    assert not missing, f"gr.mount_gradio_app no longer takes {missing}"
-
-
-def test_a_function_of_the_page_says_what_it_is() -> None:
-    (function,) = internals.block_functions(built(small_page)).values()
-    named = {"fn": str.upper, "name": "upper", "api_name": "upper", "api_visibility": "public", "queue": True}
-    named |= {"concurrency_id": "model", "types_generator": False, "page": ""}
-    assert {name: getattr(function, name) for name in named} == named, "gradio's BlockFunction has changed"
-    assert len(function.inputs) == 1
-
-
-async def test_gradio_calls_the_function_that_was_put_in_place_of_another_with_what_was_sent() -> None:
-    page = small_page()
-    (function,) = internals.block_functions(page).values()
-    function.fn = lambda value: f"{value!r}"
-    given = (await page.process_api(function, [1]))["data"]
-    assert given == ["1"], "gradio no longer calls BlockFunction.fn, or takes values by itself"
-
-
 def test_the_queue_begins_as_much_at_once_as_it_is_told() -> None:
     page = built(small_page)
     assert {"max_threads", "state_session_capacity"} <= vars(page).keys(), "gradio keeps them elsewhere"
@@ -112,17 +91,6 @@ def test_gradio_ends_streams_in_these_words() -> None:
     assert [*internals.completed(b"data: " + orjson.dumps(ended.model_dump(), default=str))] == ["0f3"]
     assert "CloseStreamMessage()" in inspect.getsource(App.create_app), "streams end in another way"
     assert '"event_id": event_id' in inspect.getsource(App.create_app), "events are named in another way"
-
-
-def test_it_is_known_whose_answers_are_streamed() -> None:
-    stream = {"type": "http", "method": "GET", "query_string": b"session_hash=ann"}
-    paths = {
-        "/gradio_api/queue/data": ("ann", ""),
-        "/gradio_api/call/v2/analyze/0f3": ("ann", "0f3"),
-        "/gradio_api/info": None,
-    }
-    assert {path: internals.streamed({**stream, "path": path}) for path in paths} == paths
-    assert internals.streamed({**stream, "method": "POST", "path": "/gradio_api/queue/data"}) is None
 
 
 PATHS = tomllib.loads(Path(__file__).with_name("gradio_paths.toml").read_text("utf-8"))
