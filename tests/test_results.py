@@ -3,12 +3,9 @@
 import csv
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
-from components.results import COUNTS, NUMBERS, holm, read_results, write_results
-from tests.measured import by_holm
+from components.results import COUNTS, NUMBERS, read_results, write_results
 from tests.serving import ROOT
 
 SHIPPED = ROOT / "assets" / "results.csv"
@@ -35,10 +32,3 @@ def test_a_file_of_other_columns_or_cells_is_refused(tmp_path: Path) -> None:
         file.write_text(written, encoding="utf-8")
         with pytest.raises(ValueError, match=message):
             read_results(file)
-
-
-@settings(max_examples=20)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_p_values_are_corrected_as_statsmodels_does(ps: list[float]) -> None:
-    np.testing.assert_allclose(holm(ps), by_holm(ps))
-    assert holm([]) == []
