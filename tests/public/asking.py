@@ -5,6 +5,8 @@ from typing import Any
 
 import httpx
 
+from components.ui.gradio_internals import CLOSE
+
 QUESTION = {"backbone": "bert-sentiment", "text": "not good"}
 ANALYZE = "/gradio_api/call/v2/analyze"
 AT_ONCE = httpx.Limits(max_connections=250, max_keepalive_connections=0)
@@ -28,6 +30,17 @@ def joined(client: httpx.Client, endpoint: str = "analyze", **fields: object) ->
 def heard(client: httpx.Client, event: str, endpoint: str = "analyze") -> str:
     """What a program hears of an event until its end."""
     return client.get(f"/gradio_api/call/{endpoint}/{event}").text
+
+
+def answers_of(client: httpx.Client, session: str) -> str:
+    """What comes of what a session has asked, until it is told to close the stream, as a page does."""
+    lines = []
+    with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as stream:
+        for line in stream.iter_lines():
+            lines.append(line)
+            if CLOSE in line.encode():
+                break
+    return "\n".join(lines)
 
 
 def ask(client: httpx.Client, **fields: object) -> dict[str, Any]:

@@ -20,8 +20,7 @@ from hypothesis import given, settings, strategies as st
 
 from components.analyses.registry import analyses
 from components.texts import languages, load_texts
-from components.ui.gradio_internals import CLOSE
-from tests.public.asking import ANALYZE, QUESTION, ask
+from tests.public.asking import ANALYZE, QUESTION, answers_of, ask
 from tests.serving import ROOT
 
 CASES = tomllib.loads(Path(__file__).with_name("requests.toml").read_text("utf-8"))
@@ -248,17 +247,6 @@ def test_rubbish_is_answered_and_nothing_of_the_inside_is_shown(
 
 
 FAULTS = [load_texts(tag)("verdict.bug") for tag in languages()]
-
-
-def answers_of(app: httpx.Client, session: str) -> str:
-    """What comes of what a session has asked, until it is told to close the stream, as a page does."""
-    lines = []
-    with app.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as stream:
-        for line in stream.iter_lines():
-            lines.append(line)
-            if CLOSE in line.encode():
-                break
-    return "\n".join(lines)
 
 
 def test_odd_values_of_a_page_s_parts_are_answered_in_a_sentence(real: httpx.Client) -> None:

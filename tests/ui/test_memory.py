@@ -14,6 +14,7 @@ from components.settings import Settings
 from components.ui import gradio_internals
 from components.ui.serving import serve
 from components.ui.shell import build
+from tests.public.asking import answers_of
 from tests.serving import ROOT, built, free_port
 from tests.ui.fake import FakeAnalyst
 
@@ -51,13 +52,7 @@ def asked(client: httpx.Client, config: Any, function: str) -> str:
     if not one["queue"]:
         return client.post("/gradio_api/run/predict", json=body).text
     assert client.post("/gradio_api/queue/join", json=body).status_code == 200
-    with client.stream("GET", "/gradio_api/queue/data?session_hash=ann") as stream:
-        told = ""
-        for piece in stream.iter_text():
-            told += piece
-            if "close_stream" in piece:  # as a page does
-                break
-        return told
+    return answers_of(client, "ann")
 
 
 def main() -> None:

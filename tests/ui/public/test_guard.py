@@ -253,32 +253,30 @@ async def test_an_exhibit_in_a_frame_costs_its_address_what_it_asks(embed: str, 
     assert '<p class="mistake" role="alert">' in told[-1].text  # a frame is read, not parsed
 
 
-async def test_a_question_waits_in_the_line_of_its_endpoint_however_it_is_asked() -> None:
-    seen = []
-
-    async def noting(scope: Scope, _receive: Receive, send: Send) -> None:
-        seen.append(scope["state"][ASKER].ticket.line)
-        await PlainTextResponse("")(scope, _receive, send)
-
-    known = {"compare": Endpoint((), (), "compare", "few")}
-    app = module.GuardMiddleware(noting, known, Settings(**WIDE), extent=iter)
-    ways = {"/compare": {}, "/gradio_api/call/v2/compare": {}, "/gradio_api/call/compare": {"data": []}}
-    await answers(app, *({"method": "POST", "url": path, "json": body} for path, body in ways.items()))
-    assert seen == ["few"] * 3
-
-
-async def test_whatever_is_drawn_as_a_document_waits_for_few_places() -> None:
-    seen = []
+async def lines_of(known: Endpoints, *asked: dict[str, Any]) -> list[str]:
+    """The line in which each of what is asked waits."""
+    seen: list[str] = []
 
     async def noting(scope: Scope, _receive: Receive, send: Send) -> None:
         seen.append(scope["state"][ASKER].ticket.line)
         await PlainTextResponse("drawn")(scope, _receive, send)
 
-    app = module.GuardMiddleware(noting, ENDPOINTS, Settings(**WIDE), extent=lambda *_: ["a"])
+    app = module.GuardMiddleware(noting, known, Settings(**WIDE), extent=lambda *_: ["a"])
+    assert {one.status_code for one in await answers(app, *asked)} == {200}
+    return seen
+
+
+async def test_a_question_waits_in_the_line_of_its_endpoint_however_it_is_asked() -> None:
+    known: Endpoints = {"compare": Endpoint((), (), "compare", "few")}
+    ways = {"/compare": {}, "/gradio_api/call/v2/compare": {}, "/gradio_api/call/compare": {"data": []}}
+    asked = ({"method": "POST", "url": path, "json": body} for path, body in ways.items())
+    assert await lines_of(known, *asked) == ["few"] * 3
+
+
+async def test_whatever_is_drawn_as_a_document_waits_for_few_places() -> None:
     post = {"method": "POST", "json": {"query": "", "page": "", "session_hash": "x"}}
     frame = {"url": "/?text=a&embed=similarity"}
-    asked = [*({**post, "url": path} for path in DOCUMENTS), frame]
-    assert {one.status_code for one in await answers(app, *asked)} == {200}
+    seen = await lines_of(ENDPOINTS, *({**post, "url": path} for path in DOCUMENTS), frame)
     assert len(seen) == 3
     assert max(PLACES[line] for line in seen) <= 4
 
