@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
 
 from components.analyses.measuring.sees import look
 from components.analyses.sees import Sees, shape_of
@@ -83,22 +81,6 @@ def test_a_window_is_as_wide_as_layers_and_config_make_it(
     ]
     monkeypatch.setattr(Backbone, "at_once", lambda *_: 1)
     assert looked(spec).window == 4
-
-
-def test_all_see_a_prefix_and_a_model_that_calls_itself_causal_is_told_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    backbone = load(checkpoint(tmp_path / "gpt2", "gpt2", "gpt2"))
-    attend = nn.functional.scaled_dot_product_attention
-
-    def prefixed(query: Any, key: Any, value: Any, **given: Any) -> Any:
-        places = torch.arange(key.shape[2])
-        mask = (places[:, None] >= places) | (places < 4)
-        return attend(query, key, value, **{**given, "attn_mask": mask, "is_causal": False})
-
-    monkeypatch.setattr(nn.functional, "scaled_dot_product_attention", prefixed)
-    found = look(examine(backbone, Query("gpt2", WORDS)), turn=False)
-    assert (found.shape, [one.key for one in found.warnings]) == ("prefix", ["sees.ahead_though"])
 
 
 def test_nothing_is_told_of_the_other_way_where_the_model_has_none(tmp_path: Path) -> None:
