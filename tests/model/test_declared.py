@@ -16,7 +16,7 @@ import torch
 from safetensors import safe_open
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
-from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import Dropout, LayerNorm, Pooling, Transformer
 from torch import nn
 
 from components.errors import PoolscopeError
@@ -89,7 +89,8 @@ def test_dense_layers_of_every_activation_and_a_length_of_one(tmp_path: Path) ->
 
 @pytest.mark.parametrize("key", ["roberta", "xlnet", "gpt2"])
 def test_other_bodies_give_the_numbers_that_encode_keeps(tmp_path: Path, key: str) -> None:
-    modules = (Pooling(WIDTH, ["lasttoken", "mean"]), Dense(2 * WIDTH, 16), Normalize())
+    pooling, after = Pooling(WIDTH, ["lasttoken", "mean"]), (Dropout(), LayerNorm(16), Normalize())
+    modules = (pooling, Dense(2 * WIDTH, 16), *after)
     folder = saved(tmp_path / "checkpoint", *modules, body=SPECS[f"{key}-sentiment"])
     change(folder / ENCODING, truncate_dim=9)
     equals_encode(folder)

@@ -33,7 +33,7 @@ from components.types import Declaration, Query
 from tests.analyses.test_export import printed
 from tests.families.cases import boundless, tiny_config
 from tests.tiny import SIZE, WORDS, change, checkpoint, engine_on, reweigh, tokenizer
-from tests.vectors import features, loaded
+from tests.vectors import loaded
 
 TABLES = tomllib.loads(Path(__file__).with_name("heads.toml").read_text(encoding="utf-8"))
 TEXTS = (("the film is good", "a man sleeps , not bad"), ("the film is not good at all", ""))
@@ -63,7 +63,6 @@ KINDS: dict[str, Kind] = {
     "own": (CrossEncoder, "bert", tuple, {"transformer_task": "sequence-classification"}),
     "mixed": (SentenceTransformer, "bert", lambda: (parts.WeightedLayerPooling(32), Pooling(32)), {}),
     "routed": (SentenceTransformer, "bert", lambda: (Pooling(32), routes()), {}),
-    "normed": (SentenceTransformer, "bert", lambda: (Pooling(32), Dropout(), LayerNorm(32)), {}),
     "early": (SentenceTransformer, "bert", lambda: (Dense(32, 32, **TOKENS), Pooling(32)), {}),
     "masked": (SentenceTransformer, "bert", lambda: (MultiVectorMask(["the"]), Pooling(32)), {}),
     "twice": (CrossEncoder, "bert", lambda: (*scored(4), Dense(4, 1, module_input_name="scores")), {}),
@@ -71,7 +70,7 @@ KINDS: dict[str, Kind] = {
     "summed": (SparseEncoder, "mlm", lambda: (SpladePooling("sum", "log1p_relu"),), masked),
     "colbert": (MultiVectorEncoder, "bert", tuple, {}),
 }
-HEADS, VECTORS = ("cls", "several", "dense", "words", "word"), ("normed",)
+HEADS = ("cls", "several", "dense", "words", "word")
 
 
 @pytest.fixture(scope="module")
@@ -161,13 +160,6 @@ def test_it_is_taken_apart_read_and_exported_as_any_head(asked: Engine, folder: 
     assert {weight.origin for weight in anatomy.weights} == {"checkpoint"}
     spec = replace(anatomy.analysis.backbone, location=str(folder / key))
     np.testing.assert_allclose(printed(anatomy.program, spec), anatomy.analysis.probabilities, atol=1e-6)
-
-
-@pytest.mark.parametrize("key", VECTORS)
-def test_a_vector_is_what_encode_gives(asked: Engine, folder: Path, key: str) -> None:
-    expected = SentenceTransformer(str(folder / key), device="cpu").encode([TEXTS[1][0]])
-    found = features(asked, key, [TEXTS[1][0]], ["declared"])["declared"]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_its_body_hands_out_attention_as_by_itself(asked: Engine, folder: Path) -> None:
