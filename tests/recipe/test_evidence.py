@@ -65,12 +65,7 @@ def backbone(folder: Path) -> Backbone:
     return load(checkpoint(folder / "tiny"))
 
 
-def test_the_sign_test_is_that_of_scipy_and_statsmodels() -> None:
-    for better, worse in ((0, 0), (1, 6), (30, 12), (5, 5)):
-        sides = [[first] * better + [not first] * worse + [True] * 40 for first in (True, False)]
-        expected = binomtest(better, better + worse).pvalue if better + worse else 1.0
-        found = evidence.sign_test(*map(np.array, sides))
-        assert found == {"better": better, "worse": worse, "p": pytest.approx(expected)}
+def test_the_sign_test_is_that_of_statsmodels() -> None:
     ours, theirs = RNG.normal(0.2, 1, 60), RNG.normal(0, 1, 60)
     ours[:5] = theirs[:5]  # ties
     found = evidence.sign_test(np.append(ours, np.nan), np.append(theirs, 1.0))
@@ -98,17 +93,6 @@ def test_rhos_gains_and_their_intervals_are_those_of_pairs_resampled_by_hand() -
     assert moved["p"] == pytest.approx(2 * norm.sf((other - one) / (new - old).std()), rel=0.3)
     assert (same["gain"], same["gain_low"], same["gain_high"], same["p"]) == (0, 0, 0, 1)
     assert evidence.rhos_against(scores, before, [after, before], seed=0) == [moved, same]
-
-
-def test_a_gain_of_rho_where_there_is_none_is_found_as_often_as_the_level_says() -> None:
-    """Two that follow the scores equally well: of 150 tests about 8 are below 5 %."""
-    found = 0
-    for seed in range(150):
-        scores = RNG.integers(0, 6, 120).astype(np.float64)
-        both = scores + RNG.normal(scale=2, size=(2, 120))
-        (row,) = evidence.rhos_against(scores, both[0], [both[1]], seed)
-        found += row["p"] < 0.05
-    assert binomtest(found, 150, 0.05).pvalue > 0.001
 
 
 def test_two_backbones_are_held_against_each_other_in_what_both_have() -> None:
