@@ -1,7 +1,6 @@
 """The sentences: all in data, whole in every language, with the same numbers, and as HTML escaped."""
 
 import ast
-import pickle
 import re
 import string
 from html import unescape
@@ -120,19 +119,6 @@ def test_an_error_is_said_in_every_language() -> None:
     assert error.said(load_texts("zh")) == said
     assert str(PoolscopeError("data[3]", 1, "errors.text")) == "data[3]: 1 was given; a text is expected."
     assert "what cannot be written down was given" in str(PoolscopeError("layer", 10**5000, "errors.whole"))
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        PoolscopeError("text", Sentence("errors.tokens", count=3), "errors.fails", reason="x"),
-        PoolscopeError("backbone", object(), "errors.hub_slow"),
-    ],
-)
-def test_an_error_says_the_same_in_another_process(error: PoolscopeError) -> None:
-    sent = pickle.loads(pickle.dumps(error))
-    assert (type(sent), str(sent), sent.field) == (type(error), str(error), error.field)
-    assert sent.plainly(load_texts("zh")) == error.plainly(load_texts("zh"))
 
 
 def test_what_fills_a_template_or_a_sentence_is_escaped_but_for_html() -> None:
