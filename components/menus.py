@@ -1,6 +1,5 @@
 """Menus of the page: examples, backbones by place, heads, tasks and poolings."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -12,7 +11,7 @@ from components.analyst import Analyst, first_of
 from components.errors import PoolscopeError
 from components.exhibits.view import classify_link, visible
 from components.fitting import HEADS, MINE, TABLE, OwnHead, read_head
-from components.texts import ASSETS, Texts, in_bytes
+from components.texts import ASSETS, Texts, in_bytes, read_toml
 from components.types import BackboneSpec, PoolingSpec, Query, TaskSpec
 
 GROUPS = ("own", "position", "average", "layers", "learned")  # of poolings, as the menu has them
@@ -20,7 +19,7 @@ BUNDLED, HERE, HUB = "bundled", "here", "hub"
 TITLES = {BUNDLED: "models.bundled", HERE: "models.here", HUB: "models.hub"}
 Menu = list[tuple[str, str]]  # (what is shown, what is sent)
 # Texts to try, and ``compared``, on which the Compare tab opens.
-EXAMPLES: Mapping[str, Any] = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))
+EXAMPLES: Mapping[str, Any] = read_toml(ASSETS / "examples.toml")
 
 
 def place(spec: BackboneSpec) -> str:

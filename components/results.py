@@ -3,7 +3,6 @@
 A row is one measurement; results.toml says what each kind of them is, and which columns it has.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from math import comb
 from pathlib import Path
@@ -12,11 +11,13 @@ from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
+from components.texts import read_toml
+
 Table: TypeAlias = pd.DataFrame
 Row: TypeAlias = Any  # one measurement, with its columns as attributes
 Baseline = Literal["majority", "words", "overlap"]
 
-STATED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+STATED = read_toml(Path(__file__).with_suffix(".toml"))
 TEXTS, COUNTS, NUMBERS = (tuple(names.split()) for names in STATED["columns"].values())
 TEST = ("better", "worse", "p")
 KINDS, SHOWN = (

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ByteSize, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
+from components.texts import ASSETS as ASSETS  # for those who read settings
+
 # Nobody but this machine has its addresses; on a Space, only its proxies reach the app at a private one.
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 UNKNOWN = 8_000_000_000  # bytes of memory, where the system does not say

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -119,10 +120,15 @@ def _said(value: object, say: Texts) -> object:
     return value.said(say) if isinstance(value, Sentence | Named) else value
 
 
+def read_toml(file: Path) -> dict[str, Any]:
+    """The tables of a TOML file; OSError or ValueError where it is none."""
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
 @cache  # files of the app, which are the same for every error and every page
 def load_texts(tag: str = ENGLISH) -> Texts:
     """Read ``assets/texts/<tag>.toml``; a key is its table and its name, ``page.title`` for example."""
-    tables = tomllib.loads((ASSETS / "texts" / f"{tag}.toml").read_text(encoding="utf-8"))
+    tables = read_toml(ASSETS / "texts" / f"{tag}.toml")
     language = Language(**tables.pop("language"))
     tables.pop("findings", None)  # marks, which no page needs: the tests hold these sentences against answers
     entries = {f"{table}.{name}": text for table, lines in tables.items() for name, text in lines.items()}

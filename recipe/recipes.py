@@ -1,11 +1,12 @@
 """The recipes: recipes.toml as frozen models, of which a misspelt key is an error."""
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+from components.texts import read_toml
 
 RECIPES = Path(__file__).with_name("recipes.toml")
 PRETRAINED = "pretrained"
@@ -183,4 +184,4 @@ def split_key(key: str) -> tuple[str, str]:
 
 def load_recipes() -> Recipes:
     """The recipes of recipes.toml; pydantic.ValidationError names a key that is missing or unknown."""
-    return Recipes.model_validate(tomllib.loads(RECIPES.read_text(encoding="utf-8")))
+    return Recipes.model_validate(read_toml(RECIPES))

@@ -3,7 +3,6 @@
 Nothing in it depends on when or where it was issued: the same files give the same passport.
 """
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +23,7 @@ from components.model import files
 from components.model.pooling import POOLINGS
 from components.model.query import Asked
 from components.settings import ASSETS
-from components.texts import Named, Sentence
+from components.texts import Named, Sentence, read_toml
 from components.types import BackboneSpec, Declaration, Floats, Query, as_json, declared_json
 
 DECIMALS = 4  # of a number that is measured: the rest differs from machine to machine
@@ -296,7 +295,7 @@ def _measured(
 
 def tried() -> tuple[list[tuple[str, str]], Mapping[str, str]]:
     """Read what is tried on every checkpoint: texts with their second ones, and characters by script."""
-    given: dict[str, Any] = tomllib.loads(TEXTS.read_text(encoding="utf-8"))
+    given: dict[str, Any] = read_toml(TEXTS)
     return [(one["text"], one.get("text_pair", "")) for one in given["samples"]], given["scripts"]
 
 

@@ -1,6 +1,5 @@
 """Controls: values that a visitor sets on the page, each written into a link and read from one."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -10,9 +9,9 @@ from typing import Any, Generic, TypeVar, cast
 from urllib.parse import parse_qs, urlencode
 
 from components.errors import PoolscopeError
-from components.texts import ASSETS
+from components.texts import ASSETS, read_toml
 
-FOREIGN = tomllib.loads((ASSETS / "foreign.toml").read_text(encoding="utf-8"))["names"]
+FOREIGN = read_toml(ASSETS / "foreign.toml")["names"]
 
 
 def foreign(name: str) -> bool:

@@ -3,7 +3,6 @@
 "Picking" a token is taking one hidden state out of all. Nothing here is escaped; who shows a fact does that.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
@@ -21,7 +20,7 @@ from components.exhibits.hidden_states import aim_at
 from components.exhibits.verdict import output_text, quoted, ranked
 from components.exhibits.view import View, counted, indices, labels_of, listed, number, shorten, visible
 from components.results import Row
-from components.texts import ASSETS, Sentence, Texts
+from components.texts import ASSETS, Sentence, Texts, read_toml
 
 NAMED = 4  # tokens or labels that are named; the others are only counted
 TENSORS = 8  # tensors of the head that are named
@@ -34,7 +33,7 @@ CONFIDENCE = "95 %"  # of the intervals in the results
 def cases(measures: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
     """The values of each case of these ``measures``; ValueError names one that there is not."""
     file = ASSETS / "question_cases.toml"
-    tables: dict[str, dict[str, list[str]]] = tomllib.loads(file.read_text(encoding="utf-8"))
+    tables: dict[str, dict[str, list[str]]] = read_toml(file)
     if unknown := {*measures} - tables.keys():
         raise ValueError(f"measures: {sorted(unknown)} are none of {sorted(tables)}")
     return {case: values for name in measures for case, values in tables[name].items()}

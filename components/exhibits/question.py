@@ -1,6 +1,5 @@
 """The form of assets/questions.toml: questions that people asked, and the sentences of their answers."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import field
 from itertools import chain
@@ -11,7 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from components.exhibits.facts import cases
-from components.texts import ASSETS, ENGLISH
+from components.texts import ASSETS, ENGLISH, read_toml
 from components.types import Query
 
 ELSE = "else"  # all values of a case that have no text of their own
@@ -79,7 +78,7 @@ class Question:
 
 def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ...]:
     """The questions of a file in their order; ValueError says what is wrong with which of them."""
-    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    tables = read_toml(path)
     named = {key: {"key": key, **table} for key, table in tables.items()}
     return tuple(TypeAdapter(dict[str, Question]).validate_python(named).values())
 

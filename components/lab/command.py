@@ -10,7 +10,6 @@ import json
 import shutil
 import sys
 import time
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -41,7 +40,7 @@ from components.model.loading import load
 from components.model.probes import place_of
 from components.settings import Settings
 from components.tables import Columns, guess, read_sheet, to_table
-from components.texts import Sentence, Texts, languages, load_texts
+from components.texts import Sentence, Texts, languages, load_texts, read_toml
 from components.types import BackboneSpec, Query, TaskSpec
 
 ROWS = 10_000_000
@@ -72,7 +71,7 @@ class Done:
 def main(given: Sequence[str]) -> int:
     """Run the command; gives 1 where the table or what is asked is refused."""
     parser = argparse.ArgumentParser(prog="poolscope lab", description=__doc__)
-    for name, stated in tomllib.loads(OPTIONS.read_text("utf-8")).items():
+    for name, stated in read_toml(OPTIONS).items():
         parser.add_argument(name, **stated | TYPES.get(stated.get("type", ""), {}))
     asked = parser.parse_args(given)
     quiet()

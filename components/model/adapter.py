@@ -4,7 +4,6 @@ Light to import. Their config may be anybody's: peft is handed what adapter.toml
 it imports modules, or reads files. Weights are read from safetensors alone.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +11,9 @@ from typing import Any
 
 from components.model import files
 from components.model.files import ADAPTED, ADAPTER, MB, RefusalError
-from components.texts import Sentence
+from components.texts import Sentence, read_toml
 
-STATED: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+STATED: Mapping[str, Any] = read_toml(Path(__file__).with_suffix(".toml"))
 KIND = "LORA"  # whose weights are added to a model's; of learned prompts there is nothing to merge
 MARK = ".lora_"  # in the names of these
 PREFIX = "base_model.model."  # of all names in there

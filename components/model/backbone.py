@@ -1,6 +1,5 @@
 """Backbone: a loaded model with its tokenizer, and what poolings may look at."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from components.model.ordinary import Ordinary
 from components.model.pooling import States
 from components.model.reads import Head, Reading
 from components.settings import ASSETS
-from components.texts import Sentence
+from components.texts import Sentence, read_toml
 from components.types import HEAD_UNREAD, BackboneSpec, ProblemType
 
 
@@ -268,7 +267,7 @@ def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] 
 
 def sentences() -> list[str]:
     """Our own sentences, on which it is measured what is ordinary."""
-    return list[str](tomllib.loads((ASSETS / "ordinary.toml").read_text(encoding="utf-8"))["sentences"])
+    return list[str](read_toml(ASSETS / "ordinary.toml")["sentences"])
 
 
 def measured(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Ordinary:

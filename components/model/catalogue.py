@@ -1,6 +1,5 @@
 """The catalogue: TOML files of backbones and tasks -> their specs. Reads files only, never a network."""
 
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +16,7 @@ from components.model.declaration import read_declaration
 from components.model.hub import checked_id
 from components.model.probes import probed
 from components.settings import ASSETS
-from components.texts import Sentence, in_bytes
+from components.texts import Sentence, in_bytes, read_toml
 from components.types import BackboneSpec, Declaration, TaskSpec
 
 LONGEST = 200  # characters of a class's name
@@ -104,8 +103,8 @@ def stated(found: Path, own: Path, _version: Version) -> Mapping[str, Any]:
 def read_catalogue(file: Path) -> tuple[BackboneSpec, ...]:
     """The backbones that ``file`` lists, in its order; PoolscopeError names the entry that is wrong."""
     try:
-        entries = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+        entries = read_toml(file)
+    except (OSError, ValueError) as error:
         raise PoolscopeError("catalogue", str(file), "errors.toml", reason=str(error)) from error
     if not entries:
         raise PoolscopeError("catalogue", str(file), "errors.empty")
@@ -114,7 +113,7 @@ def read_catalogue(file: Path) -> tuple[BackboneSpec, ...]:
 
 def read_tasks(file: Path) -> tuple[TaskSpec, ...]:
     """The tasks that ``file`` lists, in its order."""
-    entries = tomllib.loads(file.read_text(encoding="utf-8")).items()
+    entries = read_toml(file).items()
     return tuple(TaskSpec(key, each["title"], tuple(each["labels"]), each["texts"]) for key, each in entries)
 
 

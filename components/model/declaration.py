@@ -8,7 +8,6 @@ warning, such as an unknown activation, is refused here.
 """
 
 import string
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from components.model import files
 from components.model.files import CONFIG, ENCODING, MODULES, WEIGHTS, RefusalError
+from components.texts import read_toml
 from components.types import Cut, Declaration, DeclaredStep, Dense, LayerNorm, Normalize
 
 LIBRARIES = ("sentence_transformers.", "pylate.models.")  # whose modules these are: of pylate, dense layers
@@ -28,7 +28,7 @@ WIDEST = 65_536  # numbers of a vector, with which a dense layer may begin and e
 LONGEST_PROMPT = 10_000  # characters
 MOST_PROMPTS, LONGEST_TRIED = 8, 300  # prompts that are tried, and characters of each
 PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safetensors
-KNOWN = tomllib.loads(Path(__file__).with_name("declaration.toml").read_text("utf-8"))
+KNOWN = read_toml(Path(__file__).with_name("declaration.toml"))
 OLDER: Mapping[str, str] = KNOWN["older"]  # a key of the older schema: the method
 METHODS: Mapping[str, str] = KNOWN["methods"]  # by our names
 ACTIVATIONS: Mapping[str, str] = KNOWN["activations"]  # a class of torch.nn for each

@@ -8,7 +8,6 @@ is told so in a sentence.
 import json
 import logging
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -20,7 +19,7 @@ from typing import Any
 from huggingface_hub import CacheNotFound, constants, scan_cache_dir, try_to_load_from_cache
 
 from components.errors import PoolscopeError
-from components.texts import Sentence
+from components.texts import Sentence, read_toml
 from components.types import BackboneSpec, ProblemType
 
 CONFIG = "config.json"
@@ -30,7 +29,7 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"  # names the parts of weights that are split
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+KNOWN = read_toml(Path(__file__).with_suffix(".toml"))
 VOCABULARIES: tuple[str, ...] = tuple(KNOWN["vocabularies"])
 TOKENIZER_FILES = (*VOCABULARIES, *KNOWN["added"])  # it may read these; one of VOCABULARIES it must
 POINTER = b"version https://git-lfs"  # what Git leaves in the place of a large file that was not fetched

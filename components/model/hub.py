@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import tomllib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
@@ -30,13 +29,13 @@ from huggingface_hub.utils import tqdm, validate_repo_id  # type: ignore[attr-de
 from components.errors import PoolscopeError
 from components.model import adapter, files
 from components.model.files import RefusalError
-from components.texts import in_bytes
+from components.texts import in_bytes, read_toml
 from components.types import BackboneSpec, Progress
 
 SECONDS = 10.0  # without any news from the hub
 Parts = tuple[tuple[RepoSibling, ...], tuple[RepoSibling, ...]]
 STATED = (files.CONFIG, files.TOKENIZER_CONFIG, files.INDEX)  # what is read of a model before a download
-KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+KNOWN = read_toml(Path(__file__).with_suffix(".toml"))
 UNREADABLE = "errors.hub_unreadable"
 REMEMBERED = 100  # ids; the least recently used leaves first
 TICK = 0.2  # seconds between two reports of progress

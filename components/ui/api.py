@@ -1,7 +1,6 @@
 """The public endpoints, for gradio_client, curl and MCP alike. Names and keys are a contract."""
 
 import time
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import cleandoc, signature
@@ -16,19 +15,19 @@ from components.analyst import Analyst
 from components.endpoints import endpoints
 from components.fitting import HEADS, MINE
 from components.settings import ASSETS
+from components.texts import read_toml
 from components.types import Query
 
-MEANINGS = ASSETS / "api.toml"  # of the arguments
+STATED: Mapping[str, Any] = read_toml(ASSETS / "api.toml")  # what arguments and statuses mean
 QUEUES = {"find": "find", "fetch": "download", "fit": "fit", "compare": "compare"}  # those that share a bound
 
 
 def add_api(analyst: Analyst, lab_rows: int) -> None:
     """Declare the public endpoints on the page that is being built; ``lab_rows``: of a table at most."""
-    publish = partial(_publish, tomllib.loads(MEANINGS.read_text(encoding="utf-8"))["arguments"])
     for endpoint in endpoints(analyst, lab_rows):
-        publish(endpoint, concurrency_id=QUEUES.get(endpoint.__name__))
+        _publish(endpoint, QUEUES.get(endpoint.__name__))
     for kind in analyses().values():
-        publish(kind.endpoint(partial(_answer, analyst)), concurrency_id="model")
+        _publish(kind.endpoint(partial(_answer, analyst)), "model")
 
 
 def _answer(analyst: Analyst, name: str, query: Query, **options: object) -> dict[str, Any]:
@@ -44,9 +43,8 @@ def openapi(functions: Mapping[str, Callable[..., Any]], poolings: list[str], lo
 
     ``longest``: of a text, in characters.
     """
-    told = tomllib.loads(MEANINGS.read_text(encoding="utf-8"))
     refused = _json({"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]})
-    others = {code: {"description": said, **refused} for code, said in told["statuses"].items()}
+    others = {code: {"description": said, **refused} for code, said in STATED["statuses"].items()}
     paths = {}
     for path, function in functions.items():
         name, taken = path.strip("/"), signature(function, eval_str=True)
@@ -55,8 +53,8 @@ def openapi(functions: Mapping[str, Callable[..., Any]], poolings: list[str], lo
         server = {"characters": longest, "poolings": poolings, "listed": listed, "heads": heads}
         fields: dict[str, Any] = {}
         for field, one in taken.parameters.items():
-            bounds = {key: server.get(most, most) for key, most in told["bounds"].get(field, {}).items()}
-            more: dict[str, Any] = {"description": told["arguments"][field], "json_schema_extra": bounds}
+            bounds = {key: server.get(most, most) for key, most in STATED["bounds"].get(field, {}).items()}
+            more: dict[str, Any] = {"description": STATED["arguments"][field], "json_schema_extra": bounds}
             fields[field] = one.annotation, Field(... if one.default is one.empty else one.default, **more)
         body = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
         answer = {"description": "The answer.", **_json(TypeAdapter(taken.return_annotation).json_schema())}
@@ -71,8 +69,8 @@ def _json(schema: dict[str, Any]) -> dict[str, Any]:
     return {"content": {"application/json": {"schema": schema}}}
 
 
-def _publish(meanings: dict[str, str], endpoint: Callable[..., Any], **queue: Any) -> None:
-    taken = [f"    {name}: {meanings[name]}" for name in signature(endpoint).parameters]
+def _publish(endpoint: Callable[..., Any], queue: str | None) -> None:
+    taken = [f"    {name}: {STATED['arguments'][name]}" for name in signature(endpoint).parameters]
     told = [cleandoc(endpoint.__doc__ or ""), *(["", "Args:", *taken] if taken else [])]
     endpoint.__doc__ = "\n".join(told)
-    api(endpoint, api_name=endpoint.__name__, **queue)
+    api(endpoint, api_name=endpoint.__name__, concurrency_id=queue)

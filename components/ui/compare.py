@@ -1,7 +1,6 @@
 """The Compare tab: texts, backbones x poolings side by side; a second version, and the trace between both."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -26,7 +25,7 @@ from components.exhibits.verdict import mistake
 from components.exhibits.view import light, visible
 from components.fitting import HEADS, MINE, read_head
 from components.menus import EXAMPLES, Choices
-from components.texts import ASSETS, Sentence, Texts, render
+from components.texts import ASSETS, Sentence, Texts, read_toml, render
 from components.types import BackboneSpec, Progress, Query
 from components.ui import places as on_page
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, Given, Kept, Updates, menu, on
@@ -38,7 +37,7 @@ FIRST_COLUMNS = ("native", "cls", "mean", "max", "lasttoken", "weightedmean")
 TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the keys of their controls
 TRIED = 3  # negations that are dropped in turn
 # ``words`` to drop, ``endings`` to cut off, and what stays of other ``short`` forms.
-NEGATIONS = tomllib.loads((ASSETS / "negations.toml").read_text(encoding="utf-8"))
+NEGATIONS = read_toml(ASSETS / "negations.toml")
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 

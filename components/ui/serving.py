@@ -7,7 +7,6 @@ import socket
 import sys
 import threading
 import time
-import tomllib
 import warnings
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import nullcontext, suppress
@@ -29,7 +28,7 @@ from components.errors import PoolscopeError
 from components.exhibits.report import figures_scripts
 from components.reach import Reach, bracketed, host_of, is_near, reach_of
 from components.settings import Settings
-from components.texts import ASSETS, ENGLISH, load_texts
+from components.texts import ASSETS, ENGLISH, load_texts, read_toml
 from components.ui import gradio_internals as internals, places
 from components.ui.api import openapi
 from components.ui.public import answering, requests
@@ -267,7 +266,7 @@ def page_options() -> dict[str, Any]:
     """List what gradio needs to show the page as it is meant, and nothing besides."""
     # The fonts of the visitor's system, and subdued text that can still be read.
     sheet = f'<link rel="stylesheet" href=".{style_sheet()[0]}">'
-    theme = tomllib.loads((ASSETS / "theme.toml").read_text("utf-8"))
+    theme = read_toml(ASSETS / "theme.toml")
     styled = gr.themes.Default(**theme["base"]).set(**theme["values"])
     head = internals.REMOVE_BASE + HEAD.read_text("utf-8") + sheet + places.PRELOAD
     off = dict.fromkeys(("ssr_mode", "show_error", "run_history", "enable_monitoring", "pwa"), False)

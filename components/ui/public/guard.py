@@ -6,7 +6,6 @@ is not this machine. Here only what the page and the API use is let through.
 
 import asyncio
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from components.admission import MAX_CLIENTS, Ticket
 from components.analyses.registry import Cost, analyses
 from components.errors import PoolscopeError
 from components.settings import Settings
-from components.texts import Texts, languages
+from components.texts import Texts, languages, read_toml
 from components.ui.gradio_internals import PATHS, ROUTES
 from components.ui.public import requests
 from components.ui.public.answering import error_text, refusal
@@ -61,8 +60,8 @@ KEPT = 0.5  # what costs a file, or what else is the same for all: a page loads 
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
-HEADERS = tomllib.loads(Path(__file__).with_name("security_headers.toml").read_text("utf-8"))
-PRICES = tomllib.loads(Path(__file__).with_name("prices.toml").read_text("utf-8"))
+HEADERS = read_toml(Path(__file__).with_name("security_headers.toml"))
+PRICES = read_toml(Path(__file__).with_name("prices.toml"))
 COSTS: Mapping[str, Cost] = {  # by the name of a function
     **{name: kind.cost for name, kind in analyses().items()},
     **{name: Cost(**one) if isinstance(one, dict) else analyses()[one].cost for name, one in PRICES.items()},
