@@ -3,8 +3,7 @@
 "Picking" a token is taking one hidden state out of all. Nothing here is escaped; who shows a fact does that.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
 
@@ -20,23 +19,13 @@ from components.exhibits.hidden_states import aim_at
 from components.exhibits.verdict import output_text, quoted, ranked
 from components.exhibits.view import View, counted, indices, labels_of, listed, number, shorten, visible
 from components.results import Row
-from components.texts import ASSETS, Sentence, Texts, read_toml
+from components.texts import Sentence, Texts
 
 NAMED = 4  # tokens or labels that are named; the others are only counted
 TENSORS = 8  # tensors of the head that are named
 UNUSED = 3  # tensors without use that are named: there may be hundreds
 ARROW = " → "
 CONFIDENCE = "95 %"  # of the intervals in the results
-
-
-@cache  # a file of the app
-def cases(measures: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """The values of each case of these ``measures``; ValueError names one that there is not."""
-    file = ASSETS / "question_cases.toml"
-    tables: dict[str, dict[str, list[str]]] = read_toml(file)
-    if unknown := {*measures} - tables.keys():
-        raise ValueError(f"measures: {sorted(unknown)} are none of {sorted(tables)}")
-    return {case: values for name in measures for case, values in tables[name].items()}
 
 
 def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:

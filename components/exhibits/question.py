@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from components.exhibits.facts import cases
 from components.texts import ASSETS, ENGLISH, read_toml
 from components.types import Query
 
@@ -50,26 +48,6 @@ class Question:
     shows: Literal["", "flows", "module"] = ""
     link: str = ""
     papers: Mapping[str, Text] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """ValueError says what does not fit together."""
-        if not self.backbones or not (self.task if self.view == "evidence" else self.text):
-            raise ValueError("backbones and a text are needed, or, for the evidence, backbones and a task")
-        if self.view == "evidence" and self.shows:
-            raise ValueError(f"shows: the evidence has no {self.shows}")
-        if strangers := self.papers.keys() - set(self.backbones):
-            raise ValueError(f"papers: {sorted(strangers)} are not among the backbones")
-        if any(text.keys() != self.question.keys() for text in self.papers.values()):
-            raise ValueError(f"papers: every text is needed in {sorted(self.question)}")
-        known = cases(self.measures)
-        for name, line in chain(self.answer.items(), self.each.items()):
-            values = {*known.get(case_of(name), ())}
-            if unknown := line.keys() - values - {ELSE}:
-                raise ValueError(f"{name}: there is no case with the values {sorted(unknown)}")
-            if ELSE not in line and (missing := values - line.keys()):
-                raise ValueError(f"{name}: the values {sorted(missing)} have no text")
-            if any(text and text.keys() != self.question.keys() for text in line.values()):
-                raise ValueError(f"{name}: every text is needed in {sorted(self.question)}")
 
     def query(self, backbone: str) -> Query:
         """Say what is asked of one backbone."""

@@ -1,11 +1,13 @@
 """Questions put to made-up classifiers."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
-from components.exhibits.question import Question, read_questions
+from components.exhibits.question import ELSE, Question, case_of, read_questions
 from components.exhibits.questions import Answer, Answers
 from components.results import Table, beside
-from components.texts import load_texts
+from components.texts import ASSETS, load_texts, read_toml
 from tests.measured import having, measured
 from tests.ui.fake import KINDS, FakeAnalyst, Kind
 from tests.ui.fake_results import BACKBONES, fake_results
@@ -14,6 +16,40 @@ QUESTIONS = read_questions()
 RESULTS = fake_results()
 KEYS = [question.key for question in QUESTIONS]
 LANGUAGES = tuple(QUESTIONS[0].question)
+
+
+CASES: Mapping[str, Mapping[str, Sequence[str]]] = read_toml(ASSETS / "question_cases.toml")  # by measure
+
+
+def cases(measures: Sequence[str]) -> dict[str, Sequence[str]]:
+    """The values of each case of these measures."""
+    return {case: values for name in measures for case, values in CASES[name].items()}
+
+
+def check(question: Question) -> None:
+    """ValueError names the question, and says what of it does not fit together."""
+
+    def needed(holds: object, fault: str) -> None:
+        if not holds:
+            raise ValueError(f"{question.key}: {fault}")
+
+    strangers, unknown = question.papers.keys() - {*question.backbones}, {*question.measures} - CASES.keys()
+    evidence, tags = question.view == "evidence", question.question.keys()
+    needed(question.backbones, "backbones are needed")
+    needed(question.task if evidence else question.text, "a text is needed or, for the evidence, a task")
+    needed(not (evidence and question.shows), f"the evidence has no {question.shows}")
+    needed(not strangers, f"papers: {sorted(strangers)} are not among the backbones")
+    needed(not unknown, f"measures: {sorted(unknown)} are none of {sorted(CASES)}")
+    for name, line in chain(question.answer.items(), question.each.items()):
+        values = {*cases(question.measures).get(case_of(name), ())}
+        others = line.keys() - values - {ELSE}
+        needed(not others, f"{name}: there is no case with the values {sorted(others)}")
+        lacking = sorted(values - line.keys())
+        needed(ELSE in line or not lacking, f"{name}: the values {lacking} have no text")
+        told = all(text.keys() == tags for text in line.values() if text)
+        needed(told, f"{name}: every text is needed in {sorted(tags)}")
+    papers = all(text.keys() == tags for text in question.papers.values())
+    needed(papers, f"papers: every text is needed in {sorted(tags)}")
 
 
 def shipped() -> FakeAnalyst:

@@ -11,13 +11,14 @@ from components.analyses.anatomy import Anatomy, Declared, Step, Weight
 from components.analyses.importance import Importance
 from components.exhibits import facts as telling
 from components.exhibits.evidence import Evidence
-from components.exhibits.facts import cases, head_facts, heads_facts, importance_facts, padding_facts
+from components.exhibits.facts import head_facts, heads_facts, importance_facts, padding_facts
 from components.exhibits.view import percent
 from components.results import Row, Table, beside, holm
 from components.texts import Sentence, load_texts
 from components.types import Reads
 from tests.exhibits import showing
 from tests.exhibits.answers import alike, made
+from tests.exhibits.asking import cases
 from tests.exhibits.showing import CASES, analysis, leaning, lens, reading
 from tests.measured import having, measured
 from tests.ui.fake_answers import fake_padding

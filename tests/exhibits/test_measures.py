@@ -11,7 +11,6 @@ import torch
 
 from components.analyses.sees import Sees
 from components.exhibits.evidence import Evidence
-from components.exhibits.facts import cases
 from components.exhibits.measures import MEASURES, Put
 from components.exhibits.sees import Sight
 from components.inference.engine import Engine
@@ -19,7 +18,7 @@ from components.results import beside
 from components.texts import load_texts
 from components.types import Query
 from tests.analyses.test_timing import made_up
-from tests.exhibits.asking import KEYS, QUESTIONS, RESULTS, shipped
+from tests.exhibits.asking import KEYS, QUESTIONS, RESULTS, cases, shipped
 from tests.exhibits.showing import analysis
 from tests.measured import having, measured
 from tests.plain import SPECS, load_plain

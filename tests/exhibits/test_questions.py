@@ -12,7 +12,6 @@ import pytest
 
 from components.analyses.anatomy import Anatomy
 from components.exhibits import measures
-from components.exhibits.facts import cases
 from components.exhibits.head import WORDED
 from components.exhibits.panels import Answered
 from components.exhibits.question import Question, Text, read_questions
@@ -21,7 +20,17 @@ from components.exhibits.view import render
 from components.results import table
 from components.texts import ASSETS, load_texts
 from components.types import Analysis, Query
-from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, answers, put_to, shipped
+from tests.exhibits.asking import (
+    KEYS,
+    LANGUAGES,
+    QUESTIONS,
+    RESULTS,
+    answers,
+    cases,
+    check,
+    put_to,
+    shipped,
+)
 from tests.exhibits.showing import CASES, Document, anatomy, plain
 from tests.measured import having, measured
 from tests.ui.fake import KINDS, XSS, FakeAnalyst, Kind
@@ -71,11 +80,11 @@ def known(key: str, part: str) -> set[str]:
 
 
 def test_the_file_asks_what_people_asked_in_every_language_without_a_number() -> None:
-    """That each text is there in each language is seen to where the file is read."""
     assert len(KEYS) == len(set(KEYS)) >= 8
     assert {one.view for one in QUESTIONS} == {"tokens", "head", "importance", "padding", "evidence"}
     assert LANGUAGES == ("en", "zh")
     for question in QUESTIONS:
+        check(question)
         assert set(question.backbones) <= {*BACKBONES, "all-minilm-l6-v2"}
         said = [one for *_, text in texts(question) for one in text.values()]
         assert said
@@ -106,14 +115,12 @@ def test_every_fact_and_case_is_used_by_a_question() -> None:
 
 
 @pytest.mark.parametrize(("there", "instead", "fault"), CASES["faults"].values(), ids=CASES["faults"])
-def test_a_file_with_a_fault_is_refused_and_told_why(
-    tmp_path: Path, there: str, instead: str, fault: str
-) -> None:
+def test_a_file_with_a_fault_is_told_why(tmp_path: Path, there: str, instead: str, fault: str) -> None:
     text, path = FILE.read_text("utf-8"), tmp_path / "questions.toml"
     assert there in text
     path.write_text(text.replace(there, instead), encoding="utf-8")
     with pytest.raises(ValueError, match=f"(?s){fault}"):
-        read_questions(path)
+        list(map(check, read_questions(path)))
 
 
 def test_a_question_is_added_without_python(tmp_path: Path) -> None:
