@@ -24,7 +24,7 @@ from components.exhibits.control import Control, State
 from components.exhibits.draw import Figure
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER, render, visible
 from components.texts import Sentence, Texts
-from components.types import Analysis
+from components.types import Analysis, Query
 
 Column = Sequence[object] | NDArray[Any]
 Group = TypeVar("Group")
@@ -293,9 +293,18 @@ def or_why(ask: Callable[[], A]) -> A | Sentence:
         return error.sentence
 
 
-def asked(name: str) -> Callable[[Any], Any]:
-    """Make what takes the analysis ``name`` out of an answer: of its question, or why it cannot be had."""
-    return lambda answered: or_why(lambda: answered.analyst.ask(name, answered.analysis.query))
+def asked(name: str, of: Callable[[Query], Query] = lambda query: query) -> Callable[[Any], Any]:
+    """Make what asks for the analysis ``name`` of an answer's question, once, or says why it cannot be had.
+
+    ``of``: the question that is asked there, made of the answer's.
+    """
+
+    def found(answered: Any) -> Any:
+        if name not in answered.found:
+            answered.found[name] = or_why(lambda: answered.analyst.ask(name, of(answered.analysis.query)))
+        return answered.found[name]
+
+    return found
 
 
 def unanswered(heading: str, why: Sentence, say: Texts) -> Shown:

@@ -17,7 +17,7 @@ from components.analyst import Analyst
 from components.exhibits import facts
 from components.exhibits.evidence import BASE, LEVEL, Evidence, against_base, vectors
 from components.exhibits.hidden_states import settled, trace_story
-from components.exhibits.panels import Answered
+from components.exhibits.panels import PADDING, Answered
 from components.exhibits.question import Question
 from components.exhibits.serving import maxsim
 from components.exhibits.view import counted, number, visible
@@ -131,7 +131,7 @@ MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
     {
         "head": lambda put: facts.head_facts(put.shown.anatomy, put.say),
         "importance": lambda put: facts.importance_facts(put.shown.importance, put.say),
-        "padding": lambda put: facts.padding_facts(put.shown.padding, put.say),
+        "padding": lambda put: facts.padding_facts(PADDING.subject(put.shown), put.say),
         "results": lambda put: facts.result_facts(put.evidence, put.backbone, put.question.poolings, put.say),
         **{one.__name__: one for one in (timing, sees, carried, pasted, matches, rho)},
     }

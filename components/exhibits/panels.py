@@ -3,7 +3,7 @@
 A view of an answer that shows one analysis may stand in the file of its exhibits, as ``VIEW``.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
 from operator import attrgetter
@@ -12,8 +12,6 @@ from typing import Any
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.importance import Importance
-from components.analyses.padding import Padding
-from components.analyses.trace import Origin
 from components.analyst import Analyst
 from components.exhibits.averaging import AVERAGING
 from components.exhibits.comparison import Comparison
@@ -40,15 +38,17 @@ from components.types import Analysis, Query
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """The answer, and what is asked for once somebody looks at it: the head, importance, and padding.
+    """The answer, and what is asked for once somebody looks at it: the head, importance, who sees whom.
 
-    ``state``: how importance is asked for. ``dissected``: the head, where it came with the answer.
+    ``state``: how importance is asked for. ``dissected``: the head, where it came with the answer. ``found``:
+    what else has been asked for, by the name of its analysis.
     """
 
     analyst: Analyst
     analysis: Analysis
     state: State
     dissected: Anatomy | None = None
+    found: dict[str, Any] = field(default_factory=dict, init=False)
 
     @cached_property
     def anatomy(self) -> Anatomy:
@@ -59,16 +59,6 @@ class Answered:
     def importance(self) -> Importance | Sentence:
         """Importance of each token, or why it cannot be had."""
         return or_why(partial(importance_of, self.analyst, self.analysis, self.state))
-
-    @cached_property
-    def origin(self) -> Origin | Sentence:
-        """The word that matters most, and where its difference is, or why that cannot be had."""
-        return or_why(partial(self.analyst.ask, "origin", asked_of(self.analysis.query)))
-
-    @cached_property
-    def padding(self) -> Padding | Sentence:
-        """Changes by padding of the checkpoint's own answer to the text, or why they were not measured."""
-        return or_why(partial(self.analyst.ask, "padding", own_of(self.analysis.query)))
 
     @cached_property
     def sees(self) -> Sight:
@@ -105,7 +95,9 @@ TOKENS: Panel[Answered, Analysis] = Panel(
     rows=((SIMILARITY, OUTPUTS), (HEATMAP,), (TABLE,)),
     controls=(LAYER, CENTRED),
 )
-ORIGIN: Panel[Answered, Any] = Panel("origin", "origin.heading_many", attrgetter("origin"), rows=((WHENCE,),))
+ORIGIN: Panel[Answered, Any] = Panel(
+    "origin", "origin.heading_many", asked("origin", asked_of), rows=((WHENCE,),)
+)
 SEEING: Panel[Answered, Sight] = Panel("sees", "sees.title", attrgetter("sees"), rows=((SEES,),))
 HEAD: Panel[Answered, Anatomy] = Panel(
     "head",
@@ -114,7 +106,7 @@ HEAD: Panel[Answered, Anatomy] = Panel(
     summary=SENTENCE,
     rows=((PRINTED,), (LENS, DEPTH), (WEIGHTS,), (SOURCES,), (PROGRAMS,)),
 )
-PADDING: Panel[Answered, Any] = Panel("padding", "view.padding", attrgetter("padding"), rows=((PADDED,),))
+PADDING: Panel[Answered, Any] = Panel("padding", "view.padding", asked("padding", own_of), rows=((PADDED,),))
 MATCHES: Panel[Answered, Any] = Panel(
     "matches",
     "maxsim.title",

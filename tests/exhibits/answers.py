@@ -194,7 +194,9 @@ def padded() -> list[Any]:
     """The usual ones, one that has no room for padding, and a tokenizer that has no token to pad with."""
     unpadded = replace(fake_padding(anatomies()[0].analysis), cases=())
     others = (PoolscopeError("text", XSS, "errors.no_room", limit=8).sentence, unpadded)
-    return [*map(answered, anatomies()), *(SimpleNamespace(padding=one) for one in others)]
+    usual, analysis = list(map(answered, anatomies())), anatomies()[0].analysis
+    analysts = (SimpleNamespace(ask=lambda *_, one=one: one) for one in others)
+    return [*usual, *(Answered(analyst, analysis, {}) for analyst in analysts)]
 
 
 def important() -> list[Any]:
