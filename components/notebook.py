@@ -213,6 +213,5 @@ def _notes(model: PreTrainedModel) -> Iterator[Sentence]:
     types = {str(weight.dtype).removeprefix("torch.") for weight in model.parameters()} - {"float32"}
     if types:
         yield Sentence("warnings.object_types", types=tuple(sorted(types)))
-    hooks = [hook for hook in internals.acting_hooks(model) if not internals.hands_out(hook)]
-    if hooks:
+    if hooks := internals.acting_hooks(model):
         yield Sentence("warnings.object_hooks", count=len(hooks))

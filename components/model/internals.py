@@ -152,11 +152,14 @@ def plain_copy(model: Model) -> Model:
 
 
 def acting_hooks(model: nn.Module) -> list[Any]:
-    """List what `plain_copy` leaves out and may change a forward pass: hooks, replaced functions."""
+    """List what `plain_copy` leaves out and may change a forward pass: hooks, replaced functions.
+
+    Those hooks change nothing that hand out the hidden states of each layer.
+    """
     every = [vars(module) for module in model.modules()]
-    hooks = (hook for table in every for name in ACTING for hook in table[name].values())
-    replaced = (table["forward"] for table in every if "forward" in table)
-    return [*(hook for hook in hooks if not _makes(hook)), *replaced]
+    hooks = [hook for table in every for name in ACTING for hook in table[name].values()]
+    acting = [hook for hook in hooks if getattr(hook, "__module__", None) != CAPTURERS and not _makes(hook)]
+    return [*acting, *(table["forward"] for table in every if "forward" in table)]
 
 
 def _makes(hook: Any) -> bool:
@@ -242,11 +245,6 @@ def forget_capturing(model: nn.Module) -> None:
     """Have the hooks set anew that hand out the hidden states of each layer, in a model that has no hooks."""
     for module in model.modules():
         vars(module).pop(CAPTURING, None)
-
-
-def hands_out(hook: Any) -> bool:
-    """Tell whether a module's hook is one of those: it changes nothing."""
-    return getattr(hook, "__module__", None) == CAPTURERS
 
 
 def attend_anywhere(model: PreTrainedModel) -> None:
