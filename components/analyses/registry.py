@@ -132,19 +132,15 @@ class Kind(Step):
         def endpoint(*values: object, **named: object) -> dict[str, Any]:
             given = self.signature.bind(*values, **named)
             given.apply_defaults()
-            query, options = self.parted(given.arguments)
-            return ask(self.name, query, **options)
+            asked = {name: value for name, value in given.arguments.items() if name in QUERY}
+            options = {name: value for name, value in given.arguments.items() if name not in QUERY}
+            return ask(self.name, Query(**{"backbone": "", "text": "", **asked}), **options)
 
         taken = self.signature.parameters.values()
         endpoint.__name__, endpoint.__doc__ = self.name, self.function.__doc__
         endpoint.__annotations__ = {one.name: one.annotation for one in taken} | {"return": dict[str, Any]}
         endpoint.__signature__ = self.signature  # type: ignore[attr-defined]  # which inspect looks for
         return endpoint
-
-    def parted(self, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
-        """The query and the options that an endpoint was given."""
-        asked = {"backbone": "", "text": "", **{name: given[name] for name in given if name in QUERY}}
-        return Query(**asked), {name: value for name, value in given.items() if name not in QUERY}
 
 
 def analysis(

@@ -94,8 +94,10 @@ ASKED += [(name, NOT_GOOD) for name in analyses() if name not in KNOWN]
 
 @pytest.mark.parametrize(("name", "asked"), ASKED)
 def test_an_endpoint_says_what_its_analysis_does(client: Client, name: str, asked: dict[str, Any]) -> None:
-    query, options = analyses()[name].parted({"reference": "cls", **asked})
-    expected = FakeAnalyst().ask(name, query, **options).to_json()
+    def ask(*query: Any, **options: Any) -> dict[str, Any]:
+        return dict(FakeAnalyst().ask(*query, **options).to_json())
+
+    expected = analyses()[name].endpoint(ask)(**asked)
     answer = client.predict(**asked, api_name=f"/{name}")
     assert answer.keys() == expected.keys()
     assert {**answer, "milliseconds": 0} == {**expected, "milliseconds": 0}  # those are of each time
