@@ -42,10 +42,8 @@ def of(results: Table, kind: str, **where: str | Sequence[str]) -> Table:
 
 
 def each(rows: Table) -> list[Row]:
-    """The rows one by one, with their columns as attributes: a tenth of the time of pandas' own."""
-    names = list(rows)  # once: pandas is slow to say them
-    columns = (rows[name].tolist() for name in names)
-    return [SimpleNamespace(**dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
+    """The rows one by one, with their columns as attributes."""
+    return [SimpleNamespace(**row) for row in rows.to_dict("records")]
 
 
 def beside(row: Row, **columns: object) -> Row:
