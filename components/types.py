@@ -5,10 +5,10 @@ Dataclasses that hold arrays compare by identity (``eq=False``).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from math import isnan
 from operator import attrgetter
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,10 +169,6 @@ class BackboneSpec:
         """The title in the language of ``say``."""
         return say.name(self.title)
 
-    def renamed(self, say: Texts) -> Self:
-        """Put its title and note into the language of ``say``."""
-        return replace(self, title=self.said(say), note=say.name(self.note))
-
     @property
     def live(self) -> bool:
         """Tell whether it is a model object: of its weights nothing is known but what they are now."""
@@ -211,10 +207,6 @@ class PoolingSpec:
     def said(self, say: Texts) -> str:
         """The title in the language of ``say``."""
         return say.name(self.title, f"pooling.{self.key}.title")
-
-    def summarised(self, say: Texts) -> str:
-        """The summary in the language of ``say``."""
-        return say.name(self.summary, f"pooling.{self.key}.summary")
 
 
 @dataclass(frozen=True)

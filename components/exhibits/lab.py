@@ -11,6 +11,7 @@ import pandas as pd
 
 from components.exhibits import draw
 from components.exhibits.control import State
+from components.exhibits.evidence import LEVEL
 from components.exhibits.exhibit import Exhibit, Shown, Where, csv_link, hint_html, saved_table, titled_frame
 from components.exhibits.view import classify_link, number, one_vector, percent, render, shorten, visible
 from components.fitting import Fit, Miss, Ranked, Score
@@ -23,7 +24,6 @@ RANKED = {  # columns of the table, and where they stand in a row of the ranking
     **{"p": "p", "corrected": "p_corrected", "same_as": "same_as"},
 }
 UNLINKED: frozenset[Where] = frozenset({"page", "report"})  # no link, nor a step of a talk, holds a table
-LEVEL = 0.05  # a corrected p below it counts
 NAME = 40  # characters of a backbone's title at most
 LITTLE = 0.02  # accuracy that more labels hardly help by
 DRAWN = 24  # vectors in the figure, the best ones; all stand in the table

@@ -1,5 +1,6 @@
 """The verdict, one sentence on what the head reads and one on what it says; and a bar for each label."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -99,6 +100,7 @@ def output_text(analysis: Analysis, index: int) -> str:
 
 BESIDE = "beside"  # under this key of the state, HTML of what the page says beside of a miniature
 TOLD = ("no_end", "no_chat", "skips", "skips_end")  # warnings that are of the verdict itself
+CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where a class name may break on a narrow screen
 WHOLE_ROW, CUT_ROW = 24, 18  # tokens; a row of more is cut to its ends and what is read, the others counted
 
 
@@ -112,7 +114,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
         say,
         analysis=analysis,
         labels=view.labels,
-        architecture=naming.breakable_html(visible(analysis.backbone.architecture)),
+        architecture=Markup("<wbr>").join(CAPITALS.split(visible(analysis.backbone.architecture))),
         unread=indices(~analysis.reads.positions),
         row=list(_row(view, say)),
         right_to_left=2 * sum(map(naming.right_to_left, view.labels)) > len(view.labels),

@@ -1,6 +1,5 @@
 """Words for what is looked at: tokens, layers, numbers, what was asked, and the link that asks it alone."""
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from components.texts import Texts, render as filled
 from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 
 MARKS = ("##", "Ġ", "▁")  # what vocabularies put before a piece: it continues a word, or follows a space
-CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where a class name may break on a narrow screen
 _INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
 
@@ -83,11 +81,6 @@ def one_vector(poolings: Iterable[str]) -> str:
 def shorten(label: str, limit: int = 16) -> str:
     """``label`` in at most ``limit`` characters."""
     return label if len(label) <= limit else label[: limit - 1] + "…"
-
-
-def breakable_html(name: str) -> Markup:
-    """The ``name`` of a class that may break before CAPITALS."""
-    return Markup("<wbr>").join(CAPITALS.split(name))
 
 
 def listed(names: Sequence[str], most: int, say: Texts) -> str:

@@ -25,8 +25,9 @@ from safetensors.numpy import save
 from components.analyses.fit import fit_table, to_rows
 from components.analyses.measuring.export import classifier
 from components.errors import PoolscopeError
+from components.exhibits.evidence import LEVEL
 from components.exhibits.exhibit import data_frame, to_csv
-from components.exhibits.lab import LEVEL, Found
+from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
 from components.exhibits.report import Made, report
 from components.fitting import Fit, OwnHead, Plan, Stage, fit_json

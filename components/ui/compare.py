@@ -466,7 +466,7 @@ def asked(analyst: Analyst, state: State, say: Texts) -> Comparison:
 
     PoolscopeError if it cannot be compared. The values may come from a browser.
     """
-    here = {spec.key: spec.renamed(say) for spec in analyst.backbones() if spec.available}
+    here = {spec.key: replace(spec, title=spec.said(say)) for spec in analyst.backbones() if spec.available}
     titles = {spec.key: spec.said(say) for spec in analyst.poolings()}
     backbones = _chosen("backbones", state, here, "compare.choose_backbone")
     poolings = _chosen("poolings", state, titles, "compare.choose_pooling")

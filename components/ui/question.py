@@ -33,7 +33,10 @@ class Question:
     def __init__(self, analyst: Analyst, examples: Sequence[Example], mine: Kept, say: Texts) -> None:
         """Lay the question out; it asks the first example of the first backbone that suits it."""
         self.analyst, self.mine, self.say, self.choices = analyst, mine, say, Choices.of(analyst)
-        self.summaries = {spec.key: unlinked(visible(spec.summarised(say))) for spec in analyst.poolings()}
+        said = {
+            spec.key: say.name(spec.summary, f"pooling.{spec.key}.summary") for spec in analyst.poolings()
+        }
+        self.summaries = {key: unlinked(visible(summary)) for key, summary in said.items()}
         models, first = self.models(()), examples[0]
         key = suited(first, models.first.key, models.specs)
         query = Query(key, first.text, first.text_pair, first.pooling)

@@ -42,7 +42,6 @@ def test_names_lose_their_marks_and_are_shortened_and_broken() -> None:
     assert list(map(naming.mark, pieces)) == ["##", "", "", "▁", ""]
     assert list(map(naming.word, pieces)) == ["ing", "##", "Ġ", "x", "x"]
     assert (shorten("a" * 16), shorten("a" * 17), naming.width("电影ab")) == ("a" * 16, "a" * 15 + "…", 6)
-    assert naming.breakable_html("BertForX<b>") == "Bert<wbr>For<wbr>X&lt;b&gt;"
 
 
 @pytest.mark.parametrize(
