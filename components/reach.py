@@ -41,8 +41,7 @@ def in_network(host: str) -> str:
             asked.connect((NOBODY[family], 9))  # a port has to be named; nothing is sent there
         except OSError:  # there is no network
             return ""
-        found: str = asked.getsockname()[0]
-        return found
+        return str(asked.getsockname()[0])
 
 
 def bracketed(host: str) -> str:

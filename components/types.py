@@ -308,8 +308,7 @@ class ByCentring:
 
     def of(self, centring: Centring) -> Floats:
         """(L + 1, ...) at every layer."""
-        found: Floats = getattr(self, centring)
-        return found
+        return np.asarray(getattr(self, centring))
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,9 +95,7 @@ TOKENS: Panel[Answered, Analysis] = Panel(
     rows=((SIMILARITY, OUTPUTS), (HEATMAP,), (TABLE,)),
     controls=(LAYER, CENTRED),
 )
-ORIGIN: Panel[Answered, Any] = Panel(
-    "origin", "origin.heading_many", asked("origin", asked_of), rows=((WHENCE,),)
-)
+ORIGIN = Panel("origin", "origin.heading_many", asked("origin", asked_of), rows=((WHENCE,),))
 SEEING: Panel[Answered, Sight] = Panel("sees", "sees.title", attrgetter("sees"), rows=((SEES,),))
 HEAD: Panel[Answered, Anatomy] = Panel(
     "head",
@@ -106,7 +104,7 @@ HEAD: Panel[Answered, Anatomy] = Panel(
     summary=SENTENCE,
     rows=((PRINTED,), (LENS, DEPTH), (WEIGHTS,), (SOURCES,), (PROGRAMS,)),
 )
-PADDING: Panel[Answered, Any] = Panel("padding", "view.padding", asked("padding", own_of), rows=((PADDED,),))
+PADDING = Panel("padding", "view.padding", asked("padding", own_of), rows=((PADDED,),))
 MATCHES: Panel[Answered, Any] = Panel(
     "matches",
     "maxsim.title",

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Self
 from urllib.parse import urlencode
 
+import numpy as np
 from markupsafe import Markup
 
 from components.exhibits.control import Choice, Control, State, Text, Whole
@@ -134,8 +135,7 @@ class View:
     @property
     def similarity(self) -> Floats:
         """Similarities at the layer under study: (T,) in [-1, 1]."""
-        row: Floats = self.by_layer[self.layer]
-        return row
+        return np.asarray(self.by_layer[self.layer])
 
     @property
     def bands(self) -> Floats:
@@ -180,7 +180,7 @@ def light(analysis: Analysis) -> bool:
 
 def indices(mask: Bools) -> list[int]:
     """Places where ``mask`` holds."""
-    return [int(index) for index in mask.nonzero()[0]]
+    return list[int](np.flatnonzero(mask).tolist())
 
 
 def yes_or_no(holds: bool, say: Texts) -> str:

@@ -81,8 +81,7 @@ def answer_of(replied: bytes) -> bytes:
         raise said
     if isinstance(said, str):
         raise ElsewhereError(f"in another process:\n{said}")
-    answer: bytes = said
-    return answer
+    return bytes(said)
 
 
 class Runner(Protocol):

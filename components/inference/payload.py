@@ -29,8 +29,7 @@ def pack(value: object) -> bytes:
 
     Equal values have equal bytes, arrays every number of theirs. TypeError where it holds anything else.
     """
-    packed: bytes = msgpack.packb(value, default=_extended, strict_types=True, unicode_errors=SURROGATES)
-    return packed
+    return bytes(msgpack.packb(value, default=_extended, strict_types=True, unicode_errors=SURROGATES))
 
 
 def unpack(data: bytes) -> Any:
