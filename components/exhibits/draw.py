@@ -52,6 +52,7 @@ BACKBONES = ("#0090e4", "#ea6c6c", "#ae9000", "#ba7e96", "#788afc")
 GRID = "rgba(128, 128, 128, 0.25)"
 ZERO_LINE = {"zeroline": True, "zerolinecolor": "rgba(128, 128, 128, 0.8)"}  # of an axis
 CLEAR = "rgba(0, 0, 0, 0)"
+EVEN = math.sqrt(1.05 * 0.05) - 0.05  # relative luminance on which black and white are as easy to read
 escape = partial(html.escape, quote=False)  # plotly.js decodes no &quot;, and its texts need none
 
 # Purple to green through a neutral grey, after ColorBrewer's PRGn: safe for every common colour blindness.
@@ -227,21 +228,11 @@ def faint_stops(far: float, near: float = 0.0) -> list[list[Any]]:
 
 
 def painted(colour: str) -> str:
-    """The style of what has a ``colour``, and letters that can be read on it."""
-    return f"background:{colour};color:{ink(colour)}"
-
-
-def ink(colour: str) -> str:
-    """Black or white, whichever can be read better on ``colour``: 4.5 to 1 at the least."""
-    return max("#000000", "#ffffff", key=lambda one: contrast(colour, one))
-
-
-def contrast(one: str, other: str) -> float:
-    """Contrast of two colours, from 1 to 21, as WCAG 2 defines it."""
-    parts = np.array([hex_to_rgb(one), hex_to_rgb(other)]) / 255
+    """The style of what has a ``colour``, and letters that can be read on it: 4.5 to 1, as WCAG 2 has it."""
+    parts = np.array(hex_to_rgb(colour)) / 255
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-    low, high = sorted((linear @ (0.2126, 0.7152, 0.0722)).tolist())
-    return float((high + 0.05) / (low + 0.05))
+    light = linear @ (0.2126, 0.7152, 0.0722)
+    return f"background:{colour};color:{'#000000' if light > EVEN else '#ffffff'}"
 
 
 ROW = 34  # pixels

@@ -15,6 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import hex_to_rgb
 
 from components.analyses.anatomy import Anatomy, Lens
 from components.exhibits.draw import Figure
@@ -156,3 +157,11 @@ class Document(HTMLParser):
             self.figures[self._figure] = json.loads(data)
         elif self._figure is None:
             self.text += f" {data}"
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast of two colours, from 1 to 21, as WCAG 2 defines it."""
+    parts = np.array([hex_to_rgb(one), hex_to_rgb(other)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    low, high = sorted((linear @ (0.2126, 0.7152, 0.0722)).tolist())
+    return float((high + 0.05) / (low + 0.05))

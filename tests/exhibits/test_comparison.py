@@ -9,11 +9,11 @@ import pytest
 from plotly.colors import hex_to_rgb
 
 from components.exhibits.comparison import FAINT, STRONG, Comparison, majority, strength
-from components.exhibits.draw import LABELS, contrast, label_colour, set_apart
+from components.exhibits.draw import LABELS, label_colour, set_apart
 from components.exhibits.verdict import chosen_labels, output_bars
 from components.texts import load_texts
 from tests.exhibits.compared import HIGH, LESS, LOW, NO, YES, answer, comparison
-from tests.exhibits.showing import CASES
+from tests.exhibits.showing import CASES, contrast
 
 BUSINESS = answer([0.1, 0.2, 0.7], ("world", "sports", "business"))
 JOYS = ("joy", "anger", "trust")
