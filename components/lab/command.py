@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 from jinja2 import StrictUndefined, Template
 from pydantic import TypeAdapter
-from safetensors.numpy import save
 
 from components.analyses.fit import fit_table, to_rows
 from components.analyses.measuring.export import classifier
@@ -38,7 +37,7 @@ from components.model import files
 from components.model.examine import DECLARED, examine
 from components.model.internals import quiet
 from components.model.loading import load
-from components.model.probes import place_of
+from components.model.probes import Probe, place_of, write_probes
 from components.settings import Settings
 from components.tables import Columns, guess, read_sheet, to_table
 from components.texts import Sentence, Texts, languages, load_texts, read_toml
@@ -173,10 +172,9 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     columns = [name for name in (done.columns.text, done.columns.text_pair) if name]
     backbone = load(replace(spec, probes=str(folder / HEAD)))
     last = len(backbone.ordinary.layers) - 1
-    stem = "/".join(place_of(TASK, best.pooling, None if best.layer == last else best.layer))
+    place = place_of(TASK, best.pooling, None if best.layer == last else best.layer)
     matrix = TypeAdapter(OwnHead).validate_json(fit.head).matrix  # (K, D' + 1), biases last
-    tensors = {f"{stem}/weight": np.ascontiguousarray(matrix[:, :-1]), f"{stem}/bias": matrix[:, -1].copy()}
-    (folder / HEAD).write_bytes(save(tensors))  # save_file's can be read by their owner alone
+    write_probes({place: Probe(matrix[:, :-1], matrix[:, -1])}, folder / HEAD, np.float32)
     text, pair = fit.table.texts[0], fit.table.pairs[0] if fit.table.pairs else ""
     task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
     query = Query(spec.key, text, pair, best.pooling, "probe", task=TASK, pool_layer=best.layer)
@@ -195,8 +193,8 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="\n")
     shutil.rmtree(folder / "encoder", ignore_errors=True)  # that of a run before
-    if spec.source != "hub" and (place := files.folder(spec)) is not None:
-        source = place if best.pooling == DECLARED else files.body(place)
+    if spec.source != "hub" and (whole := files.folder(spec)) is not None:
+        source = whole if best.pooling == DECLARED else files.body(whole)
         shutil.copytree(source, folder / "encoder", ignore=shutil.ignore_patterns(*LEFT))
 
 

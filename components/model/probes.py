@@ -8,6 +8,7 @@ the embeddings (0), under ``task/pooling/layer/weight`` and so on. This module i
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors import safe_open
@@ -38,14 +39,17 @@ def half(values: Floats) -> Floats:
         return values.astype(np.float16).astype(np.float32)
 
 
-def write_probes(probes: Mapping[Place, Probe], file: Path) -> None:
-    """Writes the probes in half precision; FloatingPointError if a number is too large for it."""
-    tensors = {
-        "/".join((*place, name)): np.ascontiguousarray(half(values).astype(np.float16))
-        for place, probe in probes.items()
-        for name, values in vars(probe).items()
-        if values is not None
-    }
+def write_probes(
+    probes: Mapping[Place, Probe], file: Path, kind: type[np.floating[Any]] = np.float16
+) -> None:
+    """Writes the probes as numbers of a ``kind``; FloatingPointError if one is too large for it."""
+    with np.errstate(over="raise"):
+        tensors = {
+            "/".join((*place, name)): np.ascontiguousarray(values.astype(kind))
+            for place, probe in probes.items()
+            for name, values in vars(probe).items()
+            if values is not None
+        }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(save(tensors))  # save_file's can be read by their owner alone
 
