@@ -27,13 +27,16 @@ def main() -> None:
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
     from components import __name__ as package
     from components.inference.workers import desk_of
-    from components.settings import Settings, unknown
+    from components.settings import Settings, ValidationError, refused, unknown
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger(package).setLevel(logging.INFO)
     # gradio takes the JSON of each figure for a script that would not run.
     warnings.filterwarnings("ignore", "A `<script>` tag was found", UserWarning)
-    settings = Settings()
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        sys.exit(refused(error))
     for name in unknown():
         logging.getLogger(package).warning("%s is no setting: docs/hosting.md lists them", name)
     from components.zero_gpu import lent

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ByteSize, Field, SecretStr
+from pydantic import BeforeValidator, ByteSize, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from components.texts import ASSETS as ASSETS  # for those who read settings
@@ -71,6 +71,18 @@ class Settings(BaseSettings):
     metrics: bool = False  # /metrics says what is counted, for Prometheus on this machine
     metrics_token: SecretStr | None = Field(None, min_length=8)  # and for who sends this one
     seconds: float = Field(60, gt=0)  # the longest that an answer may take
+
+
+def refused(error: ValidationError) -> str:
+    """Name each variable that cannot be read, what it was given, and what is allowed; never a token."""
+
+    def said(name: str, given: object, allowed: str) -> str:
+        return f"{name}{'' if name.endswith('_TOKEN') else f'={given}'}: {allowed}"
+
+    faults = (
+        one for one in error.errors() if one["type"] != "default_factory_not_called"
+    )  # it follows others
+    return "\n".join(said(f"POOLSCOPE_{one['loc'][0]}".upper(), one["input"], one["msg"]) for one in faults)
 
 
 def unknown() -> list[str]:

@@ -12,7 +12,7 @@ import yaml
 from huggingface_hub.utils import filter_repo_objects
 
 from components import VERSION
-from components.settings import ASSETS, Settings, unknown
+from components.settings import ASSETS, Settings, ValidationError, refused, unknown
 from tests.serving import ROOT
 
 FOLDERS = ("assets", "components", "docs", "recipe", "tests")
@@ -87,6 +87,17 @@ def test_every_setting_stands_in_the_table_and_no_other_is_named(monkeypatch: py
     for name in ("WORKER", "RAY", *own):
         monkeypatch.setenv(f"POOLSCOPE_{name}", "")
     assert unknown() == ["POOLSCOPE_RAY", "POOLSCOPE_WORKER"]
+
+
+def test_a_setting_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, given in (("RATE", "0"), ("DEVICE", "tpu"), ("METRICS_TOKEN", "secret")):
+        monkeypatch.setenv(f"POOLSCOPE_{name}", given)
+    with pytest.raises(ValidationError) as caught:
+        Settings()
+    rate, device, token = refused(caught.value).splitlines()  # sources follow others, and are no fault
+    assert rate == "POOLSCOPE_RATE=0: Input should be greater than 0"
+    assert device.startswith("POOLSCOPE_DEVICE=tpu: Input should be 'auto', 'cpu'")
+    assert token.startswith("POOLSCOPE_METRICS_TOKEN: ") and "secret" not in token
 
 
 def test_the_readme_leads_to_the_demo_and_to_every_page() -> None:
