@@ -31,7 +31,7 @@ from components.ui.gradio_internals import block_functions
 from components.ui.public.answering import for_gradio
 from components.ui.public.guard import MAX_CHARACTER_BYTES, OTHER_BODY_BYTES
 from components.ui.public.queue import QueueMiddleware
-from components.ui.public.requests import DOCUMENTS
+from components.ui.public.requests import DOCUMENTS, MAX_VALUES, json_object
 from components.ui.shell import Site, build
 from tests.serving import built
 
@@ -127,10 +127,16 @@ def fields(site: Site) -> Iterator[tuple[str, str, Callable[[str], object]]]:
         for place in (*places, *[None] * _takes_event(function)):
             field = Field(function, place)
             yield field.name, str(field), field.send
+    yield "any function, its body", "body", _body
     for document in DOCUMENTS.values():
         make = getattr(site.links["en"], document.name)
         for place, name in enumerate(document.fields):
             yield f"{document.name}, {name}", name, _document(make, place)
+
+
+def _body(value: str) -> None:
+    with suppress(PoolscopeError):
+        json_object(b"[" * (MAX_VALUES + 1) + value.encode())
 
 
 def _document(make: Callable[[str, str], object], place: int) -> Callable[[str], object]:

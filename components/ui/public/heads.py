@@ -29,8 +29,8 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_body(self, body: bytes) -> None:
-        """Take some of a body."""
-        self._unheard = 0
+        """Take some of a body; pieces of a byte are mostly what stands around them."""
+        self._unheard = max(0, self._unheard - 4 * len(body))
         super().on_body(body)
 
     def on_message_begin(self) -> None:

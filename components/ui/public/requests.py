@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from components.errors import PoolscopeError
+from components.exhibits.control import KEYS
 from components.reach import is_near
 from components.texts import ENGLISH, Sentence, Texts, languages, load_texts
 from components.ui.gradio_internals import PATHS, block_functions
@@ -23,7 +24,7 @@ from components.ui.gradio_internals import PATHS, block_functions
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 MAX_VALUES = 100_000  # of a body, at each level; vectors of 40 texts have a third
-TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"')  # in JSON
+TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # in JSON, or all behind a quote that opens none
 FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}  # headers of proxies
 DRAWN = "drawn"  # and that of documents, which take the page's own processor
 EXPLAIN = "/explain"  # the English page to read
@@ -68,9 +69,14 @@ def negotiate_locale(address: str, accept_language: str, supported: Sequence[str
 
 def embedded(scope: Scope) -> str:
     """Read which exhibit a page is to show alone, as ``embed=`` in its query says; "" for a whole page."""
-    query = parse_qs(scope["query_string"].decode("latin-1"), errors="replace")
-    asked = query.get("embed", [""])[-1]
+    query = "" if has_many_keys(scope) else scope["query_string"].decode("latin-1")
+    asked = parse_qs(query, errors="replace").get("embed", [""])[-1]
     return "" if asked in WHOLE else asked
+
+
+def has_many_keys(scope: Scope) -> bool:
+    """Tell whether a query has more keys than a link: to read them takes longer than all else."""
+    return bool(scope["query_string"].count(b"&") >= KEYS)
 
 
 def is_same_origin(headers: Headers) -> bool:
@@ -283,8 +289,7 @@ def _check_value(field: str, value: object) -> None:
 def json_object(body: bytes) -> dict[str, Any]:
     """Read a body that is an object; PoolscopeError for any other."""
     excerpt = body[:80].decode("utf-8", errors="replace")
-    is_much = body.count(b"[") > MAX_VALUES  # to make lists of all these takes longer than to read the rest
-    is_much = is_much and TEXT.sub(b"", body).count(b"[") > MAX_VALUES
+    is_much = _parts(body) > MAX_VALUES and _parts(TEXT.sub(b"", body)) > MAX_VALUES
     try:
         given = {} if is_much else orjson.loads(body)
     except ValueError as error:  # no JSON, no UTF-8, no finite number, hundreds of levels
@@ -299,3 +304,8 @@ def json_object(body: bytes) -> dict[str, Any]:
     if held or is_much:
         raise PoolscopeError("body", excerpt, "errors.deep", most=MAX_DEPTH, values=f"{MAX_VALUES:,}")
     return given
+
+
+def _parts(body: bytes) -> int:
+    """Count what may begin a list or an object: to make them all takes longer than to read the rest."""
+    return body.count(b"[") + body.count(b"{")

@@ -59,6 +59,7 @@ LONG = [
     ["/analyze", "[" * 100_000, "JSON is"],
     ["/analyze", '{"text": ' + "1" * 5_000 + "}", "JSON is"],
     *(["/analyze", f'{{"text": [{part * 100_000} 1]}}', "values in each"] for part in ("0,", "[],", "{},")),
+    ["/analyze", '{"text": [' + '{"a": {}},' * 60_000 + "1]}", "objects in all"],
 ]
 
 
