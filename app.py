@@ -14,6 +14,7 @@ GRACE = 3.5  # seconds for answers under way, once the app is told to stop
 READ = 1.0  # more, in which they are read; the server has four besides
 LEAVE = 1.0  # more, for threads that wait for the hub
 SWITCH = 0.0002  # seconds in which a thread of the page lets another one run: drawing holds up no answer
+FILES = 10_240  # and streams, that may be open; systems begin with 256 or 1,024
 # Of glibc (mallopt(3)): arenas, bytes at an end that are handed back, and bytes from which a block is apart.
 MEMORY = {-8: 2, -1: 1 << 17, -3: 1 << 16}
 
@@ -24,6 +25,11 @@ def main() -> None:
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
         for number, value in MEMORY.items():  # else what many answers took at once is kept
             libc.mallopt(number, value)
+    if sys.platform != "win32":
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, FILES)), hard))
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
     from components import __name__ as package
     from components.inference.workers import desk_of

@@ -24,13 +24,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from components.admission import MAX_CLIENTS, Ticket
 from components.analyses.registry import Cost, analyses
 from components.errors import PoolscopeError
+from components.exhibits.control import KEYS
 from components.settings import Settings
 from components.texts import Texts, languages, read_toml
 from components.ui.gradio_internals import PATHS, ROUTES
 from components.ui.public import requests
 from components.ui.public.answering import error_text, refusal
 from components.ui.public.heads import HEAD_BYTES
-from components.ui.public.queue import ABSENT, ASKER, Asker
+from components.ui.public.queue import ABSENT, ASKER, BUSY, Asker
 from components.ui.public.requests import Body, Endpoints, embedded, is_same_origin
 
 PAGES: Mapping[str, str] = {  # path of a page in a language -> of the same in English
@@ -43,7 +44,7 @@ REDRAWS = tuple(f"/gradio_api/{name}" for name in ("run/", "api/", "cancel", "re
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
 ROW_BYTES = 2_000  # of a row of the lab's table, which its box sends twice
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
-ARRIVING_BYTES = 128_000_000  # of bodies that are on their way: a quarter of it one address's
+ARRIVING_BYTES = 128_000_000  # of bodies on their way, and of all requests: a quarter of it one address's
 CONNECTION_BYTES = 32_768  # that each of these takes, however little has come
 TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
 
@@ -56,6 +57,7 @@ MINUTE = 60.0  # seconds
 QUESTION = 10  # what a question costs, in a client's rate
 REPORTED = 20 * QUESTION  # and a report at least: what the page shows one by one is all asked (22 measured)
 OTHER = 2  # what any other request costs: those redraw, cancel or listen
+READ_BYTES = 10_000  # of a body cost 1 more, whatever is then refused of it
 KEPT = 0.5  # what costs a file, or what else is the same for all: a page loads 75, once
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
@@ -154,7 +156,7 @@ class GuardMiddleware:
         self, app: ASGIApp, endpoints: Endpoints, settings: Settings, extent: Extent, tools: bool = False
     ) -> None:
         self._app, self._endpoints, self._settings, self._extent = app, endpoints, settings, extent
-        self._tools, self._arrivals = tools, Arrivals()
+        self._tools, self._arrivals, self._begun = tools, Arrivals(), Arrivals()
         self._open = {requests.OPENAPI, *(f"/{name}" for name in OPEN.intersection(endpoints))}
         self._visitors = RateLimiter(QUESTION * settings.rate)
         self._addresses = RateLimiter(QUESTION * settings.address_rate)
@@ -194,10 +196,16 @@ class GuardMiddleware:
             headers = Headers(scope=scope)
             if "transfer-encoding" in headers or int(headers.get("content-length", "0")) > OTHER_BODY_BYTES:
                 app.headers["Connection"] = "close"  # what comes of the body is not wanted
-        await app(scope, receive, send)
+        with self._begun.body(requests.client_network(scope)) as come:  # a stream may last for days
+            if come(CONNECTION_BYTES):
+                app = refusal(say("refusal.queue_full"), 503, say, is_read, BUSY)
+            await app(scope, receive, send)
 
     def charge(self, scope: Scope, cost: float, say: Texts) -> Asker:
         """Tell who sends a request, and count it for their address; HTTPException where that is too often."""
+        if requests.has_many_keys(scope):
+            error = PoolscopeError("link", scope["query_string"].decode("latin-1"), "link.keys", most=KEYS)
+            raise HTTPException(400, error.said(say))
         address, now = requests.client_network(scope), asyncio.get_running_loop().time()
         asker = Asker(Headers(scope=scope), say, address, now)
         self._spend_address(cost, asker)
@@ -239,6 +247,7 @@ class GuardMiddleware:
         with self._arrivals.body(asker.address) as come:
             longest = self._longest(scope["path"])
             body = await read_body(receive, longest, self._settings.seconds, say, come)
+        self._spend_address(len(body) // READ_BYTES, asker)
         try:
             valid = requests.validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:

@@ -12,12 +12,14 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from components.exhibits.control import KEYS
 from components.settings import Settings
 from components.texts import load_texts
 from components.ui.public import guard as module
 from components.ui.public.queue import ASKER
 from components.ui.public.requests import DOCUMENTS, FORWARDED, Endpoint, Endpoints
 from components.ui.serving import PLACES
+from components.ui.talk import Room, RoomMiddleware
 from tests.ui.public.asgi import CASES, answers, never, sent
 
 ENDPOINTS: Endpoints = {name: Endpoint(("text",), ("text",), name) for name in ("analyze", "trace", "fit")}
@@ -34,6 +36,11 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 def guard(tools: bool = False, **settings: Any) -> module.GuardMiddleware:
     """The guard around it, within wide rates but for what is stated."""
     return module.GuardMiddleware(echo, ENDPOINTS, Settings(**{**WIDE, **settings}), extent=iter, tools=tools)
+
+
+async def bodiless() -> Message:
+    """Receive a body of nothing."""
+    return {"type": "http.request", "body": b""}
 
 
 async def unread() -> Message:
@@ -73,6 +80,14 @@ async def test_a_head_has_a_bound_whatever_server_has_read_it(field: str) -> Non
         assert (await sent(guard(), scope, never))[0]["status"] == status
 
 
+@pytest.mark.parametrize("path", ["/", "/gradio_api/queue/data", "/room/lead"])
+async def test_a_query_has_no_more_keys_than_a_link(path: str) -> None:
+    app = RoomMiddleware(guard(), Room({}), phones=True)
+    for count, refused in ((KEYS - 1, False), (KEYS, True)):
+        scope = {"path": path, "query_string": b"x=%41&" * count, "headers": []}
+        assert ((await sent(app, scope, bodiless))[0]["status"] == 400) == refused
+
+
 TOOL = {"method": "tools/call", "params": {"name": "space_fit", "arguments": {"text": "x" * 300}}}
 EVENT = {"fn_index": 7, "data": [], "session_hash": "x"}
 JOIN = {"method": "POST", "url": "/gradio_api/queue/join"}
@@ -94,7 +109,7 @@ async def test_what_is_executed_is_what_is_paid_for_and_no_key_is_longer_than_a_
 ) -> None:
     known = {**ENDPOINTS, 7: Endpoint((), (), "follow")}
     guarded_app = module.GuardMiddleware(
-        echo, known, Settings(rate=8, address_rate=99), extent=iter, tools=True
+        echo, known, Settings(rate=8, address_rate=199), extent=iter, tools=True
     )
     posted = {"method": "POST", "url": path, "json": {**body, **beside}}
     told = await answers(guarded_app, *[posted] * 3)
@@ -150,6 +165,26 @@ async def test_bodies_on_their_way_have_a_bound_in_all_and_each_address_a_quarte
         ]:
             assert come[address](size) == too_much
     assert arrivals._held == {}
+
+
+async def test_an_address_has_a_bound_of_streams_that_are_open_and_others_have_theirs() -> None:
+    held = asyncio.Event()
+
+    async def stream(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        await held.wait()
+
+    app = module.GuardMiddleware(stream, ENDPOINTS, Settings(**WIDE), extent=iter)
+    app._begun = module.Arrivals(most=8 * module.CONNECTION_BYTES)  # two of each address
+    asked = {"path": "/gradio_api/heartbeat/x", "headers": []}
+    streams = [
+        asyncio.create_task(sent(app, {**asked, "client": (one, 1)}, never))
+        for one in ("1.1.1.1", "2.2.2.2") * 2
+    ]
+    await asyncio.sleep(0)
+    (start, *_) = await sent(app, {**asked, "client": ("1.1.1.1", 1)}, never)
+    assert start["status"] == 503
+    held.set()
+    assert await asyncio.gather(*streams) == [[]] * 4
 
 
 async def test_who_sends_more_bodies_than_their_share_is_told_to_come_back() -> None:
