@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
@@ -298,7 +299,7 @@ def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str
         "probe_ends": _ends(tried, evidence, say),  # the lowest and the highest with one classifier on that
         "probe_differ": str(len(differ) - own_differ),  # how many pairs differ with that
         "counts": "alone" if not tested else "some" if differ else "none",
-        **averages_facts(averages(evidence)),
+        **averages_facts(averages(replace(evidence, backbones=()))),  # of every backbone, as on its tab
     }
 
 

@@ -17,7 +17,7 @@ from components.exhibits.panels import Answered
 from components.exhibits.question import Question, Text, read_questions
 from components.exhibits.questions import Answer, sentences
 from components.exhibits.view import render
-from components.results import table
+from components.results import read_results, table
 from components.texts import ASSETS, load_texts
 from components.types import Analysis, Query
 from tests.exhibits.asking import (
@@ -183,6 +183,12 @@ def test_what_papers_say_stands_with_the_backbone_that_was_asked() -> None:
         assert plain(paper) == asked.papers[key]["en"]
     silent = replace(asked, papers={})
     assert 'class="paper"' not in answers((silent,)).answer(asked.key).card
+
+
+@pytest.mark.parametrize(("key", "told"), CASES["averaged"].items(), ids=CASES["averaged"])
+def test_what_is_told_of_averages_is_of_every_backbone_as_on_the_tab(key: str, told: list[str]) -> None:
+    said = plain(answers(results=read_results(ASSETS / "results.csv")).answer(key).card).replace("−", "-")
+    assert [one for one in told if one not in said] == []
 
 
 def test_a_question_that_takes_the_visitor_s_own_text_is_asked_with_that() -> None:
