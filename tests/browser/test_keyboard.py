@@ -51,3 +51,15 @@ def test_the_verdict_alone_is_heard_and_the_question_can_be_skipped(visitor: Vis
     expect(pending).to_have_css("opacity", "1")
     visitor.can_read_it_anywhere()
     visitor.asking.clear()
+
+
+def test_a_menu_closes_behind_the_focus_which_is_never_lost(visitor: Visitor) -> None:
+    page, keys = visitor.page, visitor.page.keyboard
+    for name in ("Share", "Save"):
+        page.get_by_role("button", name=name, exact=True).press("Enter")
+        page.locator(":popover-open button").last.press("Tab")
+        expect(page.locator(":popover-open")).to_have_count(0)
+    page.get_by_role("button", name="Talk", exact=True).focus()
+    for key in ("Enter", "ArrowRight", "Escape"):
+        keys.press(key)
+        expect(page.locator("body :focus:has(#talk)")).to_have_count(1)  # not the body, from where all begins anew

@@ -43,10 +43,10 @@ new MutationObserver(() => document.querySelectorAll(".label-wrap").forEach((one
 })).observe(document.body, { subtree: true, childList: true, attributeFilter: ["class"] });
 // The verdict is heard when it changes, and the link that skips the question leads there.
 Object.assign(document.querySelector("#verdict .prose"), { tabIndex: -1, ariaLive: "polite", ariaAtomic: "true" });
-// What has the focus may go away: the nearest around it that stays takes it.
-document.addEventListener("focusout", ({ target, relatedTarget }) => {
-  if (relatedTarget || (target.checkVisibility() && !target.disabled)) return;
-  let near = target.parentElement;
-  while (near?.checkVisibility() === false) near = near.parentElement;
-  if (near) Object.assign(near, { tabIndex: -1 }).focus({ preventScroll: true });
+// A menu closes when the focus leaves it. What has that may go away: the nearest around it that stays takes it.
+document.addEventListener("focusout", ({ target, target: near, relatedTarget: next }) => {
+  const menu = target.popoverTargetElement; // of its button, and of those in it
+  if (next && next.popoverTargetElement !== menu) menu?.togglePopover(false);
+  while (near && (!near.checkVisibility() || near.disabled || near.closest("[inert]"))) near = near.parentElement;
+  if (!next && near && near !== target) Object.assign(near, { tabIndex: -1 }).focus({ preventScroll: true });
 });
