@@ -108,7 +108,7 @@ def pooling(title: str, **more: Any) -> Callable[[Callable[[States], Tensor]], P
     return make
 
 
-@pooling("native · what the own head reads", group="own")
+@pooling("native · as the head reads", group="own")
 def native(states: States) -> Tensor:
     """What this model's own head uses: often one token alone, such as [CLS]."""
     return _total(states.hidden, states.reads.share)

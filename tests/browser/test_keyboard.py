@@ -24,7 +24,7 @@ def test_tab_passes_menus_and_what_chose_keeps_the_focus(visitor: Visitor) -> No
     expect(lists).to_have_count(0)
     expect(more).to_be_focused()
     expect(more).to_have_attribute("aria-expanded", "false")
-    expect(pooling).to_have_value("native · what the own head reads")
+    expect(pooling).to_have_value("native · as the head reads")
     for key in ("Shift+Tab", "End", "Enter"):  # the last one needs the probe, and brings it
         keys.press(key)
     expect(visitor.verdict).to_contain_text("trained on the flatten vector")
@@ -62,4 +62,4 @@ def test_a_menu_closes_behind_the_focus_which_is_never_lost(visitor: Visitor) ->
     page.get_by_role("button", name="Talk", exact=True).focus()
     for key in ("Enter", "ArrowRight", "Escape"):
         keys.press(key)
-        expect(page.locator("body :focus:has(#talk)")).to_have_count(1)  # not the body, from where all begins anew
+        expect(page.locator("body :focus:has(#talk)")).to_have_count(1)  # not the body
