@@ -102,7 +102,8 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     bound, far = float(np.abs(aim.tokens).max()) or 1.0, aim.tokens - aim.neutral
     low, high = (-bound, bound) if aim.raw else (0.0, 1.0)  # ends of the scale, which is grey at neutral
     marks = [aim.text(value) for value in (low, aim.neutral, high)]
-    keys, stops = ("lens.colour_raw", "lens.colour"), draw.DIVERGING
+    keys, own = ("lens.colour_raw", "lens.colour"), label_colours(analysis)[aim.index]
+    stops = [[0.0, draw.OTHER], draw.DIVERGING[2], [1.0, own]]  # as bars of the label: grey is not said
     if analysis.random:
         keys, stops = ("outputs.raw", "depth.axis"), draw.RANDOM
     colour = say(keys[0] if aim.raw else keys[1], label=aim.label, guess=aim.text(aim.neutral))
@@ -133,12 +134,13 @@ def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     if not isinstance(anatomy.lens, Lens):
         return exhibit.unanswered("depth.none", anatomy.lens, say)
     aim = aim_at(anatomy.analysis, anatomy.lens, say, LABEL.of(state))
+    hint = "depth.hint_raw" if aim.raw else "depth.hint"
     told = (say("depth.value", layer=layer, value=aim.text(one)) for layer, one in enumerate(aim.pooled))
     return Shown(
         heading=_finding(aim, say),
         words=say("depth.description", label=aim.label, values=say.listed(told)),
         html=render("bars", bars=_bars(aim, say)),
-        above=hint_html(say("depth.hint", pooling=visible(aim.analysis.query.pooling))),
+        above=hint_html(say(hint, label=aim.label, pooling=visible(aim.analysis.query.pooling))),
     )
 
 

@@ -30,8 +30,9 @@ def test_each_cell_is_the_probability_of_the_likeliest_label_or_the_one_that_is_
     assert titles[2] == f"{names[place]}, layer 0"
     values = seen.probabilities[:, :, place]
     np.testing.assert_allclose(np.array([numbers(row[2:]) for row in table]).T, values, rtol=1e-5)
-    z = drawn(LENS, given, **state).data[0].z
-    np.testing.assert_allclose(z, 2 * values - 1, atol=1e-4)  # a guess is one half
+    cells = drawn(LENS, given, **state).data[0]
+    np.testing.assert_allclose(cells.z, 2 * values - 1, atol=1e-4)  # a guess is one half
+    assert cells.colorscale[-1][1] in line.html  # the label has one colour
     widths = [float(one) / 75 for one in re.findall(r"width: ([\d.]+)%", line.html)]
     np.testing.assert_allclose(widths[::-1], seen.pooled_probabilities[:, place], atol=1e-4)
     assert all(names[place] in one for one in (shown.heading, shown.words, line.heading, line.words))
