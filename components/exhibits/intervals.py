@@ -22,8 +22,8 @@ from components.texts import Texts
 
 WIDEST = 16  # characters of a line of a label
 LINE = 18  # pixels of a line of a label
-VALUES = 58  # pixels of the column of values at the right
-BESIDE = {"xref": "paper", "x": 1, "xanchor": "left", "showarrow": False}  # of a value there
+VALUES = 66  # pixels of the column of values at the right
+BESIDE = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}  # of a value there
 FEW = {"tickangle": 0, "nticks": 3}  # of an axis, whose ticks then stand apart on a phone, too
 PERCENT = {"tickformat": "~%"}  # of an axis
 GUIDE = "rgba(128, 128, 128, 0.9)"  # of a line through a value that others are held against

@@ -18,7 +18,7 @@ from components.types import Analysis
 
 BOTH_WAYS = Control("both_ways", Switch(), False, "sees.both_ways")
 HIGH, LEAST, TITLE = 420, 3, 120  # pixels: of the square, of one of many rows, and of the axis's title
-NAMED = 24  # rows that have their names beside them, and half as many columns; of more, only some have
+NAMED = 24  # rows that have their names beside them, and a third as many columns; of more, only some have
 POINTED = 64  # tokens of a square of which each cell says on pointing what it is
 COLOURS = [[0.0, draw.FAINT], [0.5, draw.SPECIAL], [1.0, draw.READ]]  # unseen, seen, seen by what is read
 
@@ -98,7 +98,7 @@ def _figure(view: View, found: Sees, say: Texts) -> draw.Figure:
         draw.layout(
             height=total * high + below + 8,
             margin={"l": wide + 48, "r": 8, "t": 8, "b": below},
-            xaxis=names(labels, NAMED // 2, "sees.seen", tickangle=-45),
+            xaxis=names(labels, NAMED // 3, "sees.seen", tickangle=-45),
             yaxis=names(draw.tick_texts(view), NAMED, "sees.state", range=[total - 0.5, -0.5]),
         ),
     )
