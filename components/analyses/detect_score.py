@@ -31,7 +31,7 @@ class ScoreWay:
     ``special_tokens``: whether the tokenizer's own were added, None where it has none; ``ended``: whether an
     end token was. ``between``: what stood between two texts in one string, else before the second.
     ``truncated``: to how many tokens, None for all; ``kept``: what was left. ``temperature``: what logits
-    were divided by. ``labels``: whose numbers these are, in their order; () for all in the model's own.
+    were divided by. ``labels``: whose numbers these are; () for all in the model's order, or each text's own.
     """
 
     order: Literal["given", "swapped"] = "given"

@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch.ao.quantization import quantize_dynamic
+from transformers import pipeline
 
 from components.analyses.detect_score import Candidate, DetectedScore, ScoreWay, to_scores
 from components.analyses.measuring.detect_score import found
@@ -257,6 +258,23 @@ def test_other_ways_are_found_too(specs: Specs) -> None:
     named = found(loaded(specs["bert-3"]), [Query("bert-3", TINY[0])], [tuple(largest_first)])
     assert named.match is not None
     assert (named.match.way.keys, named.match.way.labels) == ((), ())
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+@pytest.mark.parametrize(("key", "most"), [(SENTIMENT, 1), ("bert-3", 1), ("bert-3", 2)])
+def test_the_likeliest_labels_are_found_where_texts_have_different_ones(
+    specs: Specs, key: str, most: int, count: int
+) -> None:
+    plain, texts = load_plain(specs[key].location), (TINY[1::2] + TINY[::2])[:count]
+    scored = pipeline("text-classification", model=plain.model, tokenizer=plain.tokenizer, top_k=most)
+    printed = to_scores([{"text": text, "scores": scored(text)} for text in texts])
+    labels = [names for *_, names in printed]
+    assert count == 1 or len({*labels}) > 1
+    told = found(loaded(specs[key]), [Query(key, text) for text in texts], [one[1:] for one in printed])
+    assert told.match is not None
+    assert (told.match.way.keys, told.match.way.activation) == ((), "softmax")
+    assert told.match.way.labels == (labels[0] if count == 1 else ())
+    assert not any({*one.way.labels} - {*labels[0]} for one in told.candidates)
 
 
 @pytest.mark.parametrize(("key", "kept"), [(BERT, "first"), (BERT, "end"), (SENTIMENT, "end")])

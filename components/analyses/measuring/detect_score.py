@@ -33,6 +33,7 @@ from components.types import Ints, Query
 
 Answers = dict[ScoreWay, Doubles]  # what each way gives of one text
 Encodings = Mapping[ScoreWay, Inputs]  # one text, (1, T) in each way
+Choice = tuple[int, Ints, list[int]]  # changes, whose numbers (n or 1, m), and what is told of that
 CHANGES = 2  # of what is done in training, at most
 HERE, ELSEWHERE = 2e-6, 1e-4  # of a logit and one: by so much sums move on this machine, and on others
 SINGLE = 1.2e-7  # of a probability
@@ -311,17 +312,24 @@ class Part(NamedTuple):
         return way
 
 
-def presented(plain: Part, wanted: int) -> Iterator[Part]:
-    """All that activations make of logits (S, n, K), in as many numbers as are ``wanted``."""
+def choices(names: Sequence[Sequence[str]], labels: Sequence[str], wanted: int) -> list[Choice]:
+    """Whose numbers texts may have, of so many as are ``wanted``: of one or some, what they are called."""
+    every = np.arange(len(labels), dtype=np.int64)[None]
+    if wanted == len(labels):
+        return [(0, every, []), (1, every[:, ::-1], every[0, ::-1].tolist())][:wanted]
+    if all({*each} <= {*labels} and len({*each}) == wanted for each in names):
+        shown = np.array([[labels.index(name) for name in each] for each in names], dtype=np.int64)
+        return [(0, shown, shown[0].tolist() if (shown == shown[0]).all() else [])]
+    return [(0, every[:, [label]], [label]) for label in range(len(labels))] if wanted == 1 else []
+
+
+def presented(plain: Part, shown: Sequence[Choice]) -> Iterator[Part]:
+    """All that activations make of logits (S, n, K), in the numbers that may be ``shown``."""
     count, done = plain.values.shape[2], plain.changes
-    every = tuple(range(count))
-    choices: Sequence[tuple[int, Sequence[int]]] = [(0, ()), (1, every[::-1])][: min(count, 2)]
-    if 1 == wanted < count:
-        choices = [(0, (label,)) for label in every]
-    for (name, (more, function)), (turned, chosen) in product(ACTIVATIONS.items(), choices):
+    for (name, (more, function)), (turned, picked, chosen) in product(ACTIVATIONS.items(), shown):
         kept = (done + more <= CHANGES) | ((done > CHANGES) & (more == 0))
         if kept.any() and (count > 1 or "softmax" not in name):
-            values = function(plain.values[kept])[:, :, list(chosen) or slice(None)]
+            values = np.take_along_axis(function(plain.values[kept]), picked[None], axis=2)
             loose = np.broadcast_to(plain.loose[kept], values.shape)
             loose = loose if name == "none" else 2 * values * (1 - values) * loose + SINGLE
             rest = done[kept] + more + turned, plain.heats[kept], name, chosen
@@ -348,7 +356,7 @@ def found(
     for row, (_, _, names) in zip(numbers, scores, strict=True):  # from the largest on, or as the model
         if len({*names} & {*backbone.labels}) == wanted == labels:
             row[:] = row[[names.index(label) for label in backbone.labels]]
-    if wanted not in (1, labels):
+    if not (shown := choices([names for *_, names in scores], backbone.labels, wanted)):
         count = Sentence("errors.numbers", count=wanted)
         raise PoolscopeError(FIELD, count, "errors.scores_count", labels=labels)
     half = max(roundings(numbers), key=np.mean) if numbers.any() else np.full_like(numbers, 0.5)
@@ -360,10 +368,10 @@ def found(
     plain, beside = Part.of(logits), _beside(cosines, next(iter(texts[0]))) if wanted == 1 else ()
     for arithmetic, coarse in ((HERE, False), (ELSEWHERE, False), (HERE, True)):
         moved = plain._replace(loose=arithmetic * plain.loose)
-        parts = [*presented(moved, wanted), *beside]
+        parts = [*presented(moved, shown), *beside]
         if coarse:
-            hot = (part for part in presented(heated(moved), wanted) if part.activation != "none")
-            parts += [*presented(imprecise(backbone, texts, plain, parts, given), wanted), *hot]
+            hot = (part for part in presented(heated(moved), shown) if part.activation != "none")
+            parts += [*presented(imprecise(backbone, texts, plain, parts, given), shown), *hot]
         candidates, counts, likely = ranked(given, parts, backbone.labels)
         if candidates[0].sure:
             break
