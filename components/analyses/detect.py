@@ -31,6 +31,7 @@ LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
 # It is no match yet: the mean without one token, or of a text without its full stop, has as much.
 BAR = 0.999
 ROUNDING = 1e-7  # of a cosine
+ARITHMETIC = 3e-5  # by so much single precision differs from one machine to another
 COARSE = 4e-3  # of a vector's length: rounding to bfloat16 moves it less, a changed word hardly more
 HALF = 1.5  # times as far as computing in half precision moves a vector here, it may where servers run
 NAMED = 4  # ways that a sentence names; more are only counted
@@ -208,10 +209,11 @@ class Detected:
         told = [one.way for one in self.candidates if one.tied]
         how = "rough" if best.way.precision in STORED or self.rounding > COARSE else "match"
         verdict = Sentence(f"detect.{how}{several}", count=count, way=best.way.said(self.layers))
-        said = [verdict, *self._tied()]
+        said, ways = [verdict, *self._tied()], quoted(way.said(self.layers) for way in told)
         if len(told) > 1:
-            ways = quoted(way.said(self.layers) for way in told)
             said = [Sentence(f"detect.open{several}", count=count, ways=ways), *_more(told)]
+        if best.way.precision.endswith("float16") and best.rest > ARITHMETIC:
+            said[0] = Sentence("detect.moved", count=count, ways=ways)
         said += [self._above(), *each]
         if best.way.normalised is None and best.way.precision not in STORED:
             said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))

@@ -30,6 +30,12 @@ def hidden(model: Any, inputs: Any) -> np.ndarray:
         return np.asarray(model(**inputs, output_hidden_states=True).hidden_states[-1][0].double())
 
 
+def in_bytes(rows: np.ndarray, size: int) -> np.ndarray:
+    blocks = rows.reshape(-1, size)
+    scale = np.abs(blocks).max(axis=1, keepdims=True) / 127
+    return (np.rint(blocks / scale) * scale).reshape(rows.shape)
+
+
 def in_eight_bits(key: str, size: int) -> Any:
     """The model with weights as whole numbers from -127 to 127 give them back; ``size`` 0: a scale a row."""
     model = deepcopy(load_plain(SPECS[key].location).model)
@@ -38,9 +44,7 @@ def in_eight_bits(key: str, size: int) -> Any:
         if not (embeds or isinstance(module, nn.Linear) or hasattr(module, "nf")):  # GPT-2's has columns
             continue
         rows = module.weight.data.numpy().T if hasattr(module, "nf") else module.weight.data.numpy()
-        blocks = rows.reshape(-1, size or rows.shape[1])
-        scale = np.abs(blocks).max(axis=1, keepdims=True) / 127
-        stored = (np.rint(blocks / scale) * scale).reshape(rows.shape)
+        stored = in_bytes(rows, size or rows.shape[1])
         module.weight.data = torch.tensor(stored.T.copy() if hasattr(module, "nf") else stored)
     return model
 
@@ -126,6 +130,17 @@ def test_activations_of_eight_bits_are_not_taken_for_half_precision(loaded: Load
         model = torch.ao.quantization.quantize_dynamic(deepcopy(plain.model), {nn.Linear}, torch.qint8)
     vector = hidden(model, plain.tokenizer(TEXT, return_tensors="pt")).mean(axis=0)
     assert held_against(loaded(BERT), vector).match is None
+
+
+@pytest.mark.parametrize("key", [BERT, "bert-pretrained", "xlnet-sentiment"])
+def test_what_moves_a_vector_as_half_precision_may_is_not_said_to_be_that(loaded: Loaded, key: str) -> None:
+    """llama.cpp has in eight bits what goes into a linear map, too."""
+    model = in_eight_bits(key, 32)
+    for module in (one for one in model.modules() if isinstance(one, nn.Linear)):
+        module.register_forward_pre_hook(lambda _, taken: torch.tensor(in_bytes(taken[0].numpy(), 32)))
+    inputs = load_plain(SPECS[key].location).tokenizer(TEXT, return_tensors="pt")
+    answer = held_against(loaded(key), hidden(model, inputs).mean(axis=0))
+    assert answer.says[0].key in ("detect.moved", "detect.near")
 
 
 @pytest.mark.parametrize("way", ["chunks", "slices"])

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from components.analyses import detect as nouns
-from components.analyses.detect import SERVING, Candidate, Detected, Kept, Way
+from components.analyses.detect import ARITHMETIC, SERVING, Candidate, Detected, Kept, Way
 from components.analyses.measuring.analyze import vectors_of
 from components.analyses.measuring.printed import BITS, Doubles, Printed, read_printed
 from components.errors import PoolscopeError
@@ -46,7 +46,6 @@ BEST = 10  # candidates that are told
 SHORTEST = 8  # numbers that a vector is cut to
 ALIKE = 0.02  # difference of the logarithms of two lengths that are one, at most
 SAME = 1e-5  # distance of two directions that are one: rounding stays below 3e-6
-ARITHMETIC = 3e-5  # by so much single precision differs from one machine to another
 # Distance of the ends of two directions with the least cosine that is near.
 FARTHEST = math.sqrt(2 - 2 * nouns.BAR)
 SLIGHT = 1e-3  # an edit of one character moves all but 0.2 % of vectors of bundled checkpoints by more

@@ -57,11 +57,16 @@ def made(say: Texts) -> dict[str, object]:
     return {"way": way(say, "cls", "length_own"), "count": 2}
 
 
+def halved(say: Texts) -> dict[str, object]:
+    return {"ways": say("detect.quoted", way=way(say, "cls", "precision_bfloat16", "length_own")), "count": 1}
+
+
 LAST = ("cls", "last_layer")
 OTHER, SAME = one(MEAN, 0.9, tied=False), one(MEAN, 1.0, tied=False)
 CLOSE, ALIKE = one(CLS, 0.9995, tied=False), one(CLS, 1.0, FIRST, LOWER)
 MATCH, NONE, NEAR = found(one(CLS), OTHER), found(one(CLS, 0.9, tied=False)), found(CLOSE, rounding=1e-7)
 OPEN, HALF = found(one(CLS), one(LOWER)), found(CLOSE, half=0.03)
+BF16 = one(replace(CLS, precision="bfloat16"))
 PAIR, STOP = found(two(CLS, 1.0, 1.0)), found(one(replace(CLS, variant="stop")))
 MANY = [replace(LOWER, prefix=prefix) for prefix in "abcdef"]
 DECLARED, UNDECLARED = (found(one(CLS), OTHER, declares=key) for key in ("cls", "mean"))
@@ -75,6 +80,7 @@ ROWS: dict[str, Row] = {
         MATCH,
     ),
     "detect.rough_several": Row(found(two(CLS, 1.0, 1.0), rounding=0.01), made, PAIR),
+    "detect.moved": Row(found(replace(BF16, rest=0.004)), halved, found(BF16)),
     "detect.none": Row(NONE, far, NEAR),
     "detect.none_several": Row(found(two(CLS, 1.0, 0.9, tied=False)), far, PAIR),
     "detect.near": Row(NEAR, near, NONE),
