@@ -21,6 +21,7 @@ from components.exhibits.comparison import Comparison
 from components.exhibits.control import Choice, Control, OneOf, SomeOf, Switch, Whole, from_link, to_link
 from components.exhibits.grid import GRID
 from components.exhibits.report import DARK
+from components.settings import ASSETS
 from components.texts import load_texts
 from components.types import Query
 from components.ui.classify import Classify
@@ -153,14 +154,17 @@ def test_a_citation_names_all_that_was_asked_of_all_checkpoints(links: Links) ->
     cited = unescape(links.cite(f"https://example.org/?{compared}"))
     said = ("“so good”, “a&b”", r"“a\&b”", "first (SHA-256", "pair (SHA-256", compared)
     assert [one for one in said if one not in cited] == []
-    assert "backbone=first" in links.cite("https://example.org/?text=a")  # another may be the first one later
+    for link in ("text=a", "text=a&backbone=first"):  # another may be the first one later
+        named = unescape(links.cite(f"https://example.org/?{link}"))
+        assert " https://example.org/?text=a&backbone=first (" in named
     assert (SAY("cite.near") in links.cite("http://127.0.0.1:7860/")) != (SAY("cite.near") in cited)
     with pytest.raises(PoolscopeError, match="backbone"):
         links.cite("https://example.org/?backbone=gone")
 
 
+PAGE = (ASSETS / "theme.css").read_text("utf-8")
 FRAMED = "text=so+good&pair=or+bad&backbone=pair&compare_text=not+good&version_text=good"
-ALONE = ("reads", "similarity", "head", "sees", "matters", "grid", "trace", "rho", "averaging")
+ALONE = ("reads", "similarity", "head", "sees", "matters", "grid", "trace", "rho", "averaging", "sources")
 
 
 def test_an_exhibit_stands_alone_in_a_frame_and_leads_to_where_it_stands_on_the_page(links: Links) -> None:
@@ -178,6 +182,10 @@ def test_an_exhibit_stands_alone_in_a_frame_and_leads_to_where_it_stands_on_the_
         assert (SAY("evidence.intervals") in html) == (name == "rho")  # what is said of other plots
         assert html.count("<a ") == html.count('<a target="_blank" ')
         assert links.extent("", name)[0] == show.panel.key
+        style, _, body = html.rpartition("</style>")
+        classes = set(" ".join(re.findall(r'class="([^"]*)"', body)).split())
+        on_page, here = (set(re.findall(r"\.([a-z-]+)", one)) for one in (PAGE, style))
+        assert classes & on_page <= here
 
 
 def test_a_frame_is_dark_where_that_is_asked_for_or_its_reader_s(links: Links) -> None:
