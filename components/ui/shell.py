@@ -265,11 +265,12 @@ class Links:
 
     def _lasting(self, link: str) -> tuple[str, list[Valued], list[Valued]]:
         """Write a link with what it leaves out of texts and backbones, and list those: arrival may change."""
-        state = self._state(link.partition("?")[2])
+        state = self._state(query := link.partition("?")[2])
         linked = [(one.control, one.control.of(state)) for one in self._reported(state).linked]
         asked = [(one, value) for one, value in linked if isinstance(one.kind, Asked) and value]
         named = [(one, value) for one, value in linked if one.key.endswith(("backbone", "backbones"))]
-        arrival = {one.key: value for one, value in (*asked, *named) if value == one.default}
+        left = (one for one in (*asked, *named) if one[0].key not in parse_qs(query, keep_blank_values=True))
+        arrival = {one.key: value for one, value in left if value == one.default}
         link += f"{'&' if '?' in link else '?'}{urlencode(arrival, doseq=True)}" if arrival else ""
         return link, asked, named
 
