@@ -67,7 +67,10 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 RUNS = """
 import json, runpy, sys
 for sys.argv in json.loads(sys.argv[1]):
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as end:
+        print(end, file=sys.stderr)
 """
 
 
@@ -100,10 +103,11 @@ def test_the_unpacked_program_says_what_the_head_makes_of_texts_and_tables(out: 
     table = pd.DataFrame({"stars": "?", "review": texts}, index=range(len(texts)))
     table.to_csv(tmp_path / "elsewhere" / "in.csv", index=False)
     table[["stars"]].to_csv(tmp_path / "elsewhere" / "bare.csv", index=False)
-    files = (("--csv", name, "--out", "out.csv") for name in ("in.csv", "bare.csv"))
+    files = (("--csv", name, "--out", "out.csv") for name in ("in.csv", "gone.csv", "bare.csv"))
     done = run_alone(tmp_path, (texts[0],), *files)
-    assert done.returncode
-    assert "bare.csv has no column 'review', but stars" in done.stderr
+    gone, bare = done.stderr.splitlines()
+    assert gone == "[Errno 2] No such file or directory: 'gone.csv'"
+    assert bare == "bare.csv has no column 'review', but stars"
     lines = [line.rsplit(": ", 1) for line in done.stdout.splitlines()]
     assert [label for label, _ in lines] == ["=1+1", "positive"]
     said = [float(number) for _, number in lines]
