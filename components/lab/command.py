@@ -143,7 +143,7 @@ def told(steps: Iterator[Stage | Fit]) -> Fit:
         if before < step.done < step.total:
             rest = (now - since) / (step.done - before) * (step.total - step.done)
             line += f", about {timedelta(seconds=round(rest))} left"
-        print(line.ljust(WIDE), end="\n" if step.done == step.total else "\r", flush=True)
+        print(line.ljust(WIDE), end="\n" if step.done == step.total else "\r", file=sys.stderr)
     return step
 
 

@@ -130,7 +130,7 @@ def test_a_line_says_how_far_it_is_and_how_long_the_rest_takes(
     fit: Any = object()
     stages = [*(Stage(done, 40, "embed", KEY) for done in (8, 12, 24, 40)), Stage(2, 2, "check", KEY)]
     assert command.told(iter([*stages, fit])) is fit
-    lines = [line.strip() for line in capsys.readouterr().out.replace("\r", "\n").splitlines()]
+    lines = [line.strip() for line in capsys.readouterr().err.replace("\r", "\n").splitlines()]
     assert lines[0] == f"{KEY}: rows embedded, 8 of 40"
     assert lines[1] == f"{KEY}: rows embedded, 12 of 40, about 0:03:30 left"  # 28 rows at 4 in 30 s
     assert lines[2] == f"{KEY}: rows embedded, 24 of 40, about 0:01:30 left"  # 16 at 16 in 90 s
