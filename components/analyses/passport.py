@@ -70,6 +70,7 @@ class Passport:
     names of those that they lack and that are one and the same number instead. ``weights``: those of its
     head; ``unused``: what of its files is not loaded. ``sees``: who sees whom in the longest text.
     ``failed``: which texts cannot be measured, and why.
+    ``beside``: where its files tell of something else than what runs.
     ``alone``: why it takes no batch.
     ``unread_head``: what is said where that is not its own, which stands in its modules.json.
     ``words``: those that SPLADE makes of the first text, if it does.
@@ -97,6 +98,7 @@ class Passport:
     scripts: tuple[Unread, ...]
     sees: Sees | None = None
     failed: tuple[Sentence, ...] = ()
+    beside: tuple[Sentence, ...] = ()
     adapted: Sentence | None = None
     alone: Sentence | None = None
     unread_head: Sentence | None = None
@@ -133,6 +135,7 @@ class Passport:
             Sentence("passport.sees", total=len(self.sees.sees), what=self.sees.says) if self.sees else None,
             *(one for one in looks if one.key.startswith("sees.")),
             self.adapted,
+            *self.beside,
             *self._declaring(),
             self.alone or Sentence(f"passport.says_{self.padding}", **batch),
             self.unread_head or (None if self.head_trained else Sentence("passport.head_random", **numbers)),
@@ -218,7 +221,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     cosine of [CLS] to unrelated tokens, by layer. ``weights`` of the head, by origin. ``scripts``: unread.
     """
     from components.analyses.measuring import anatomy, padding, sees
-    from components.model.examine import examine
+    from components.model.examine import examine, of_files
     from components.model.loading import draws_pooler
 
     asked = (Query(backbone.spec.key, *pair) for pair in tried()[0])
@@ -253,6 +256,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         scripts=tuple(_unread(backbone, *script) for script in tried()[1].items()),
         sees=next(iter(around), None),
         failed=(*failed, *unseen, *unpadded),
+        beside=tuple(of_files(backbone)),
         adapted=backbone.adapted,
         alone=next((each.says[0] for each in padded if each.verdict == "alone"), None),
         unread_head=None if backbone.head_trained else backbone.unread_head,

@@ -17,25 +17,28 @@ STATED: Mapping[str, Any] = read_toml(Path(__file__).with_suffix(".toml"))
 KIND = "LORA"  # whose weights are added to a model's; of learned prompts there is nothing to merge
 MARK = ".lora_"  # in the names of these
 PREFIX = "base_model.model."  # of all names in there
+FOR_TEXTS = ("SEQ_CLS", "")  # tasks of which a head is one for whole texts; "": none is stated
 TWICE = (".modules_to_save.", ".original_module.")  # in names of a bias that stands there without these, too
 HEAVIEST = 2_000 * MB  # bytes of its weights: those may hold a whole table of embeddings
 
 
 @dataclass(frozen=True, eq=False)
 class Adapter:
-    """An adapter with its ``tensors``; ``base``: the folder of the model ``name`` that it changes."""
+    """An adapter for a ``task``, with ``tensors``; ``base``: folder of the model ``name`` that it changes."""
 
     settings: Mapping[str, Any]
     name: str
+    task: str
     base: Path
     tensors: Mapping[str, Any]
 
-    def labels(self, empty: Any) -> int | None:
-        """Count the labels of the head that it holds, where the model ``empty`` has more or fewer."""
-        own, known = empty.state_dict(), empty.config.num_labels
+    def sizes(self, empty: Any) -> dict[str, int]:
+        """Count the labels of the head that it holds, and tokens, where the model ``empty`` has others."""
+        own, most = empty.state_dict(), {"num_labels": files.LABELS, "vocab_size": files.LARGEST_NUMBER}
         pairs = [(own[name].shape, tensor.shape) for name, tensor in self.tensors.items() if name in own]
-        counts = {new[0] for old, new in pairs if old[:1] == (known,) and new[1:] == old[1:] != new}
-        return counts.pop() if len(counts) == 1 and max(counts) <= files.LABELS else None
+        rows = {old[0]: new[0] for old, new in pairs if old and new and old[1:] == new[1:] and old != new}
+        known = {key: rows.get(getattr(empty.config, key, None), 0) for key in most}
+        return {key: count for key, count in known.items() if 0 < count <= most[key]}
 
     def merge(self, model: Any, info: Mapping[str, Any]) -> tuple[dict[str, Any], Sentence]:
         """Merge it into a ``model``, whose loader gave the ``info``; gives that of both, and what is said."""
@@ -50,7 +53,8 @@ class Adapter:
             left: Any = set_peft_model_state_dict(inner, dict(self.tensors), low_cpu_mem_usage=True)
             lacking = [name for name, weight in inner.named_parameters() if weight.is_meta]
         for name in (*left.unexpected_keys, *lacking):
-            raise RefusalError("refusals.adapter_names", base=self.name, name=name)
+            key = f"refusals.adapter_{'names' if self.task in FOR_TEXTS else 'task'}"
+            raise RefusalError(key, base=self.name, name=name, task=self.task)
         with files.foreign("refusals.adapter"):
             adapted.merge_and_unload()
         names = model.state_dict().keys()
@@ -61,7 +65,9 @@ class Adapter:
         kind = f"{'DoRA' if self.settings.get('use_dora') else 'LoRA'} {self.settings.get('r')}"
         modules = tuple(sorted({name.rpartition(".")[2] for name in changed}))
         key = "passport.adapted" if head else "passport.adapted_bare"
-        return {**info, **lacks}, Sentence(key, kind=kind, base=self.name, modules=modules, head=head)
+        return {**info, **lacks}, Sentence(
+            key, kind=kind, base=self.name, modules=modules, head=head, task=self.task
+        )
 
 
 def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,7 +100,7 @@ def read_adapter(folder: Path) -> Adapter | None:
         stored = load_file(file, backend="pread")  # a mapped file may be shortened later
     again = {key for key in stored for part in TWICE if part in key and key.replace(part, ".") in stored}
     tensors = {key.removeprefix(PREFIX): each.float() for key, each in stored.items() if key not in again}
-    return Adapter(settings, name, base, tensors)
+    return Adapter(settings, name, str(stated.get("task_type") or "")[: files.LONGEST_KEY], base, tensors)
 
 
 def base_name(stated: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from components.errors import PoolscopeError
 from components.fitting import MINE, read_head
+from components.model.adapter import FOR_TEXTS
 from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
 from components.model.declared import Stacked
@@ -104,21 +105,22 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
     return Outputs(vector, logits, reading, *says, tuple(_told(backbone, kept, query, vector, states)))
 
 
-def _of_files(backbone: Backbone) -> Iterator[Sentence]:
+def of_files(backbone: Backbone) -> Iterator[Sentence]:
     """Say where its files tell of something else than what runs."""
     (declared, *_) = backbone.model.config.architectures or (backbone.architecture,)
-    trained = backbone.head_trained and not (backbone.spec.live or backbone.adapted)
+    merged = dict(backbone.adapted.values) if backbone.adapted else {}
+    if merged.get("head"):  # which the adapter brings
+        declared = backbone.architecture if merged["task"] in FOR_TEXTS else str(merged["task"])
+    made = {"declared": declared, "used": backbone.architecture}
+    trained = backbone.head_trained and not backbone.spec.live
     if trained and declared.partition("For")[2] != backbone.architecture.partition("For")[2]:
-        yield Sentence("warnings.other_head", declared=declared, used=backbone.architecture)
+        yield Sentence("warnings.other_head", **made)
     stated = (vars(backbone.model.config), backbone.tokenizer.init_kwargs)
     if any(each.get(OWN_CODE) for each in stated):
         yield Sentence("warnings.own_code", used=backbone.architecture)
     folder = here(backbone.spec)
     if folder is not None and backbone.adapted is None and (body(folder) / ADAPTER).exists():
         yield Sentence("warnings.adapter", file=ADAPTER)
-    if isinstance(backbone.model, Stacked) and (asked := list(backbone.model.says.says.asked)):
-        words = backbone.tokenizer.convert_ids_to_tokens(asked)
-        yield Sentence("warnings.makes_logits", words=" − ".join(f"“{word}”" for word in words))
 
 
 def _told(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> Iterator[Sentence]:
@@ -133,7 +135,10 @@ def _told(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: 
         yield Sentence("warnings.untrained_body", names=known.random_body)
     if known.constant and backbone.head_trained and backbone.body_trained:
         yield Sentence("warnings.constant", names=known.constant)
-    yield from _of_files(backbone)
+    yield from of_files(backbone)
+    if isinstance(backbone.model, Stacked) and (asked := list(backbone.model.says.says.asked)):
+        words = backbone.tokenizer.convert_ids_to_tokens(asked)
+        yield Sentence("warnings.makes_logits", words=" − ".join(f"“{word}”" for word in words))
     given, layer, last = POOLINGS[query.pooling].spec, len(states.layers) - 1, len(kept.hidden) - 1
     title = Named(given.title, f"pooling.{given.key}.title")
     if layer < last:

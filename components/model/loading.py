@@ -84,8 +84,8 @@ def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -
     with opened(folder) as tensors:
         kind = auto.AutoModelForCausalLM if head is not None and head.says.asked else auto.AutoModel
         empty = skeleton(config, auto.AutoModelForSequenceClassification if head is None else kind)
-        if adapter is not None and (labels := adapter.labels(empty)):
-            config.num_labels = labels
+        if adapter is not None and (sizes := adapter.sizes(empty)):
+            config.update(sizes)
             empty = skeleton(config, auto.AutoModelForSequenceClassification)
         check_names(tensors, empty)
         check_enough(tensors, empty)

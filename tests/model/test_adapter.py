@@ -3,6 +3,7 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import peft
 import pytest
@@ -11,19 +12,20 @@ from transformers import AutoModel, AutoModelForSequenceClassification
 
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.export import program
-from components.analyses.passport import fingerprint
+from components.analyses.passport import fingerprint, passport
 from components.errors import PoolscopeError
 from components.model.catalogue import refreshed
 from components.model.examine import examine
 from components.model.files import version
+from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Query
-from tests.tiny import change, checkpoint, reweigh, tokenizer
+from tests.tiny import WORDS, change, checkpoint, reweigh, tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # of peft's own
 TEXT = "the film is not good at all"
 TABLES = tomllib.loads(Path(__file__).with_name("adapter.toml").read_text(encoding="utf-8"))
-CASES, REFUSED = TABLES["cases"], TABLES["refused"]
+CASES, OTHERS, REFUSED = TABLES["cases"], TABLES["others"], TABLES["refused"]
 
 
 def adapted(folder: Path, kind: str) -> tuple[BackboneSpec, torch.Tensor]:
@@ -34,12 +36,13 @@ def adapted(folder: Path, kind: str) -> tuple[BackboneSpec, torch.Tensor]:
     made = AutoModelForSequenceClassification.from_pretrained(
         base.location, num_labels=labels, ignore_mismatched_sizes=True
     )
+    made.resize_token_embeddings(len(WORDS) + case.get("tokens", 0), mean_resizing=False)
     inner = AutoModel.from_pretrained(base.location) if kind == "the body alone" else made
     torch.manual_seed(1)
     model = peft.get_peft_model(inner, getattr(peft, case["config"])(**settings))
     for weight in filter(lambda weight: weight.requires_grad, model.parameters()):
         weight.data = weight.data + torch.randn_like(weight) * 0.2
-    model.save_pretrained(folder / "adapter")
+    model.save_pretrained(folder / "adapter", save_embedding_layers="tokens" in case)
     if inner is not made:
         made.base_model.load_state_dict(model.merge_and_unload().state_dict())
     inputs = tokenizer()(TEXT, return_tensors="pt")
@@ -62,6 +65,19 @@ def test_an_adapter_gives_what_peft_gives(tmp_path: Path, kind: str) -> None:
     examined = examine(backbone, Query("adapter", TEXT))
     assert analyse(examined).warnings == ()
     assert "An adapter was merged" in program(examined)
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_what_a_head_was_made_for_is_said_where_that_is_no_text(tmp_path: Path, case: dict[str, Any]) -> None:
+    """It is the adapter's own, of the task that peft had, or that of a base whose config says its class."""
+    spec, _ = adapted(tmp_path, case["kind"])
+    change(tmp_path / "adapter" / "adapter_config.json", **case.get("adapter", {}))
+    change(tmp_path / "base" / "config.json", **case.get("base", {}))
+    backbone = load(spec)
+    warnings = analyse(examine(backbone, Query("adapter", TEXT))).warnings
+    assert [str(one).partition(". ")[0] for one in warnings] == ([case["says"]] if case["says"] else [])
+    with repeatable(backbone.model):
+        assert {*warnings} <= {*passport.function(backbone, ()).says}
 
 
 def test_a_head_that_neither_has_is_random(tmp_path: Path) -> None:
