@@ -62,7 +62,7 @@ class Padding:
 
     @property
     def verdict(self) -> Verdict:
-        """Tell whether the model is safe in a batch, padded as its tokenizer pads."""
+        """Tell whether the model is safe in a batch, padded with its pad token."""
         return "alone" if self.alone or not self.cases else self.cases[0].verdict
 
     @property
@@ -97,7 +97,7 @@ class Padding:
 def padding(examined: Examined) -> Padding:
     """Pad a text or a pair, and put it beside a longer one: whether the answer is what it is alone.
 
-    ``verdict`` is of a batch, padded as the model's tokenizer pads: safe, moves, reads_padding, or alone
+    ``verdict`` is of a batch, padded with the model's pad token: safe, moves, reads_padding, or alone
     where it takes no batch. ``cases`` says so of each side. ``pooled``: how far each pooling's vector moves
     in a batch, in its own lengths.
     """

@@ -24,7 +24,7 @@ from components.model.loading import load
 from components.types import Query
 from tests.checkpoints import Loaded, Made
 from tests.plain import FIRST, SPECS, Plain, load_plain
-from tests.tiny import change, checkpoint, tokenizer
+from tests.tiny import SIZE, change, checkpoint, tokenizer
 
 TEXT, PAIR = "the acting is not good at all", "the film moves me"
 SAMPLE = {"bert-sentiment": "", "distilbert-paraphrase": PAIR, "xlnet-sentiment": "", "gpt2-paraphrase": PAIR}
@@ -161,20 +161,24 @@ def test_a_tokenizer_that_gives_no_mask_pads_without_one(
     assert "return_attention_mask=True" in module(examined)
 
 
-@pytest.mark.parametrize("model_type", ["bart", "mbart", "mvp", "bert"])
+@pytest.mark.parametrize("model_type", ["bart", "mbart", "mvp", "bert", "gpt2"])
 @pytest.mark.parametrize("text", ["good [SEP] film", "[SEP]", "[SEP] [SEP] the film [SEP] is", "the film"])
 def test_a_text_that_no_other_may_stand_beside_is_not_safe(
     tmp_path: Path, model_type: str, text: str
 ) -> None:
-    """Heads that read where a text ends take as many ends of each."""
-    spec = checkpoint(tmp_path / "odd", model_type, "bert" if model_type == "bert" else "bart")
-    backbone, given = load(spec), tokenizer()
-    failed = ""
+    """Heads that read where a text ends take as many ends of each; the last pads without an embedding."""
+    spec = checkpoint(tmp_path / "odd", model_type, model_type if model_type in SIZE else "bart")
+    given, failed, unpadded = tokenizer(), "", model_type == "gpt2"
+    if unpadded:
+        given.add_special_tokens({"pad_token": "[ADDED]"})
+        given.save_pretrained(tmp_path / "odd")
+        change(tmp_path / "odd" / "config.json", pad_token_id=given.pad_token_id)
+    backbone = load(spec)
     try:
         backbone.model(**given([text, "the film is not good at all"], padding=True, return_tensors="pt"))
-    except ValueError as error:
+    except (ValueError, IndexError) as error:
         failed = str(error).rstrip(".")
-    assert bool(failed) == (model_type != "bert" and "[SEP]" in text)
+    assert bool(failed) == (unpadded or (model_type != "bert" and "[SEP]" in text))
     found = audit(examine(backbone, Query("odd", text)))
     assert (found.verdict == "alone") == bool(failed)
     assert failed in str(found.says[0])

@@ -49,19 +49,21 @@ def audit(examined: Examined) -> Padding:
         given = Sentence("errors.tokens", count=total)
         raise PoolscopeError("text", given, "errors.no_room", limit=backbone.limit)
     typed, other = _longer(examined, total + room)
-    both = _padding(backbone, [examined.kept.inputs, other], total + room, side)
-    try:
-        batch = () if backbone.alone else (_run(examined, "batch", both),)
-    except PoolscopeError as error:
-        if not typed:
-            raise
-        fails = Sentence("padding.fails", reason=reason_of(error).rstrip("."))
-        return Padding(answer, 0, side, (), warnings, fails)
-    pooled, first = dict(vectors_of(examined.passed.states)), _first_position(examined)
+    batch = _padding(backbone, [examined.kept.inputs, other], total + room, side)
     right, left = (_padding(backbone, [examined.kept.inputs], total + room, end) for end in ("right", "left"))
+    asked = {**({} if backbone.alone else {"batch": batch}), "right": right, "left": left}
+    begun, *rest = asked.items()
+    try:
+        ways = [_run(examined, *begun)]
+    except PoolscopeError as error:
+        if error.__cause__ is None:  # it is not the model that fails
+            raise
+        fails = Sentence(f"padding.fails{'' if typed else '_padded'}", reason=reason_of(error).rstrip("."))
+        return Padding(answer, 0, side, (), warnings, backbone.alone or fails)
+    pooled, first = dict(vectors_of(examined.passed.states)), _first_position(examined)
     told = _counted(examined, "left_positions", left, left[MASK].bool(), first)
-    ways = (*batch, _run(examined, "right", right), _run(examined, "left", left), told)
-    cases = tuple(_case(examined, first, pooled, one) for one in ways if one is not None)
+    ways += [*(_run(examined, *one) for one in rest), *([told] if told else [])]
+    cases = tuple(_case(examined, first, pooled, one) for one in ways)
     return Padding(answer, room, side, cases, warnings, backbone.alone)
 
 
