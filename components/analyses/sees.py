@@ -68,7 +68,7 @@ def shape_of(sees: Bools) -> tuple[Shape, int | None]:
         return "prefix", None
     back, ahead = (int((side * before[sees]).max(initial=0)) for side in (1, -1))
     if max(back, ahead) < total - 1 and (sees == ((before <= back) & (-before <= ahead))).all():
-        return "window", back + 1 + ahead
+        return "window", int(sees.sum(axis=1).max())
     return "other", None
 
 

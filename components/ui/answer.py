@@ -116,7 +116,7 @@ def offered_labels(analysis: Analysis, state: State, say: Texts) -> Any:
     first, *_ = analysis.predicted or analysis.labels
     said, chosen = say("view.label_said", label=visible(say.label(first))), LABEL.of(state)
     return gr.update(
-        choices=[(said, ""), *((visible(say.label(one)), one) for one in analysis.labels)],
+        choices=[(said, ""), *((visible(say.label(one)), one) for one in dict.fromkeys(analysis.labels))],
         value=chosen if chosen in analysis.labels else "",
         visible=len(analysis.labels) > 1,
     )

@@ -25,7 +25,7 @@ from components.model.loading import load
 from components.types import Progress, Query
 from tests.checkpoints import Loaded, Made
 from tests.plain import SPECS, Plain, load_plain
-from tests.tiny import change
+from tests.tiny import WORDS, change, checkpoint
 
 TUNED = {"bert-sentiment": ("the acting is not good", "")} | dict.fromkeys(
     ("distilbert-paraphrase", "xlnet-paraphrase", "gpt2-paraphrase"), ("the film is good", "it is not good")
@@ -185,6 +185,21 @@ def test_attention_of_another_computation_is_not_shown(tiny_family: Made, settin
     seen, rolled, warnings = attention(examine(backbone, Query("falcon", "not good")))
     assert (seen, rolled) == (None, None)
     assert [warning.key for warning in warnings] == ["warnings.eager"]
+
+
+def test_a_typed_end_is_erased_and_of_labels_with_one_name_the_likeliest_is_meant(tmp_path: Path) -> None:
+    """This model takes inputs together that have as many ends, so the text without one of its two alone."""
+    spec = checkpoint(tmp_path / "odd", "bart", "bart", id2label={0: "y", 1: "x", 2: "x"})
+    text, backbone, plain = "good [SEP] film", load(spec), load_plain(spec.location)
+    ids = plain.tokenizer(text, return_tensors="pt")["input_ids"]
+    with repeatable(backbone.model):
+        given = weigh(examine(backbone, Query("odd", text)), "x")
+    erased = [ids.index_fill(1, torch.tensor([place]), WORDS.index("[UNK]")) for place in (1, 2, 3)]
+    before, *after = (plain.model(one).logits.softmax(dim=-1)[0].detach() for one in (ids, *erased))
+    assert given.label == 2
+    assert before[2] > before[1]
+    expected = [float(before[2] - one[2]) for one in after]
+    np.testing.assert_allclose(given.erasure[1:4], expected, atol=1e-6)
 
 
 def test_a_label_is_explained_that_is_asked_for(engine: Engine) -> None:

@@ -15,6 +15,7 @@ from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.cut import Pass, called, carried, noted, states_in
 from components.model.embeddings import embedded, embeddings, exchanged, unembedded
+from components.model.encoding import special_ids
 from components.model.examine import Examined, probabilities, run, said
 from components.model.internals import repeatable, text_config
 from components.model.query import choice
@@ -55,9 +56,9 @@ def _asked(examined: Examined, label: str) -> tuple[Analysis, int, int]:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.weighed_states")
     if examined.lower:
         raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.last_layer")
-    named = choice("label", label, answer.labels) if label else ""
-    index = answer.labels.index(named) if named else int(np.argmax(answer.probabilities))
-    return answer, index, eraser_of(backbone)
+    named = [choice("label", label, answer.labels)] if label else answer.labels
+    places = [place for place, one in enumerate(answer.labels) if one in named]  # several may share a name
+    return answer, max(places, key=answer.probabilities.__getitem__), eraser_of(backbone)
 
 
 def eraser_of(backbone: Backbone) -> int:
@@ -81,8 +82,10 @@ def erased(examined: Examined, label: int, eraser: int) -> Floats:
     """
     ids, special = examined.kept.inputs["input_ids"], examined.passed.encoded.tokens.special
     rows = torch.where(torch.eye(len(special), dtype=torch.bool), eraser, ids)  # (T, T)
-    found = np.full(len(special), np.nan, dtype=np.float32)
-    found[~special] = falls(examined, label, rows[~special])
+    found, tokenizer = np.full(len(special), np.nan, dtype=np.float32), examined.backbone.tokenizer
+    typed = ~special & np.isin(ids[0], [*special_ids(tokenizer) - {tokenizer.unk_token_id}])
+    for places in (~special & ~typed, *np.flatnonzero(typed)[:, None]):  # rows may need as many of these
+        found[places] = falls(examined, label, rows[places])
     with suppress(PoolscopeError):
         found[special] = falls(examined, label, rows[special])
     return found
