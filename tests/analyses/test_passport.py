@@ -22,7 +22,7 @@ from components.types import Declaration, Normalize as Normalized, Query
 from tests.checkpoints import Made
 from tests.model.test_declared import saved
 from tests.plain import KEYS, SPECS
-from tests.tiny import change, checkpoint
+from tests.tiny import checkpoint
 
 BERT = str(ASSETS / "models" / "bert-sentiment")
 PLACES = {"xlnet": "last", "gpt2": "last"}  # of families; the others read the first
@@ -83,17 +83,6 @@ def test_what_is_declared_stands_beside_what_is_measured(tmp_path: Path) -> None
     assert found.backbone.declared == Declaration(("first",), 128, (Normalized(),))
     assert "Its head reads the same" in " ".join(map(str, found.says))
     assert found.fingerprint != fingerprint(SPECS["bert-sentiment"])
-
-
-def test_what_its_files_tell_of_something_else_stands_in_it(tmp_path: Path) -> None:
-    spec = checkpoint(tmp_path / "x")
-    auto = {"AutoModelForTokenClassification": "own.Own"}
-    change(tmp_path / "x" / "config.json", architectures=["BertForTokenClassification"], auto_map=auto)
-    change(tmp_path / "x" / "adapter_config.json", peft_type="LORA")
-    backbone = load(spec)
-    with repeatable(backbone.model):
-        said = {sentence.key for sentence in passport.function(backbone, ()).says}
-    assert {"warnings.other_head", "warnings.own_code", "warnings.adapter"} <= said
 
 
 def test_the_same_files_give_the_same_passport(engine: Engine, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_what_a_head_was_made_for_is_said_where_that_is_no_text(tmp_path: Path, 
     change(tmp_path / "base" / "config.json", **case.get("base", {}))
     backbone = load(spec)
     warnings = analyse(examine(backbone, Query("adapter", TEXT))).warnings
-    assert [str(one).partition(". ")[0] for one in warnings] == ([case["says"]] if case["says"] else [])
+    assert [case["says"] in str(one) for one in warnings] == ([True] if case["says"] else [])
     with repeatable(backbone.model):
         assert {*warnings} <= {*passport.function(backbone, ()).says}
 
