@@ -31,7 +31,7 @@ PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safete
 KNOWN = read_toml(Path(__file__).with_name("declaration.toml"))
 OLDER: Mapping[str, str] = KNOWN["older"]  # a key of the older schema: the method
 METHODS: Mapping[str, str] = KNOWN["methods"]  # by our names
-ACTIVATIONS: Mapping[str, str] = KNOWN["activations"]  # a class of torch.nn for each
+ACTIVATIONS = {f"torch.nn.modules.{one}": one.rpartition(".")[2] for one in KNOWN["activations"]}  # by path
 
 
 @dataclass(frozen=True)

@@ -256,7 +256,7 @@ def foreign(key: str, /, **values: object) -> Iterator[None]:
             raise RefusalError("refusals.no_memory") from error
         what = Sentence(key, **values)
         logger.warning("%s\n%s", what, "".join(format_exception(error))[:LOGGED])
-        first = FOLDERS.sub("", next(iter(str(error).strip().splitlines()), ""))
+        first = FOLDERS.sub("", _first_line(error))
         shown = f"{type(error).__name__}: {first}" if first else type(error).__name__
         shown = shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 1]}…"
         raise RefusalError("refusals.foreign", what=what, error=shown) from error
@@ -313,7 +313,12 @@ def failing(field: str, given: object) -> Iterator[None]:
 
 def reason_of(error: BaseException) -> str:
     """The first line of what was raised: by a model, where `failing` has told of it."""
-    return (str(error.__cause__ or error) or type(error).__name__).splitlines()[0]
+    return _first_line(error.__cause__ or error) or type(error).__name__
+
+
+def _first_line(error: BaseException) -> str:
+    """The first line of what was raised, and the next where that ends in a colon."""
+    return next(iter(re.sub(r":\n\s*", ": ", str(error).strip()).splitlines()), "")
 
 
 def bounded(file: Path, most: float, name: str) -> Path:

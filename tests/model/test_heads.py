@@ -23,11 +23,14 @@ from sentence_transformers.sparse_encoder.modules import SpladePooling
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
 
+from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import batch_states
-from components.model.declaration import read_declaration
+from components.model.declaration import ACTIVATIONS, read_declaration
+from components.model.examine import examine
 from components.model.files import RefusalError
+from components.model.loading import load
 from components.model.pooling import POOLINGS
 from components.types import Declaration, Query
 from tests.analyses.test_export import printed
@@ -133,6 +136,22 @@ def test_a_head_gives_what_its_own_library_predicts(asked: Engine, folder: Path,
     inputs = backbone.tokenizer(pairs, padding=True, return_tensors="pt")
     together = backbone.model(**inputs).logits.detach().squeeze(1)
     np.testing.assert_allclose(together, theirs.predict(pairs, activation_fn=PLAIN), atol=1e-6)
+
+
+def test_what_predict_puts_behind_logits_is_said(tmp_path: Path) -> None:
+    """A path that is its own is not taken, and an older key is not asked where the other one stands."""
+    spec, pair = checkpoint(tmp_path / "x", num_labels=1), ("the film is good", "bad")
+    backbone, theirs, older = load(spec), CrossEncoder(spec.location, device="cpu"), [*ACTIVATIONS][-2]
+    for stated in ({}, *({"activation_fn": path} for path in (*ACTIVATIONS, "own.Tanh", None))):
+        for config in (backbone.model.config, theirs.config):
+            config.update({"sentence_transformers": stated, "sbert_ce_default_activation_function": older})
+        usual = theirs.get_default_activation_fn()
+        says = f"a {type(usual).__name__} behind"
+        score = f"makes {theirs.predict([pair], activation_fn=usual)[0]:.4f} of"
+        found = [str(one) for one in analyse(examine(backbone, Query("x", *pair))).warnings]
+        assert [says in one and score in one for one in found] == [True] * (
+            not isinstance(usual, nn.Identity)
+        )
 
 
 @pytest.mark.parametrize("key", ["own", "dense"])

@@ -98,10 +98,10 @@ def _beside_predict(examined: Examined) -> Iterator[Sentence]:
     config = examined.backbone.model.config
     stated = getattr(config, "sentence_transformers", None)  # of today; the other name is from before
     place = folder(examined.backbone.spec)
-    path = place and read_object(place / ENCODING).get("activation_fn")
-    path = path or (stated.get("activation_fn") if isinstance(stated, dict) else None)
+    own = (stated if isinstance(stated, dict) else {}).get("activation_fn", getattr(config, OLDER, None))
+    paths = (place and read_object(place / ENCODING).get("activation_fn"), own)
     usual = ".Sigmoid" if len(examined.outputs.labels) == 1 and examined.query.text_pair else ""
-    name = str(path or getattr(config, OLDER, None) or usual).rpartition(".")[2]
+    name = next((str(one) for one in paths if str(one).startswith("torch.")), usual).rpartition(".")[2]
     outputs, changes = examined.outputs, name in ACTIVATIONS.values() and name != "Identity"
     if changes and examined.query.head == "own" and outputs.trained and outputs.body_trained:
         scores = tuple(f"{score:.4f}" for score in getattr(torch.nn, name)()(outputs.logits[0]).tolist())
