@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+import transformers
 from torch import Tensor
 
 from components.errors import PoolscopeError
@@ -107,7 +108,7 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
 
 def of_files(backbone: Backbone) -> Iterator[Sentence]:
     """Say where its files tell of something else than what runs."""
-    (declared, *_) = backbone.model.config.architectures or (backbone.architecture,)
+    (declared, *_) = map(str, backbone.model.config.architectures or (backbone.architecture,))
     merged = dict(backbone.adapted.values) if backbone.adapted else {}
     if merged.get("head"):  # which the adapter brings
         declared = backbone.architecture if merged["task"] in FOR_TEXTS else str(merged["task"])
@@ -118,6 +119,8 @@ def of_files(backbone: Backbone) -> Iterator[Sentence]:
     stated = (vars(backbone.model.config), backbone.tokenizer.init_kwargs)
     if any(each.get(OWN_CODE) for each in stated):
         yield Sentence("warnings.own_code", used=backbone.architecture)
+    elif not (backbone.head_trained or backbone.spec.live or declared in dir(transformers)):
+        yield Sentence("warnings.other_class", **made)
     folder = here(backbone.spec)
     if folder is not None and backbone.adapted is None and (body(folder) / ADAPTER).exists():
         yield Sentence("warnings.adapter", file=ADAPTER)
