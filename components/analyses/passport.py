@@ -70,7 +70,7 @@ class Passport:
     names of those that they lack and that are one and the same number instead. ``weights``: those of its
     head; ``unused``: what of its files is not loaded. ``sees``: who sees whom in the longest text.
     ``failed``: which texts cannot be measured, and why.
-    ``beside``: where its files tell of something else than what runs.
+    ``beside``: what was merged into it, and where its files tell of something else than what runs.
     ``alone``: why it takes no batch.
     ``unread_head``: what is said where that is not its own, which stands in its modules.json.
     ``words``: those that SPLADE makes of the first text, if it does.
@@ -99,7 +99,6 @@ class Passport:
     sees: Sees | None = None
     failed: tuple[Sentence, ...] = ()
     beside: tuple[Sentence, ...] = ()
-    adapted: Sentence | None = None
     alone: Sentence | None = None
     unread_head: Sentence | None = None
     undeclared: str = ""
@@ -134,7 +133,6 @@ class Passport:
             Sentence("passport.draws_pooler") if self.draws_pooler else None,
             Sentence("passport.sees", total=len(self.sees.sees), what=self.sees.says) if self.sees else None,
             *(one for one in looks if one.key.startswith("sees.")),
-            self.adapted,
             *self.beside,
             *self._declaring(),
             self.alone or Sentence(f"passport.says_{self.padding}", **batch),
@@ -256,8 +254,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         scripts=tuple(_unread(backbone, *script) for script in tried()[1].items()),
         sees=next(iter(around), None),
         failed=(*failed, *unseen, *unpadded),
-        beside=tuple(of_files(backbone)),
-        adapted=backbone.adapted,
+        beside=tuple(filter(None, (backbone.adapted, *of_files(backbone)))),
         alone=next((each.says[0] for each in padded if each.verdict == "alone"), None),
         unread_head=None if backbone.head_trained else backbone.unread_head,
         undeclared=_undeclared(backbone),

@@ -79,9 +79,10 @@ def test_poolings_of_both_schemas(tmp_path: Path, modes: list[str]) -> None:
     assert read_declaration(folder) == newer
 
 
-def test_dense_layers_of_every_activation_and_a_length_of_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("half", [0, 1])  # a checkpoint has 16 modules at most
+def test_dense_layers_of_every_activation_and_a_length_of_one(tmp_path: Path, half: int) -> None:
     torch.manual_seed(0)
-    functions = [getattr(nn, name)() for name in ACTIVATIONS.values()]
+    functions = [getattr(nn, name)() for name in [*ACTIVATIONS.values()][half::2]]
     first = Dense(WIDTH, 24, activation_function=nn.Tanh(), use_residual=True)
     more = [Dense(24, 24, bias=False, activation_function=each, use_residual=True) for each in functions]
     equals_encode(saved(tmp_path / "checkpoint", Pooling(WIDTH, "mean"), first, *more, Normalize()))

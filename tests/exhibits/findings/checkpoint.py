@@ -63,7 +63,7 @@ EVERY, UNREAD = (passport(samples=(Sample("x", "", ("a", "b"), reads),)) for rea
 
 
 MERGED = {"base": "org/base", "kind": "LoRA 8", "modules": "query", "head": "classifier"}
-WITH_HEAD, BARE = (passport(adapted=Sentence(f"passport.adapted{end}", **MERGED)) for end in ("", "_bare"))
+WITH_HEAD, BARE = (passport(beside=(Sentence(f"passport.adapted{end}", **MERGED),)) for end in ("", "_bare"))
 
 
 def declaring(*poolings: str, **more: Any) -> Told:
