@@ -38,7 +38,6 @@ WORD = re.compile(r"[^\W\d_]+")
 TURNS = 4  # objects in a list at most that get columns each: of a talk, of those who labelled
 TOLD = 1_000  # rows that tell what stands in a column
 MOST_UNREADABLE = 0.1  # of the rows
-SWALLOWED = 4  # rows between two quotation marks; fewer may be the lines of a text
 LOOSE = " .,;:!?\"'"  # about a label
 ALIKE = "lab.alike"  # the key of the note on labels that differ in spelling alone
 
@@ -98,8 +97,7 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
     if text.count("\0") > len(text) / 100:
         raise PoolscopeError("table", text, "errors.table_binary")
     text = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
-    is_json = text.lstrip().startswith(("{", "["))
-    sheet = Sheet(_from_json(text)) if is_json else _from_separated(text, headed)
+    sheet = Sheet(_from_json(text)) if re.match(PATTERNS["json"], text) else _from_separated(text, headed)
     _check_width(sheet.columns)
     return _readable(sheet, text)
 
@@ -139,15 +137,18 @@ def guess(sheet: Sheet) -> Columns:
     prose = {name: bool((~found).mean() > 0.5) for name, found in aside.items()}  # mostly words
     words = {name: set(WORD.findall(name.casefold())) for name in cells}
     named = {name: bool(words[name] & WORDS["text"]) > bool(words[name] & WORDS["aside"]) for name in cells}
-    named = {name: said and bool(cells[name].ne("").mean() > 0.5) for name, said in named.items()}
+    filled = {name: bool(found.ne("").mean() > 0.5) for name, found in cells.items()}
     apart = {name: kinds[name] > len(cells[name]) / 2 for name in cells}
-    text = max(cells, key=lambda one: (kinds[one] > 1, named[one], prose[one], apart[one], lengths[one]))
+    likely = {name: prose[name] * (1 + (kinds[name] > CLASSES)) + apart[name] for name in cells}
+    text = max(cells, key=lambda one: (kinds[one] > 1, named[one] and filled[one], likely[one], lengths[one]))
     several = [name for name in cells if name != text and 2 <= kinds[name] <= CLASSES]
-    ranks = {name: rank for name in several if (rank := _rank(name, cells[name])) is not None}
+    ranks = {one: (rank, not filled[one]) for one in several if (rank := _rank(one, cells[one])) is not None}
     if not ranks:
         raise PoolscopeError("table", ", ".join(sheet.columns), "errors.table_label")
     label = min(ranks, key=lambda name: (ranks[name], kinds[name]))
-    others = [name for name in ranks if name != label and ranks[name] == ranks[label] > 0]
+    tied = [name for name in ranks if name != label and ranks[name] == ranks[label]]
+    both = {name: (cells[label] + PART + cells[name]).nunique() for name in tied}
+    others = [name for name in tied if ranks[name][0] or (both[name] > kinds[label] and not apart[name])]
     left = [name for name in cells if name not in (text, label) and prose[name] and apart[name]]
     left = [name for name in left if not (cells[name].equals(cells[text]) or words[name] & WORDS["aside"])]
     like = [name for name in left if lengths[name] > lengths[text] / 3]
@@ -269,13 +270,19 @@ def _records(found: Any) -> list[Any]:
         for deep in (one for one in inner if isinstance(one, dict)):
             if len(inner) == 1 or any(_are(each, dict) for each in deep.values()):
                 return _records(deep)
+        if len(inner) > 1 and all(_are(one, str) for one in inner):
+            rows = [{"label": name, "text": one} for name, each in found.items() for one in each]
+            said = (WORDS["label"] | WORDS["text"]) & {*WORD.findall(" ".join(found).casefold())}
+            if not said and len({row["text"] for row in rows}) == len(rows):
+                return rows
         if _are(inner, dict):
             numbered = [all(str(key).isdigit() for key in one) for one in (found, inner[0])]
             if numbered[0] if numbered[0] != numbered[1] else len(found) > len(inner[0]):
                 return inner
             columns, lengths = found, {len({key for one in inner for key in one})}
         else:
-            columns = {name: one for name, one in found.items() if isinstance(one, list)}
+            half = max((len(one) for one in inner if isinstance(one, list)), default=0) / 2
+            columns = {name: one for name, one in found.items() if isinstance(one, list) and len(one) > half}
             lengths = {len(one) for one in columns.values()} if len(columns) > 1 else set()
         if len(lengths) == 1:
             _check_width(columns, *lengths)
@@ -317,7 +324,7 @@ def _flat(name: object, value: Any, depth: int = 6) -> Iterator[tuple[str, Any]]
     turns = _are(value, dict) and len(value) <= TURNS
     if depth and (turns or isinstance(value, dict)):
         for inner, one in enumerate(value, 1) if turns else value.items():
-            yield from _flat(f"{name}.{inner}", one, depth - 1)
+            yield from _flat(name if inner == 1 else f"{name}.{inner}", one, depth - 1)
     else:
         yield str(name), value
 
@@ -326,24 +333,24 @@ def _cell(value: Any) -> str:
     """A value of JSON as a text; a list of one is that one, and what is nested stays JSON."""
     if isinstance(value, list) and len(value) == 1:
         (value,) = value
-    if isinstance(value, dict | list):
+    if isinstance(value, dict | list) and value:
         with suppress(RecursionError):
             return json.dumps(value, ensure_ascii=False)
         return "\ufffd"
-    return "" if value is None or value != value else str(value)  # NaN
+    return "" if value in (None, [], {}) or value != value else str(value)  # NaN
 
 
 def _from_separated(text: str, headed: bool) -> Sheet:
     """Cells between commas, tabs, semicolons or bars, the first row being the names of the columns."""
     labelled = [(label, prose.rstrip()) for label, prose in re.findall(PATTERNS["fasttext"], text)]
-    if labelled and len(labelled) == sum(map(bool, map(str.strip, text.splitlines()))):
+    if labelled and len(labelled) == sum(map(bool, map(str.strip, text.split("\n")))):
         return Sheet(pd.DataFrame(labelled, columns=["label", "text"]))
     declared = re.match(PATTERNS["declared"], text)
     text, above = (text[declared.end() :], 0) if declared else _untitled(_unruled(text))
     text, separator = (text, declared[1]) if declared else _parted(text)
     how = _dialect(text, separator)
     notes = [Sentence("lab.above", count=above)] if above else []
-    if _is_unquoted(text, how):
+    if '"' in text and _is_unquoted(text, how):
         how["quoting"] = csv.QUOTE_NONE
         notes.append(Sentence("lab.unquoted"))
     if "escapechar" in how:
@@ -388,13 +395,14 @@ def _headings(cells: pd.DataFrame) -> int:
 
 
 def _unruled(text: str) -> str:
-    """A printed table without the lines that are drawn about its rows, and the spaces beside its bars."""
+    """A printed table without the lines drawn about its rows, bars at its ends, and spaces beside bars."""
     lines = text.split("\n")
     drawn = [RULE.issuperset(line.strip()) and ("--" in line or "|-" in line) for line in lines]
     if not any(rule and not {*"+|"}.isdisjoint(line) for rule, line in zip(drawn[:2], lines, strict=False)):
         return text
-    cells = (line.strip() for line in lines if not RULE.issuperset(line.strip()))
-    return "\n".join("|".join(cell.strip(" ") for cell in line.split("|")) for line in cells)
+    rows = [line.strip() for line in lines if not RULE.issuperset(line.strip())]
+    rows = [row.removeprefix("|").removesuffix("|") if rows[0][:1] == "|" else row for row in rows]
+    return "\n".join("|".join(cell.strip(" ") for cell in re.split(r"(?<!\\)\|", row)) for row in rows)
 
 
 def _untitled(text: str) -> tuple[str, int]:
@@ -427,7 +435,8 @@ def _parted(text: str) -> tuple[str, str]:
 
 def _dialect(text: str, separator: str) -> dict[str, Any]:
     """Choose how pandas reads a text: which ``separator`` it has, where none is declared, and its escapes."""
-    lines = re.sub('"[^"]*"', "", text.strip("\r\n")[:READ]).splitlines()[:FIRST] or [""]
+    begins = re.sub(r'\\"(?=[^,;|\t\r\n])', "", text.strip("\r\n")[:READ])  # escaped, in a cell
+    lines = re.sub('"[^"]*"', "", begins).splitlines()[:FIRST] or [""]
     counts = {one: [line.count(one) for line in lines] for one in SEPARATORS}
     alike = [one for one in SEPARATORS if 0 < min(counts[one]) == max(counts[one])]  # in each line as often
     separator = separator or max(alike or SEPARATORS, key=lambda one: (min(counts[one]), counts[one][0]))
@@ -450,7 +459,12 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
     """Have pandas read every cell as a text; PoolscopeError says in which line it cannot."""
     how |= {"dtype": str, "keep_default_na": False}
     if max(line.count(how["sep"]) for line in text.replace("\r", "\n").split("\n")) >= COLUMNS:
-        _check_lines(text, **how)
+        known = {name: how[name] for name in how.keys() - {"sep", "dtype", "keep_default_na", "header"}}
+        csv.field_size_limit(max(len(text), csv.field_size_limit()))
+        most = max(map(len, csv.reader(StringIO(text, newline=""), delimiter=how["sep"], **known)))
+        if most > COLUMNS:  # before pandas makes a column of each
+            given = Sentence("errors.count", count=most)
+            raise PoolscopeError("table", given, "errors.table_columns", most=COLUMNS)
     try:
         cells = _cells(text, **how)
     except pd.errors.EmptyDataError as error:
@@ -458,7 +472,9 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
     except pd.errors.ParserError as error:
         (wanted, line, count, row), *_ = re.findall(PATTERNS["place"], str(error))
         where = {"line": line or int(row or 0) + 1, "count": count, "expected": wanted}
-        raise PoolscopeError("table", text, f"errors.table_{'cells' if count else 'csv'}", **where) from error
+        parted = [how["sep"] in each for each in re.sub('"[^"]*"', "", text).splitlines()]
+        key = "csv" if not count else "cells" if 2 * sum(parted) > len(parted) else "columns"
+        raise PoolscopeError("table", text, f"errors.table_{key}", most=COLUMNS, **where) from error
     if not isinstance(cells.index, pd.RangeIndex):  # the rows have more cells than the first one
         cells = _beside_names(cells, text)
     cells = cells.astype(str).where(cells.notna(), "")
@@ -473,29 +489,16 @@ def _cells(text: str, **how: Any) -> pd.DataFrame:
     """Have pandas read a text; where a row has more cells than the first one, nothing may stand in these."""
     try:
         return pd.read_csv(StringIO(text, newline=""), **how)
-    except pd.errors.ParserError as error:
-        refused, wanted = error, int(re.findall(PATTERNS["place"], str(error))[0][0] or 0)
-        if not wanted:
+    except pd.errors.ParserError:
+        first = pd.read_csv(StringIO(text, newline=""), nrows=1, **how)
+        index = 0 if isinstance(first.index, pd.RangeIndex) else first.index.nlevels
+        wide = pd.read_csv(StringIO(text, newline=""), **how | {"header": None, "names": range(COLUMNS)})
+        rows = wide.iloc[int("header" not in how) :].reset_index(drop=True)
+        named = [place for place, name in enumerate(first, 1) if not str(name).startswith("Unnamed: ")]
+        if rows.iloc[:, index + max(named, default=0) :].fillna("").ne("").any(axis=None):
             raise
-
-        def cut(row: list[str]) -> list[str]:
-            if any(row[wanted:]):
-                raise refused
-            return row[:wanted]
-
-        return pd.read_csv(StringIO(text, newline=""), engine="python", on_bad_lines=cut, **how)
-
-
-def _check_lines(text: str, sep: str, **how: Any) -> None:
-    """Check that no line has too many cells, before pandas makes a column of each."""
-    known = {name: how[name] for name in how.keys() - {"dtype", "keep_default_na", "header"}}
-    try:
-        most = max(map(len, csv.reader(StringIO(text, newline=""), delimiter=sep, **known)))
-    except csv.Error as error:  # a cell that is longer than any text
-        raise PoolscopeError("table", text, "errors.table_csv", line=1) from error
-    if most > COLUMNS:
-        given = Sentence("errors.count", count=most)
-        raise PoolscopeError("table", given, "errors.table_columns", most=COLUMNS)
+        rows = rows.iloc[:, : index + first.shape[1]]
+        return (rows.set_index([*range(index)]) if index else rows).set_axis(first.columns, axis=1)
 
 
 def _beside_names(cells: pd.DataFrame, text: str) -> pd.DataFrame:
@@ -504,13 +507,11 @@ def _beside_names(cells: pd.DataFrame, text: str) -> pd.DataFrame:
     PoolscopeError where it is neither: then a separator stands in the texts.
     """
     names, index = cells.columns, cells.index
-    if index.nlevels == 1:
-        whole = cells.reset_index(names="Unnamed: 0", allow_duplicates=True)
-        if cells.iloc[:, -1].fillna("").eq("").all():
-            return whole.iloc[:, :-1].set_axis(names, axis=1)
-        named = index.is_unique and index.astype(str).str.fullmatch(r"[\w.-]+").all()
-        if named and not str(names[0]).startswith("Unnamed: "):  # there is no other index
-            return whole
+    if cells.iloc[:, -index.nlevels :].fillna("").eq("").all(axis=None):
+        return cells.reset_index(allow_duplicates=True).iloc[:, : -index.nlevels].set_axis(names, axis=1)
+    named = index.nlevels == 1 and index.is_unique and index.astype(str).str.fullmatch(r"[\w.-]+").all()
+    if named and not str(names[0]).startswith("Unnamed: "):  # there is no other index
+        return cells.reset_index(names="Unnamed: 0", allow_duplicates=True)
     several = {"line": 2, "count": len(names) + index.nlevels, "expected": len(names)}
     raise PoolscopeError("table", text, "errors.table_cells", **several)
 
@@ -518,21 +519,22 @@ def _beside_names(cells: pd.DataFrame, text: str) -> pd.DataFrame:
 def _is_unquoted(text: str, how: dict[str, Any]) -> bool:
     """Tell whether quotation marks belong to the texts.
 
-    They do where each line has as many cells as the first, and in one column every value repeats and has no
-    mark, but rows would be swallowed between two marks.
+    They do where rows would be swallowed between two, or a cell goes on behind the second. Where they enclose
+    lines, most of these have nothing, or what no row has, in each column whose values repeat.
     """
-    if '"' not in text:
-        return False
-    lines = [line.rstrip("\r\n") for line in StringIO(text, newline="") if line.strip()]
-    cells = [line.split(how["sep"]) for line in lines]
-    whole = len({len(row) for row in cells}) == 1
-    columns = [Counter(column) for column in zip(*cells[1:], strict=True)] if whole else []
-    if not any(min(counts.values()) > 1 and all(counts) and '"' not in "".join(counts) for counts in columns):
-        return False
     try:
-        return len(lines) - 1 - len(_parsed(text, **how)) >= SWALLOWED
+        plain = quoted = _parsed(text, **how, quoting=csv.QUOTE_NONE)
+        with suppress(PoolscopeError):
+            quoted = _parsed(text, **how)
     except PoolscopeError:
-        return True
+        return False
+    swallowed, forms = len(plain) - len(quoted), (r'"[^"]++"\s*+[^"\s]', r'"[^"]*+"\s*+$')
+    goes_on, ends = (plain.map(re.compile(form).match).count().sum() for form in forms)
+    marked = goes_on > ends and "escapechar" not in how
+    pairs = ((plain[one], quoted[other]) for one, other in zip(plain, quoted, strict=False))
+    few = ((one, other) for one, other in pairs if 2 * one.nunique() <= len(one))
+    torn = ((~one.isin({*other} - {""})).sum() - other.eq("").sum() for one, other in few)
+    return (marked or quoted is plain or swallowed > 0) and any(2 * one <= swallowed for one in torn)
 
 
 def _label_in(cells: pd.DataFrame) -> str | None:

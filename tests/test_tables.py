@@ -123,6 +123,7 @@ FRAME = pd.DataFrame(PLAIN, columns=["text", "label"])
 BARE = [f"film {row},{label}" for row, (_, label) in enumerate(PLAIN)]  # rows without anything to quote
 HEAD = "text,label"
 TABBED = [row.replace(",", "\t") for row in (HEAD, *BARE)]
+QUOTED = ['"{}" "{}"'.format(*row.split(",")) for row in BARE]
 MARKED = ['film "\tbad', *TABBED[9:]]  # a mark that would end what another one began
 
 
@@ -139,6 +140,7 @@ def lines(first: str, each: str) -> list[str]:
 
 RECORDS = FRAME.to_dict("records")
 INSIDE = [{"row_idx": number, "row": row, "truncated_cells": []} for number, row in enumerate(RECORDS)]
+TWICE = [{"data": row, "annotations": [row] * (1 + (place % 3 == 0))} for place, row in enumerate(RECORDS)]
 LINE, BARRED = "+----+----+", [f"| {row.replace(',', ' | ')} |" for row in BARE]
 
 KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows of it -> what is said of them
@@ -167,6 +169,13 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "lists with names first": (json.dumps([["text", "label"], *PLAIN]), ""),
     "a database's table": ([LINE, "| text | label |", LINE, *BARRED, LINE], ""),
     "more separators behind some": ([HEAD, *BARE[:3], *(f"{row},," for row in BARE[3:])], ""),
+    "an index, and one behind a row": ([HEAD, *map("{},{}".format, range(12), BARE), "12,,,"], "lab.missing"),
+    "a text of R with marks": (['"text" "label"', r'"a \"fine film\"" "good"', *QUOTED[1:]], ""),
+    "a list of no label": (json.dumps([*RECORDS, {"text": "a film", "label": []}]), "lab.missing"),
+    "some who labelled twice": (json.dumps(TWICE), ""),
+    "names of labels beside": (json.dumps({**FRAME.to_dict("list"), "label_names": ["bad", "good"]}), ""),
+    "texts of each label": (json.dumps({"good": BARE[::2], "bad": BARE[1::2]}), ""),
+    "an article": (by_pandas(text=["so, " * 40_000 + "so", *FRAME["text"][1:]]), ""),
     "rows of nothing": ([HEAD, *BARE, ",", ","], "lab.missing"),
 }
 
@@ -182,6 +191,14 @@ def test_no_row_and_no_label_is_lost(kind: str) -> None:
     assert [note.key for note in notes] == ([said] if said else [])
     assert len(set(table.labels)) == (3 if said == "lab.alike" else 2)
     assert len(set(to_table(sheet, columns, merged=True)[0].labels)) == 2
+
+
+@pytest.mark.parametrize("row", ["film 5\tonce", "film 5", "film 5\tbad\t", '"film" 5\tbad'])
+def test_marks_that_do_not_quote_swallow_no_row(row: str) -> None:
+    rows = [*TABBED[:3], f'" {TABBED[3]}', *TABBED[4:6], row, *TABBED[7:8], *MARKED]
+    sheet = read_sheet("\n".join(rows))
+    assert [note.key for note in sheet.notes] == ["lab.unquoted"]
+    assert sheet.cells.to_numpy().tolist() == [(one + "\t").split("\t")[:2] for one in rows[1:]]
 
 
 def test_a_first_row_that_looks_like_a_row_may_be_names_after_all() -> None:
@@ -216,6 +233,9 @@ def test_who_cannot_tell_labels_apart_says_so() -> None:
     assert guess(sheet) == Columns("text", "mood", others=("tone",))
     _table, notes = to_table(sheet, guess(sheet))
     assert [str(note) for note in notes] == ["The label is a guess: “mood” could as well be tone."]
+    for stars, others in (("1221" * 3, ("stars",)), ("12" * 6, ()), ("1" + " " * 10 + "2", ())):
+        named = pd.DataFrame({**cells, "label": list("ab" * 6), "stars": list(stars)})
+        assert guess(read_sheet(named.to_csv(index=False))) == Columns("text", "label", others=others)
 
 
 def test_columns_are_guessed_by_what_they_hold() -> None:
