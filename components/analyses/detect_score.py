@@ -182,7 +182,7 @@ def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...]
     the scores are called.
     """
     value = parsed(given, FIELD)
-    every = value if isinstance(value, list) else [value]
+    every = [_with_texts(one) for one in (value if isinstance(value, list) else [value])]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
     count = Sentence("errors.count", count=len(every))
     if len(named) not in (0, len(every)) or len(named) > TEXTS:
@@ -197,6 +197,13 @@ def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...]
     plainly = (word for word, number in words if number in found[0][1] and "e" not in word.lower())
     decimals = max((len(word.partition(".")[2]) for word in plainly if "." in word), default=-1)
     return tuple((text, scores, decimals, names) for text, scores, names in found)
+
+
+def _with_texts(value: Any) -> Any:
+    """An object with a pair of texts by other names as one with ``text`` and ``text_pair``."""
+    names = dict.fromkeys(KNOWN["pairs"][0], "text") | dict.fromkeys(KNOWN["pairs"][1], "text_pair")
+    known = isinstance(value, Mapping) and len(value.keys() & names.keys()) == 2 and "text" not in value
+    return {names.get(name, name): one for name, one in value.items()} if known else value
 
 
 def _scores(value: object) -> tuple[tuple[float, ...], tuple[str, ...]]:

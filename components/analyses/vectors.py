@@ -151,9 +151,9 @@ def _parts(text: str, between: str) -> list[str]:
         return rows[1][-len(named) :]  # columns of others come first: of its text, for example
     if len(rows) > 1:
         columns = [str(place) for place in range(len(rows[0]))]
-        if rows[0] == columns != ["0"] or not any(
-            FORM["number"].fullmatch(part.replace(",", ".")) for part in rows[0]
-        ):
+        words = not any(FORM["number"].fullmatch(part.replace(",", ".")) for part in rows[0])
+        whole = len(columns) == 1 and any(row[0].lstrip("-").isdigit() for row in rows[1:])  # as 0 is
+        if words or (rows[0] == columns and not whole):
             index = len(rows) == 2 and len(rows[1]) == len(columns) + 1 > 2
             rows = [row[index:] for row in rows[1:]]
     return [part for row in rows for part in row]

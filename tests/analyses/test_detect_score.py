@@ -306,6 +306,7 @@ LISTED = (  # prints of two scores, with what stands beside them
     "Out[3]: array(LISTED, dtype=float32)",
     "Prompt: 'Rated 4.5' | Class Probabilities: LISTED (size=2)",
     "[1] 0.25 0.75",
+    "     [,1] [,2]\n[1,] 0.25 0.75",
     "{0: 0.25, 1: 0.75}",
     "5 stars: 25 %\n4 stars: 75 %",
     "      label  share\n0  POSITIVE   0.25\n1  NEGATIVE   0.75",
@@ -319,6 +320,7 @@ ONE_NUMBER = (
     'HTTP/2 200\nx-time: 0.012\n\n[[{"label": "5 stars", "score": 0.9103}]]',
     "2024-05-01 12:00:00,123 INFO score=0.9103 in 12 ms",
     "rerank score 0:    0.9103",
+    "(Document(page_content='It is 2.5'), 0.9103)",
     "  score\n-------\n 0.9103\n(1 row)",
     "91.03\N{NO-BREAK SPACE}%",
 )
@@ -338,6 +340,10 @@ FORMS = (
     *((one, [(0.9103,)]) for one in ONE_NUMBER),
     ('{"text": "a", "score": 0.1}\n{"text": "b", "score": 0.2}', [(0.1,), (0.2,)]),
     (
+        [{"query": "a 3", "document": one, "score": score} for one, score in (("b", 0.1), ("c", 0.2))],
+        [(0.1,), (0.2,)],
+    ),
+    (
         [{"text": "a", "text_pair": "b", "scores": [0.1]}, {"text": "c", "text_pair": "d", "score": 0.2}],
         [(0.1,), (0.2,)],
     ),
@@ -348,6 +354,13 @@ FORMS = (
 def test_scores_are_read_in_every_form(given: Any, scores: list[Row]) -> None:
     assert [one for _, one, *_ in to_scores(given)] == scores
     assert to_scores([{"index": 0, "text": "b", "score": 0.9}])[0][0] == {"text_pair": "b"}
+    pairs = to_scores(
+        '{"sentence1": "a 3", "sentence2": "b", "found": 0.9}\n{"premise": "c", "hypothesis": "d", "p": 1}'
+    )
+    assert [row[:2] for row in pairs] == [
+        ({"text": "a 3", "text_pair": "b"}, (0.9,)),
+        ({"text": "c", "text_pair": "d"}, (1.0,)),
+    ]
     timed = '{"score": 0.910, "time": 0.123456}'
     assert [to_scores(one)[0][2] for one in ("0.910", "0,910", "91.0%", timed)] == [3, 3, 3, 3]
 

@@ -68,6 +68,7 @@ FORMS = {
     "a repr with two": printed(NUMBERS[None, None])[1],
     "a print of pandas": pd.Series(LISTED).to_string(),
     "a column that pandas prints": pd.DataFrame(NUMBERS).to_string(),
+    "a column with its name": pd.Series(LISTED).to_csv(index=False),
     "a column with its index": pd.Series(LISTED).to_csv(),
     "a row with numbers of columns": pd.DataFrame([LISTED]).to_csv(index=False),
     "decimals of two digits": "Wert\n" + "\n".join(f"{one:.2f}".replace(".", ",") for one in LISTED),
