@@ -13,7 +13,7 @@ from importlib.metadata import version
 from math import prod
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 
@@ -58,12 +58,9 @@ def report(
 ) -> tuple[str, ...]:
     """Every exhibit that applies to ``answer``, looked at as ``state`` says, under what was asked.
 
-    In pieces: what is the same in every report, nearly all of it, is there once. ValueError for a link that
-    leads to no page. Nothing but its own scripts can run in it, and it can load nothing. Its reader chooses
-    layer and centring.
+    In pieces: what is the same in every report, nearly all of it, is there once. Nothing but its own scripts
+    can run in it, and it can load nothing. Its reader chooses layer and centring.
     """
-    if made.link and urlsplit(made.link).scheme not in ("http", "https"):
-        raise ValueError(f"a link to a page is needed, not {made.link[:60]!r}")
     sections: list[Markup] = []
     summary = packed = ""
     for panel in panels:

@@ -65,9 +65,8 @@ class Adapter:
         kind = f"{'DoRA' if self.settings.get('use_dora') else 'LoRA'} {self.settings.get('r')}"
         modules = tuple(sorted({name.rpartition(".")[2] for name in changed}))
         key = "passport.adapted" if head else "passport.adapted_bare"
-        return {**info, **lacks}, Sentence(
-            key, kind=kind, base=self.name, modules=modules, head=head, task=self.task
-        )
+        told = {"kind": kind, "base": self.name, "modules": modules, "head": head, "task": self.task}
+        return {**info, **lacks}, Sentence(key, **told)
 
 
 def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:

@@ -149,11 +149,12 @@ def script() -> str:
     A file of the folder runs once for each `scripted_html` that names it, when that is on the page. To it,
     ``element`` is that piece, ``props`` holds its value, ``watch("value", ...)`` calls what is given after a
     change of that, and ``trigger(event, data)`` fires the component's event of that name on the server, whose
-    function gets ``data`` as attributes of a `gr.EventData`.
+    function gets ``data`` as attributes of a `gr.EventData`. leaving.js runs before gradio does.
     """
-    names = {file.stem for file in Path(__file__).with_name("browser").glob("*.js")} - {"arrival"}
+    early = (folder := Path(__file__).with_name("browser")) / "leaving.js"
+    names = {file.stem for file in folder.glob("*.js")} - {"arrival", early.stem}
     named = (f"{n}(element, trigger, watch, props) {{\n{browser(f'{n}.js')}}}" for n in sorted(names))
-    return f"{at_once(SCRIPTS)}const scripted = {{ {', '.join(named)} }};\n"
+    return f"{at_once([*SCRIPTS, early])}const scripted = {{ {', '.join(named)} }};\n"
 
 
 def plain_html(html: str = "", elem_id: str | None = None, run: str | None = None, **more: Any) -> gr.HTML:

@@ -33,10 +33,8 @@ class Question:
     def __init__(self, analyst: Analyst, examples: Sequence[Example], mine: Kept, say: Texts) -> None:
         """Lay the question out; it asks the first example of the first backbone that suits it."""
         self.analyst, self.mine, self.say, self.choices = analyst, mine, say, Choices.of(analyst)
-        said = {
-            spec.key: say.name(spec.summary, f"pooling.{spec.key}.summary") for spec in analyst.poolings()
-        }
-        self.summaries = {key: unlinked(visible(summary)) for key, summary in said.items()}
+        told = ((one.key, say.name(one.summary, f"pooling.{one.key}.summary")) for one in analyst.poolings())
+        self.summaries = {key: unlinked(visible(summary)) for key, summary in told}
         models, first = self.models(()), examples[0]
         key = suited(first, models.first.key, models.specs)
         query = Query(key, first.text, first.text_pair, first.pooling)

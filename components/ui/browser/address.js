@@ -125,5 +125,4 @@ document.addEventListener("click", (event) => {
 
 const follow = () => { followed = false; trigger("apply", { query: location.search, whole: true }); };
 window.addEventListener("popstate", follow);
-window.addEventListener("beforeunload", (event) => event.stopImmediatePropagation(), true); // gradio's closes the streams, takes them for lost and loads this page again: who leaves for a slow page stays
 trigger("apply", { query: location.search });
