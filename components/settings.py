@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ByteSize, Field, SecretStr, ValidationError
+from pydantic import BeforeValidator, ByteSize, Field, SecretStr, ValidationError as ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from components.texts import ASSETS as ASSETS  # for those who read settings
