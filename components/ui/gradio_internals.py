@@ -6,6 +6,7 @@ lists its paths, gradio_selectors.toml what scripts and styles look for.
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,8 +16,6 @@ import gradio as gr
 from gradio.block_function import BlockFunction as BlockFunction  # for those who name its type
 from gradio.context import LocalContext
 from starlette.types import Scope
-
-from components.texts import read_toml
 
 
 def block_functions(page: gr.Blocks) -> dict[int, BlockFunction]:
@@ -75,7 +74,7 @@ def lend_request(request: gr.Request) -> None:
 
 
 LASTING = 600  # seconds that state outlives its page, which may have lost its network
-TABLES = read_toml(Path(__file__).with_name("gradio_routes.toml")).values()
+TABLES = tomllib.loads(Path(__file__).with_name("gradio_routes.toml").read_text("utf-8")).values()
 ROUTES, PATHS = ({name: re.compile("|".join(parts)) for name, parts in table.items()} for table in TABLES)
 CLOSE = b'"msg":"close_stream"'  # all that the page has asked is answered: it closes the stream
 COMPLETED = re.compile(rb'"msg":"process_completed","event_id":"(\w+)"')
