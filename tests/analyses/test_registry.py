@@ -1,4 +1,4 @@
-"""What comes from the registry by itself: the price, and the name."""
+"""The registry gives the price and the name by itself."""
 
 import pytest
 

@@ -33,7 +33,7 @@ def heard(client: httpx.Client, event: str, endpoint: str = "analyze") -> str:
 
 
 def answers_of(client: httpx.Client, session: str) -> str:
-    """What comes of what a session has asked, until it is told to close the stream, as a page does."""
+    """Give what comes of a session's questions, until it is told to close the stream, as a page does."""
     lines = []
     with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as stream:
         for line in stream.iter_lines():

@@ -43,7 +43,7 @@ new MutationObserver(() => document.querySelectorAll(".label-wrap").forEach((one
 })).observe(document.body, { subtree: true, childList: true, attributeFilter: ["class"] });
 // The verdict is heard when it changes, and the link that skips the question leads there.
 Object.assign(document.querySelector("#verdict .prose"), { tabIndex: -1, ariaLive: "polite", ariaAtomic: "true" });
-// A menu closes when the focus leaves it. What has that may go away: the nearest around it that stays takes it.
+// A menu closes when the focus leaves it. Where an element with the focus goes away, the nearest one around it takes the focus.
 document.addEventListener("focusout", ({ target, target: near, relatedTarget: next }) => {
   const menu = target.popoverTargetElement; // of its button, and of those in it
   if (next && next.popoverTargetElement !== menu) menu?.togglePopover(false);

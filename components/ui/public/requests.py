@@ -24,7 +24,7 @@ from components.ui.gradio_internals import PATHS, block_functions
 MAX_CHARACTERS = 8000  # of a header or an address that are read
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 MAX_VALUES = 100_000  # of a body, at each level; vectors of 40 texts have a third
-TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # in JSON, or all behind a quote that opens none
+TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # in JSON; one that is never closed goes to the end
 FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}  # headers of proxies
 DRAWN = "drawn"  # and that of documents, which take the page's own processor
 EXPLAIN = "/explain"  # the English page to read
