@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from components.analyses.registry import Backbone, Cost, Examined, analysis, step
+from components.analyses.registry import Backbone, Cost, Examined, analysis, measuring, step
 from components.errors import PoolscopeError
 from components.model.query import Asked
 from components.texts import Sentence
@@ -15,9 +15,8 @@ from components.types import Analysis, BackboneSpec, Query, as_json, rounded
 @analysis("backbone text text_pair pooling head layer reference task pool_layer mine", Cost(), rounds=True)
 def analyze(examined: Examined) -> Analysis:
     """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``."""
-    from components.analyses.measuring.anatomy import answered
-
-    return answered(examined)
+    answered: Analysis = measuring("anatomy").answered(examined)
+    return answered
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +56,10 @@ class Compared:
 @partial(step, rounds=True)
 def compare(backbone: Backbone, asked: Sequence[Asked]) -> tuple[Cell, ...]:
     """Answer each query, in their order; a PoolscopeError of one head is said in its cell."""
-    from components.analyses.measuring.analyze import analyse
     from components.model.examine import answer, forward
 
     passed = forward(backbone, asked[0].query.text, asked[0].query.text_pair)
+    analyse = measuring("analyze").analyse
 
     def cell(one: Asked) -> Cell:
         try:

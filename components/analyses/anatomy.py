@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from components.analyses.registry import Cost, Examined, analysis
+from components.analyses.registry import Cost, Examined, analysis, measuring
 from components.texts import Sentence
 from components.types import Analysis, Floats, as_json
 
@@ -151,9 +151,8 @@ def anatomy(examined: Examined) -> Anatomy:
     not loaded. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
     ``module`` an nn.Module to train.
     """
-    from components.analyses.measuring.anatomy import dissect
-
-    return dissect(examined)
+    found: Anatomy = measuring("anatomy").dissect(examined)
+    return found
 
 
 @analysis("backbone text text_pair pooling head task", Cost(1.5))
@@ -163,7 +162,4 @@ def lens(examined: Examined) -> Looked:
     ``logits[l][t]``: of hidden state t of layer l, from the embeddings (0) up; ``pooled[l]``: of what the
     pooling makes of layer l. The norm between the last layer and the head is applied to every layer.
     """
-    from components.analyses.measuring.analyze import analyse
-    from components.analyses.measuring.anatomy import look
-
-    return Looked(analyse(examined), look(examined))
+    return Looked(measuring("analyze").analyse(examined), measuring("anatomy").look(examined))

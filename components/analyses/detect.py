@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, Literal
 
-from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
+from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis, measuring
 from components.analyses.vectors import to_vectors
 from components.model.query import Asked, checked_text
 from components.settings import ASSETS
@@ -303,6 +303,7 @@ def detect(
     vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. Of several
     vectors the way is sought that gives all.
     """
-    from components.analyses.measuring.detect import found, tried
-
-    return found([tried(backbone, each.query, prefix) for each in asked], vectors)
+    measures = measuring("detect")
+    tried = [measures.tried(backbone, each.query, prefix) for each in asked]
+    found: Detected = measures.found(tried, vectors)
+    return found

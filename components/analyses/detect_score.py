@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from components.analyses.detect import SERVING, quoted
-from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
+from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis, measuring
 from components.analyses.vectors import BESIDE, FORM, PRINTED, parsed
 from components.errors import PoolscopeError
 from components.model.query import Asked
@@ -278,6 +278,5 @@ def detect_score(
     ``match`` is null where no way gives the scores, or where so many are tried that chance alone may explain
     one that does. ``ties`` give the same. Of several texts the way is sought that gives all scores.
     """
-    from components.analyses.measuring.detect_score import found
-
-    return found(backbone, [one.query for one in asked], scores)
+    found: DetectedScore = measuring("detect_score").found(backbone, [one.query for one in asked], scores)
+    return found

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-from components.analyses.registry import Backbone, Cost, analysis
+from components.analyses.registry import Backbone, Cost, analysis, measuring
 from components.model.query import Asked
 from components.texts import Sentence
 from components.types import Bools, Floats, Ints, Query, Tokens, as_json, rounded
@@ -57,6 +57,5 @@ def maxsim(backbone: Backbone, asked: Sequence[Asked]) -> MaxSim:
 
     ``best[t]``: the most similar token u. ``score``: the sum of these cosines.
     """
-    from components.analyses.measuring.maxsim import match
-
-    return match(backbone, asked[0].query)
+    found: MaxSim = measuring("maxsim").match(backbone, asked[0].query)
+    return found

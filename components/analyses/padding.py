@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from components.analyses.registry import Cost, Examined, analysis
+from components.analyses.registry import Cost, Examined, analysis, measuring
 from components.texts import Sentence
 from components.types import Analysis, Floats, as_json
 
@@ -101,9 +101,8 @@ def padding(examined: Examined) -> Padding:
     where it takes no batch. ``cases`` says so of each side. ``pooled``: how far each pooling's vector moves
     in a batch, in its own lengths.
     """
-    from components.analyses.measuring.padding import audit
-
-    return audit(examined)
+    found: Padding = measuring("padding").audit(examined)
+    return found
 
 
 def _told(case: PaddingCase) -> dict[str, object]:

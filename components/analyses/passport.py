@@ -16,7 +16,7 @@ from cachetools import LRUCache, cached
 
 from components.analyses.anatomy import Weight
 from components.analyses.padding import Padding, PaddingCase, Verdict
-from components.analyses.registry import Backbone, Cost, Examined, analysis
+from components.analyses.registry import Backbone, Cost, Examined, analysis, measuring
 from components.analyses.sees import Sees
 from components.errors import PoolscopeError
 from components.model import files
@@ -218,7 +218,6 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     and what the checkpoint declares. ``padding``: the worst of all texts. ``ordinary``: low, median and high
     cosine of [CLS] to unrelated tokens, by layer. ``weights`` of the head, by origin. ``scripts``: unread.
     """
-    from components.analyses.measuring import anatomy, padding, sees
     from components.model.examine import examine, of_files
     from components.model.loading import draws_pooler
 
@@ -228,10 +227,10 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.refused", reason=failed[0])
     alone = [each for each in seen if not each.query.text_pair]
     roomy = [each for each in seen if each.kept.inputs["input_ids"].shape[1] < backbone.limit]
-    padded, unpadded = _measured(padding.audit, roomy or seen, "passport.unpadded")
+    padded, unpadded = _measured(measuring("padding").audit, roomy or seen, "passport.unpadded")
     longest = max(alone or seen, key=lambda each: len(each.passed.encoded.tokens.text))
-    around, unseen = _measured(partial(sees.look, turn=False), [longest], "passport.unseen")
-    head, equal = anatomy.dissect((alone or seen)[-1]), [_equal(each) for each in alone]
+    around, unseen = _measured(partial(measuring("sees").look, turn=False), [longest], "passport.unseen")
+    head, equal = measuring("anatomy").dissect((alone or seen)[-1]), [_equal(each) for each in alone]
     read = ((each.query, each.passed.tokens, each.passed.states.reads.places) for each in seen)
     return Passport(
         backbone=replace(backbone.described, declared=_declared(backbone)),
@@ -325,14 +324,14 @@ def fingerprint(spec: BackboneSpec) -> str:
 
 def _equal(examined: Examined) -> list[str]:
     """Poolings but the native one that give the vector that the own head reads, if it reads one."""
-    from components.analyses.measuring.analyze import vectors_of
-
     states = examined.passed.states
     if not states.reads.positions.any():
         return []
     read = POOLINGS["native"](states)
     near = NEAR * float(read.norm())
-    alike = ((key, other) for key, other in vectors_of(states) if other.shape == read.shape)
+    alike = (
+        (key, other) for key, other in measuring("analyze").vectors_of(states) if other.shape == read.shape
+    )
     return [key for key, other in alike if key != "native" and float((read - other).norm()) <= near]
 
 

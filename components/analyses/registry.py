@@ -170,9 +170,14 @@ def measured(file: str, name: str) -> Step:
     """Register a function of examined queries as such a part, whose ``file`` is imported when it runs."""
 
     def run(*examined: Examined, **options: Any) -> Any:
-        return getattr(import_module(f"{__package__}.measuring.{file}"), name)(*examined, **options)
+        return getattr(measuring(file), name)(*examined, **options)
 
     return Step(name, run)
+
+
+def measuring(file: str) -> Any:
+    """Import a file of measuring/, and torch with it, where an analysis runs whose nouns that file uses."""
+    return import_module(f"{__package__}.measuring.{file}")
 
 
 @step

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from components.analyses.registry import Cost, Examined, analysis
+from components.analyses.registry import Cost, Examined, analysis, measuring
 from components.texts import Sentence
 from components.types import Bools, Tokens, as_json
 
@@ -80,6 +80,5 @@ def sees(examined: Examined, both_ways: bool = False) -> Sees:
     (itself and those before it), "window" (only near ones: ``window`` counts them, itself among them; else
     null), "prefix" (causal, and all see the first few) or "other".
     """
-    from components.analyses.measuring.sees import look
-
-    return look(examined, both_ways)
+    found: Sees = measuring("sees").look(examined, both_ways)
+    return found

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from components.analyses.registry import Check, Cost, Examined, Prepared, analysis
+from components.analyses.registry import Check, Cost, Examined, Prepared, analysis, measuring
 from components.results import exact
 from components.types import Analysis, Floats, Query, as_json
 
@@ -48,7 +48,6 @@ def timing(examined: Examined, other: Examined) -> Timed:
     ``whole``: for each round the milliseconds with either, of a forward pass, the pooling and the head;
     ``pooled``: of the pooling alone. ``p``: of the exact sign test of the rounds of ``whole``.
     """
-    from components.analyses.measuring.analyze import analyse
     from components.model.examine import run, said
     from components.model.pooling import POOLINGS
 
@@ -60,7 +59,7 @@ def timing(examined: Examined, other: Examined) -> Timed:
 
     named = (examined.query.pooling, other.query.pooling)
     took = (_rounds(measure, (examined, other)) for measure in (whole, pooled))
-    return Timed(analyse(examined), named, *took)
+    return Timed(measuring("analyze").analyse(examined), named, *took)
 
 
 def _rounds(measure: Callable[[Any], None], both: Sequence[Any]) -> Floats:
