@@ -53,10 +53,11 @@ def beside(row: Row, **columns: object) -> Row:
 
 def read_results(path: Path) -> Table:
     """The table of a CSV file; ValueError says which columns are missing, or what is no number."""
-    columns = {**dict.fromkeys(TEXTS, str), **dict.fromkeys(COUNTS, int), **dict.fromkeys(NUMBERS, float)}
-    cells = pd.read_csv(path, dtype=str, keep_default_na=False, usecols=list(columns))
-    lines = cells.to_dict("records")
-    return table({name: columns[name](cell) for name, cell in line.items() if cell} for line in lines)
+    kinds: dict[str, Any] = dict.fromkeys(TEXTS, object) | dict.fromkeys(NUMBERS, float)
+    kinds, lacking = kinds | dict.fromkeys(COUNTS, "Int64"), dict.fromkeys((*COUNTS, *NUMBERS), "")
+    cells = pd.read_csv(path, dtype=kinds, na_values=lacking, keep_default_na=False, usecols=list(kinds))
+    cells = cells[[*TEXTS, *COUNTS, *NUMBERS]].astype(dict.fromkeys(COUNTS, object))
+    return cells.where(cells.notna(), None)
 
 
 def write_results(results: Table, path: Path) -> None:

@@ -18,6 +18,7 @@ from components.exhibits.question import ELSE, Line, Question, case_of
 from components.exhibits.view import render, visible
 from components.results import Table, of
 from components.texts import Texts, load_texts
+from components.types import BackboneSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,8 @@ class Answers:
     @property
     def available(self) -> tuple[Question, ...]:
         """The questions that can be answered: a backbone of theirs is here, or its results are."""
-        return tuple(question for question in self.questions if self._backbones(question))
+        listed = self.analyst.backbones()
+        return tuple(question for question in self.questions if self._backbones(question, listed))
 
     def answer(self, key: str, text: str = "", text_pair: str = "") -> Answer:
         """Measure the answer; a question that is refused is told why. KeyError if it is not available.
@@ -69,13 +71,14 @@ class Answers:
 
     def put(self, question: Question) -> list[Put]:
         """Put a question to each of its backbones that can be asked."""
-        titles = {spec.key: spec.said(self.say) for spec in self.analyst.backbones()}
-        evidence = Evidence(self.results, question.task, keys := self._backbones(question), titles)
+        listed = self.analyst.backbones()
+        titles = {spec.key: spec.said(self.say) for spec in listed}
+        evidence = Evidence(self.results, question.task, keys := self._backbones(question, listed), titles)
         return [Put(question, key, self.analyst, evidence, self.texts) for key in keys]
 
-    def _backbones(self, question: Question) -> list[str]:
+    def _backbones(self, question: Question, listed: Sequence[BackboneSpec]) -> list[str]:
         """Those of its backbones of which all measures can be taken: they are here, and among the results."""
-        here = {spec.key for spec in self.analyst.backbones() if spec.available or is_stored(question)}
+        here = {spec.key for spec in listed if spec.available or is_stored(question)}
         measured = set(of(self.results, "probe", task=question.task)["backbone"]) if question.task else here
         return [key for key in question.backbones if key in here & measured]
 

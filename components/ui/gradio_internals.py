@@ -28,7 +28,7 @@ def block_functions(page: gr.Blocks) -> dict[int, BlockFunction]:
 
 def widen(page: gr.Blocks, events: int, sessions: int) -> None:
     """Begin so many ``events`` at once, keep so many ``sessions``: what ``launch`` takes, and no mount."""
-    page.max_threads, page.state_session_capacity = events, sessions
+    page.state_session_capacity, page.max_threads, page._queue.max_thread_count = sessions, events, events
 
 
 def spare(page: gr.Blocks) -> None:

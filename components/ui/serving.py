@@ -80,7 +80,6 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     for (path, text), kind in ((style_sheet(), "css"), (script(), "javascript")):
         app.router.routes.append(Route(path, Response(text, media_type=f"text/{kind}")))
     internals.widen(page, 2 * settings.waiting + sum(places.values()), SESSIONS)
-    page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)
     with warnings.catch_warnings():  # gradio tells each app of several pages so, also where it is off
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
         gr.mount_gradio_app(app, page, "/", **page_options())

@@ -72,6 +72,7 @@ def build(analyst: Analyst, settings: Settings, results: Path = ASSETS / "result
     """Lay out the whole page and its public endpoints, answered by ``analyst``; ``results``: measurements."""
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else table()
     site = Site(page := gr.Blocks(title=title, analytics_enabled=False, fill_width=True))
+    page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)  # slower when full
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
