@@ -28,9 +28,16 @@ class BoundedProtocol(HttpToolsProtocol):
             raise HttpParserError("too many headers")
         super().on_header(name, value)
 
+    def on_headers_complete(self) -> None:
+        """Take a head; where it asks for another protocol, httptools takes the body for the next request."""
+        if self.parser.should_upgrade() and {b"content-length", b"transfer-encoding"} & {*dict(self.headers)}:
+            raise HttpParserError("a body in another protocol")
+        super().on_headers_complete()
+
     def on_body(self, body: bytes) -> None:
         """Take some of a body; pieces of a byte are mostly what stands around them."""
-        self._unheard = max(0, self._unheard - 4 * len(body))
+        if not self.cycle.response_complete:  # else nobody reads it
+            self._unheard = max(0, self._unheard - 4 * len(body))
         super().on_body(body)
 
     def on_message_begin(self) -> None:
