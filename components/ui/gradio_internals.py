@@ -85,7 +85,7 @@ def streamed(scope: Scope) -> tuple[str, str] | None:
     """Find whose answers a request streams: a session, or an event; None if it streams none."""
     stream = PATHS["stream"].fullmatch(scope["path"]) if scope["method"] == "GET" else None
     query = parse_qs(scope["query_string"].decode("latin-1"))
-    return (query.get("session_hash", [""])[0], stream[1] or "") if stream else None
+    return (query.get("session_hash", [""])[-1], stream[1] or "") if stream else None
 
 
 def completed(chunk: bytes) -> Iterator[str]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from threading import Condition
 from typing import Any
-from urllib.parse import parse_qs, urljoin
+from urllib.parse import urljoin
 
 import gradio as gr
 import segno
@@ -36,7 +36,7 @@ from components.reach import Reach, is_near
 from components.texts import ENGLISH, Texts, languages, load_texts, render
 from components.ui.places import NOTHING, PRIVATE, Updates, browser, on, scripted_html
 from components.ui.public import requests
-from components.ui.public.guard import FIRST, KEPT, GuardMiddleware, guarded, read_body
+from components.ui.public.guard import FIRST, OTHER, GuardMiddleware, guarded, read_body
 from components.ui.tab import Tab
 
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
@@ -364,7 +364,7 @@ class Room:
 class RoomMiddleware:
     """ASGI middleware: answers the page that leads a talk and, where there is a room, the ``phones`` in it.
 
-    What is not theirs goes to the guard, which counts these requests too: each costs as much as a file.
+    What is not theirs goes to the guard, which counts these requests too: each costs as much as a page.
     """
 
     def __init__(self, guard: GuardMiddleware, room: Room, phones: bool) -> None:
@@ -384,7 +384,7 @@ class RoomMiddleware:
         request, say = Request(scope, receive), requests.page_texts(scope)
         response: Response
         try:
-            self._guard.charge(scope, KEPT, say)
+            self._guard.charge(scope, OTHER, say)
             if not requests.is_same_origin(request.headers):
                 raise HTTPException(HTTPStatus.FORBIDDEN, say("refusal.foreign_origin"))
             response = await answer(request, say)
@@ -413,8 +413,7 @@ class RoomMiddleware:
 
     async def _vote(self, request: Request, say: Texts) -> Response:
         body = await read_body(request.receive, MOST_BYTES, FIRST, say)
-        sent = parse_qs(body.decode("utf-8", errors="replace"))
-        asked, choice = (sent.get(name, [""])[-1] for name in ("round", "choice"))
+        asked, choice = (requests.last_value(body.decode("latin-1"), one) for one in ("round", "choice"))
         phone = request.cookies.get(TOKEN, "")[:LONGEST_TOKEN]
         if not phone:
             raise PoolscopeError("cookie", None, "room.cookie")

@@ -33,7 +33,7 @@ from components.ui.public.queue import ABSENT, BUSY, Asker, QueueMiddleware, dis
 from components.ui.public.requests import is_same_origin
 
 ENDED = object()  # what comes after the last step of a generator
-PIECE = 32_768  # characters of a document that are handed on at a time
+PIECE = 32_768  # characters of a document, or bytes of a body, that are handed on at a time
 STATUS = {"refused": 400, "late": 504, "fault": 500}  # the fault of the question, the clock, the page
 
 Watch = Callable[[], AbstractContextManager[None]]  # around the work on a question

@@ -7,7 +7,7 @@ is not this machine. Here only what the page and the API use is let through.
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import ip_network
 from itertools import chain
@@ -29,7 +29,7 @@ from components.settings import Settings
 from components.texts import Texts, languages, read_toml
 from components.ui.gradio_internals import PATHS, ROUTES
 from components.ui.public import requests
-from components.ui.public.answering import error_text, refusal
+from components.ui.public.answering import PIECE, error_text, refusal
 from components.ui.public.heads import HEAD_BYTES
 from components.ui.public.queue import ABSENT, ASKER, BUSY, Asker
 from components.ui.public.requests import Body, Endpoints, embedded, is_same_origin
@@ -58,6 +58,7 @@ QUESTION = 10  # what a question costs, in a client's rate
 REPORTED = 20 * QUESTION  # and a report at least: what the page shows one by one is all asked (22 measured)
 OTHER = 2  # what any other request costs: those redraw, cancel or listen
 READ_BYTES = 10_000  # of a body cost 1 more, whatever is then refused of it
+READ_HEAD = 4_000  # and of a head, whose cookies and lists take longer
 KEPT = 0.5  # what costs a file, or what else is the same for all: a page loads 75, once
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
@@ -68,7 +69,6 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
     **{name: kind.cost for name, kind in analyses().items()},
     **{name: Cost(**one) if isinstance(one, dict) else analyses()[one].cost for name, one in PRICES.items()},
 }
-PIECE = 32_768  # bytes of a body that are handed on at a time
 TAKEN = 20.0  # seconds in which a client takes one
 FIRST, PACE = 10.0, 10_000  # seconds until a body begins, and bytes that come in each second after
 
@@ -149,14 +149,15 @@ class GuardMiddleware:
     With the name of an exhibit, it lists what that alone asks, after the name by which that is priced. A page
     in a browser is a visitor, programs are one for each address; each has a rate, and so has each
     address. In a room, addresses outside of the internet have none: they are those to whom the app is shown.
-    ``tools``: whether there are those of the Model Context Protocol.
+    ``tools``: whether there are those of the Model Context Protocol. ``kept``: paths that cost little.
     """
 
     def __init__(
-        self, app: ASGIApp, endpoints: Endpoints, settings: Settings, extent: Extent, tools: bool = False
-    ) -> None:
+        self, app: ASGIApp, endpoints: Endpoints, settings: Settings, extent: Extent, tools: bool = False,
+        kept: Container[str] = (),
+    ) -> None:  # fmt: skip
         self._app, self._endpoints, self._settings, self._extent = app, endpoints, settings, extent
-        self._tools, self._arrivals, self._begun = tools, Arrivals(), Arrivals()
+        self._tools, self._kept, self._arrivals, self._begun = tools, kept, Arrivals(), Arrivals()
         self._open = {requests.OPENAPI, *(f"/{name}" for name in OPEN.intersection(endpoints))}
         self._visitors = RateLimiter(QUESTION * settings.rate)
         self._addresses = RateLimiter(QUESTION * settings.address_rate)
@@ -176,16 +177,16 @@ class GuardMiddleware:
         is_open = bool(exhibit) or scope["path"] in self._open
         receive, send = guarded(receive, send, is_page, HEADERS["other_sites"] if is_open else {})
         path = requests.page_path(say.language.tag, PAGES.get(scope["path"], "/"))
-        is_elsewhere = is_page and scope["method"] == "GET" and path != scope["path"]  # in another language
         try:
+            is_kept = PATHS["same_for_all"].fullmatch(scope["path"]) and scope["path"] in self._kept
+            asker = self.charge(scope, KEPT if is_kept else OTHER, say)
             self._check_head(scope, say, is_open)
-            asker = self.charge(scope, KEPT if PATHS["same_for_all"].fullmatch(scope["path"]) else OTHER, say)
             if scope["method"] == "POST":
                 receive = await self._with_checked_body(asker, scope, receive)
                 scope["state"] = {**scope.get("state", {}), ASKER: asker}
             elif is_open and scope["method"] == "OPTIONS":
                 app = Response(status_code=204, headers=HEADERS["preflight"])
-            elif is_elsewhere:
+            elif is_page and scope["method"] == "GET" and path != scope["path"]:  # in another language
                 query = scope["query_string"].decode("latin-1")
                 there = f"{'/'.join(['..'] * (scope['path'].count('/') - 1)) or '.'}{path}"
                 app = RedirectResponse(f"{there}?{query}" if query else there, 302)
@@ -203,12 +204,15 @@ class GuardMiddleware:
 
     def charge(self, scope: Scope, cost: float, say: Texts) -> Asker:
         """Tell who sends a request, and count it for their address; HTTPException where that is too often."""
-        if requests.has_many_keys(scope):
+        size = len(scope["query_string"]) + len(scope["path"]) + sum(map(len, chain(*scope["headers"])))
+        if size > HEAD_BYTES:
+            raise HTTPException(431, say("refusal.head_too_large", longest=f"{HEAD_BYTES:,}"))
+        if scope["query_string"].count(b"&") >= KEYS:  # to read them takes longer than all else
             error = PoolscopeError("link", scope["query_string"].decode("latin-1"), "link.keys", most=KEYS)
             raise HTTPException(400, error.said(say))
-        address, now = requests.client_network(scope), asyncio.get_running_loop().time()
-        asker = Asker(Headers(scope=scope), say, address, now)
-        self._spend_address(cost, asker)
+        address = requests.client_network(scope)
+        asker = Asker(Headers(scope=scope), say, address, asyncio.get_running_loop().time())
+        self._spend_address(cost + size // READ_HEAD, asker)
         return asker
 
     def _check_head(self, scope: Scope, say: Texts, is_open: bool) -> None:
@@ -217,8 +221,6 @@ class GuardMiddleware:
         ``is_open``: what it asks for answers other sites, too.
         """
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
-        if len(scope["query_string"]) + len(path) + sum(map(len, chain(*headers.raw))) > HEAD_BYTES:
-            raise HTTPException(431, say("refusal.head_too_large", longest=f"{HEAD_BYTES:,}"))
         if not is_open and not is_same_origin(headers):
             raise HTTPException(403, say("refusal.foreign_origin"))
         if (method in ("GET", "HEAD") and path in PAGES) or (method == "OPTIONS" and is_open):
@@ -296,9 +298,8 @@ class GuardMiddleware:
 
     def _spend_address(self, cost: float, asker: Asker) -> None:
         """Count what a request costs for the address that it comes from, unless that is trusted."""
-        address = asker.address  # "" where a socket has none
-        if not self._settings.room or (address and ip_network(address).is_global):
-            _spend(self._addresses, address, cost, asker, "refusal.address_rate")
+        if not self._settings.room or (asker.address and ip_network(asker.address).is_global):  # "": a socket
+            _spend(self._addresses, asker.address, cost, asker, "refusal.address_rate")
 
 
 def _unsaid(asker: Asker, valid: Body) -> dict[str, Any]:

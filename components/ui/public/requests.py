@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address, ip_network
 from itertools import chain
 from typing import Annotated, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import unquote_plus
 
 import gradio as gr
 import orjson
@@ -16,12 +16,12 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from components.errors import PoolscopeError
-from components.exhibits.control import KEYS
 from components.reach import is_near
 from components.texts import ENGLISH, Sentence, Texts, languages, load_texts
 from components.ui.gradio_internals import PATHS, block_functions
 
-MAX_CHARACTERS = 8000  # of a header or an address that are read
+MAX_CHARACTERS = 8000  # of an address that are read
+MAX_LANGUAGES = 500  # characters of those that a browser prefers
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 MAX_VALUES = 100_000  # of a body, at each level; vectors of 40 texts have a third
 TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # in JSON; one that is never closed goes to the end
@@ -56,27 +56,22 @@ def negotiate_locale(address: str, accept_language: str, supported: Sequence[str
     ``lang=`` in the address's query wins, then its path. Of the header, it is the first that is supported, in
     whatever region or script it is asked for: zh-Hant is zh. Browsers put first what is preferred.
     """
-    try:
-        parts = urlsplit(address[:MAX_CHARACTERS])
-    except ValueError:  # such as an unfinished IPv6 address
-        parts = urlsplit("")
-    asked = parse_qs(parts.query, errors="replace").get("lang", [""])[-1].lower()
-    ranges = accept_language[:MAX_CHARACTERS].lower().replace(" ", "").split(",")
+    path, _, query = address[:MAX_CHARACTERS].partition("?")
+    ranges = accept_language[:MAX_LANGUAGES].lower().replace(" ", "").split(",")
     preferred = (one.partition(";")[0].partition("-")[0] for one in ranges if not one.endswith(";q=0"))
-    named = (asked, parts.path.rstrip("/").rpartition("/")[2], *preferred)
+    named = (last_value(query, "lang").lower(), path.rstrip("/").rpartition("/")[2], *preferred)
     return next((tag for tag in named if tag in supported), ENGLISH)
 
 
 def embedded(scope: Scope) -> str:
     """Read which exhibit a page is to show alone, as ``embed=`` in its query says; "" for a whole page."""
-    query = "" if has_many_keys(scope) else scope["query_string"].decode("latin-1")
-    asked = parse_qs(query, errors="replace").get("embed", [""])[-1]
+    asked = last_value(scope["query_string"].decode("latin-1"), "embed")
     return "" if asked in WHOLE else asked
 
 
-def has_many_keys(scope: Scope) -> bool:
-    """Tell whether a query has more keys than a link: to read them takes longer than all else."""
-    return bool(scope["query_string"].count(b"&") >= KEYS)
+def last_value(query: str, name: str) -> str:
+    """Read the last value of a name in a query; to read all the others as well takes longer than all else."""
+    return unquote_plus((re.findall(f"(?:^|&){name}=([^&#]*)", query) or [""])[-1])
 
 
 def is_same_origin(headers: Headers) -> bool:
@@ -89,11 +84,7 @@ def is_same_origin(headers: Headers) -> bool:
     if origin is None or headers.get("sec-fetch-site") == "same-origin":
         return True
     host = headers.get("x-forwarded-host", headers.get("host", "")).partition(",")[0].strip()
-    try:
-        asking = urlsplit(origin).netloc
-    except ValueError:  # no address, such as an unfinished IPv6 one
-        return False
-    return bool(host) and asking.lower() == host.lower()
+    return bool(host) and origin.partition("://")[2].lower() == host.lower()
 
 
 def is_here(scope: Scope) -> bool:
@@ -105,9 +96,8 @@ def is_here(scope: Scope) -> bool:
 
 def client_network(scope: Scope) -> str:
     """Find who sent a request, as a network: one visitor may have all addresses of IPv6 in a /48."""
-    peer: str = (scope.get("client") or ("",))[0]
     try:
-        known = ip_address(peer.partition("%")[0])
+        known = ip_address((scope.get("client") or ("",))[0].partition("%")[0])
     except ValueError:  # a socket's, or what a proxy made up
         return ""
     known = getattr(known, "ipv4_mapped", None) or known
@@ -266,10 +256,9 @@ def _in_order(endpoint: Endpoint, values: dict[str, Any], queued: bool) -> Body:
         if not fields:
             raise PoolscopeError("data", count, "errors.none")
         raise PoolscopeError("data", count, "errors.fields", count=len(fields), fields=fields)
-    for field, value in zip(fields, data, strict=True):
-        _check_value(field, value)
     asked, session = [values.get("event_data")], values.get("session_hash", "")
     for field, value in zip(fields, data, strict=True):
+        _check_value(field, value)
         asked += value if field == COLLECTED and isinstance(value, list) else [value]
     return Body(values, asked, endpoint, session, queued)
 
