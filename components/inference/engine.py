@@ -6,7 +6,7 @@ Importing this module is light: torch and transformers load when a backbone is f
 import math
 import threading
 from collections.abc import Generator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -16,10 +16,11 @@ from typing import Any
 
 from huggingface_hub import is_offline_mode
 
+from components.admission import Admission, Ticket
 from components.analyses.analyze import Cell, Compared
 from components.analyses.fit import fit_table, to_rows
 from components.analyses.registry import Step, analyses
-from components.analyst import CANCELLATION, first_of
+from components.analyst import ADDRESS, CANCELLATION, first_of
 from components.errors import PoolscopeError
 from components.fitting import HEADS, Fit, Plan, Stage, Table
 from components.inference.jobs import Job, Runner, in_turns
@@ -45,7 +46,7 @@ class Desk:
         listed = [spec for spec in every if spec.source != "hub" or settings.sources != "bundled"]
         self._specs = MappingProxyType({spec.key: spec for spec in listed})
         self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
-        self._closed, self._fitting = threading.Event(), threading.Lock()
+        self._closed, self._fitting = threading.Event(), Admission({"": 1}, None)
         self._hub = Hub(settings.download, known=self._classifies)
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
@@ -105,12 +106,13 @@ class Desk:
         """Find which backbone, pooling and layer suits a table, one table at a time; see `Analyst.fit`."""
         asked = to_rows(table, plan, self._settings)
         specs = [self._here("backbones", key) for key in plan.backbones]
-        while not self._fitting.acquire(timeout=1):
-            yield Stage(0, 1, "wait", "")
+        self._fitting.enter(ticket := Ticket(ADDRESS.get()))  # of whose address was not served for longest
         try:
+            while wait([ticket.granted], timeout=1).not_done:
+                yield Stage(0, 1, "wait", "")
             yield from fit_table(in_turns(self._runner.run, LARGEST), specs, asked)
         finally:
-            self._fitting.release()
+            self._fitting.leave(ticket)
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair; see `Analyst.compare`. Each backbone has its own turn."""

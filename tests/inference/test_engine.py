@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from components.analyst import CANCELLATION
+from components.analyst import ADDRESS, CANCELLATION
 from components.errors import PoolscopeError
+from components.fitting import Plan, Stage, Table
 from components.inference.engine import Engine, InProcess
 from components.inference.jobs import Job
 from components.inference.payload import pack
@@ -60,6 +61,17 @@ def test_what_nobody_waits_for_is_not_begun(engine: Engine) -> None:
     with pytest.raises(CancelledError):
         context.run(engine.ask, "analyze", query)
     assert engine.ask("analyze", query).predicted
+
+
+def test_addresses_take_turns_with_their_tables(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("components.inference.engine.fit_table", lambda *_: iter([Stage(0, 1, "fit", "")]))
+    table = Table(tuple(map(str, range(24))), (), ("good", "bad") * 12)
+    first, again, other = (engine.fit(table, Plan(("bert-sentiment",))) for _ in range(3))
+    for address, asked in (("a", first), ("a", again), ("b", other)):
+        ADDRESS.set(address)
+        next(asked)
+    first.close()
+    assert [next(asked).name for asked in (again, other)] == ["wait", "fit"]
 
 
 def test_closing_lets_the_job_under_way_end_and_tells_who_waits() -> None:
