@@ -14,8 +14,6 @@ from tests.public.faulty_app import SECRET
 from tests.serving import eventually
 
 QUESTIONS = 200
-
-
 LISTS = "backbones=first&backbones=pair&poolings=cls&poolings=mean&poolings=attention"
 
 

@@ -94,8 +94,7 @@ class QueueMiddleware:
             return await self._listen(session, scope, receive, send)
         told: Response = Response(NOTHING_MORE, media_type="text/event-stream")
         if session not in self._told:
-            say = request_texts(Headers(scope=scope))
-            told = JSONResponse({"detail": say("refusal.not_found")}, 404)
+            told = JSONResponse({"detail": request_texts(Headers(scope=scope))("refusal.not_found")}, 404)
         return await told(scope, receive, send)
 
     @asynccontextmanager

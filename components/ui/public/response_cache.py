@@ -64,8 +64,7 @@ class ResponseCache:
         accepted = {part.partition(";")[0].strip() for part in headers.get("accept-encoding", "").split(",")}
         encoding = next((name for name in ENCODERS if name in accepted), "")
         key = scope["path"], encoding, version
-        response = self._stored.get(key)
-        if response is None:  # who leaves does not stop it for others
+        if (response := self._stored.get(key)) is None:  # who leaves does not stop it for others
             if key not in self._making:
                 self._making[key] = asyncio.create_task(self._make(key))
             response = await asyncio.shield(self._making[key])
