@@ -289,7 +289,7 @@ class GuardMiddleware:
     def _price(self, path: str, valid: Body) -> float:
         if path == requests.REPORT:
             return max(REPORTED, price("", self._extent(valid.values["query"])))
-        if path.startswith(REDRAWS):
+        if path.startswith(REDRAWS) and valid.endpoint.name not in PRICES:
             return OTHER
         values = list(valid.asked)
         linked = [one.get("query") for one in values if isinstance(one, dict)]  # what an event follows

@@ -101,16 +101,15 @@ LINK = {**EVENT, "event_data": {"query": "x" * 20_000}}
         ("/gradio_api/mcp/", TOOL, {"data": [], "session_hash": "a" * 3_900_000}, 429),
         ("/gradio_api/mcp/", TOOL, {"data": [], "fn_index": 7}, 429),
         ("/gradio_api/queue/join", EVENT, {}, 200),
+        ("/gradio_api/run/predict", LINK, {}, 429),
         ("/gradio_api/queue/join", LINK, {}, 429),  # a link's texts are asked as a box's are
     ],
 )
 async def test_what_is_executed_is_what_is_paid_for_and_no_key_is_longer_than_a_session(
     path: str, body: dict[str, Any], beside: dict[str, Any], again: int
 ) -> None:
-    known = {**ENDPOINTS, 7: Endpoint((), (), "follow")}
-    guarded_app = module.GuardMiddleware(
-        echo, known, Settings(rate=8, address_rate=199), extent=iter, tools=True
-    )
+    known = {**ENDPOINTS, 7: Endpoint((), (), "draw_dialog")}
+    guarded_app = module.GuardMiddleware(echo, known, Settings(rate=8, address_rate=199), iter, tools=True)
     posted = {"method": "POST", "url": path, "json": {**body, **beside}}
     told = await answers(guarded_app, *[posted] * 3)
     assert [one.status_code for one in told] == [200, 200, again]
