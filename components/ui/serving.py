@@ -88,7 +88,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
     tools = internals.has_tools(page, address)
     cached, extent = _cached(queue, site, ready, settings.url or address), site.links[ENGLISH].extent
-    guard = GuardMiddleware(cached, endpoints, settings, extent, tools, cached)  # extent: in any language
+    guard = GuardMiddleware(cached, endpoints, settings, extent, tools)  # of links, as in any language
     talked = RoomMiddleware(guard, Room(site.scripts), settings.room) if site.scripts else guard
     guarded = monitored(talked, monitor, ready, settings)
 
@@ -158,7 +158,7 @@ def _documents(site: Site, admission: Admission, seconds: float, monitor: Monito
         yield Route(page_path(tag, EXPLAIN), answers, methods=["GET"])
 
 
-def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> ResponseCache:
+def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> ASGIApp:
     """Keep what is the same for every visitor; in pages their first answer stands, as soon as it is there.
 
     ``url``: by which examples call the app.

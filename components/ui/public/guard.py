@@ -7,7 +7,7 @@ is not this machine. Here only what the page and the API use is let through.
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import ip_network
 from itertools import chain
@@ -149,15 +149,14 @@ class GuardMiddleware:
     With the name of an exhibit, it lists what that alone asks, after the name by which that is priced. A page
     in a browser is a visitor, programs are one for each address; each has a rate, and so has each
     address. In a room, addresses outside of the internet have none: they are those to whom the app is shown.
-    ``tools``: whether there are those of the Model Context Protocol. ``kept``: paths that cost little.
+    ``tools``: whether there are those of the Model Context Protocol.
     """
 
     def __init__(
-        self, app: ASGIApp, endpoints: Endpoints, settings: Settings, extent: Extent, tools: bool = False,
-        kept: Container[str] = (),
-    ) -> None:  # fmt: skip
+        self, app: ASGIApp, endpoints: Endpoints, settings: Settings, extent: Extent, tools: bool = False
+    ) -> None:
         self._app, self._endpoints, self._settings, self._extent = app, endpoints, settings, extent
-        self._tools, self._kept, self._arrivals, self._begun = tools, kept, Arrivals(), Arrivals()
+        self._tools, self._arrivals, self._begun = tools, Arrivals(), Arrivals()
         self._open = {requests.OPENAPI, *(f"/{name}" for name in OPEN.intersection(endpoints))}
         self._visitors = RateLimiter(QUESTION * settings.rate)
         self._addresses = RateLimiter(QUESTION * settings.address_rate)
@@ -178,8 +177,7 @@ class GuardMiddleware:
         receive, send = guarded(receive, send, is_page, HEADERS["other_sites"] if is_open else {})
         path = requests.page_path(say.language.tag, PAGES.get(scope["path"], "/"))
         try:
-            is_kept = PATHS["same_for_all"].fullmatch(scope["path"]) and scope["path"] in self._kept
-            asker = self.charge(scope, KEPT if is_kept else OTHER, say)
+            asker = self.charge(scope, KEPT if PATHS["same_for_all"].fullmatch(scope["path"]) else OTHER, say)
             self._check_head(scope, say, is_open)
             if scope["method"] == "POST":
                 receive = await self._with_checked_body(asker, scope, receive)

@@ -73,10 +73,6 @@ class ResponseCache:
             response = NotModifiedResponse(response.headers)
         return await response(scope, receive, send)
 
-    def __contains__(self, path: object) -> bool:
-        """Tell whether what is at a path is kept, in any encoding."""
-        return any(path == kept for kept, _, _ in self._stored)
-
     async def _make(self, key: Key) -> Response:
         """Ask the app as somebody of whom nothing is known but the page at that path; keep what succeeds."""
         page = f"{ADDRESS.decode()}{quote(key[0])}"
