@@ -2,8 +2,7 @@
 
     with hub(folder) as there:                  # folder/org/name/config.json, ... is the model org/name
         there.environment(tmp_path)             # what a process of its own needs to use it: HF_ENDPOINT, ...
-        there.speed = 20_000                    # bytes a second from now on, for every file
-        there.going.clear()                     # not a byte from now on, until there.going.set()
+        there.until = there.sent + 20_000       # so many bytes of files more, and then none
         there.fault("config.json", status=500)  # for the next request that matches
         there.requests                          # what was asked so far
 
@@ -20,11 +19,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import inf
 from pathlib import Path
+from select import select
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-PIECE = 4096  # bytes between two looks at the clock
+PIECE = 4096  # bytes between two looks at how many may come
+TICK = 0.02  # seconds between two looks at whether more may
 ROUTES = (
     re.compile(r"/api/models/(?P<model>.+?)/(?P<route>tree)/(?P<revision>.+)"),
     re.compile(r"/api/models/(?P<model>.+?)(?:/revision/(?P<revision>.+))?"),
@@ -90,13 +92,12 @@ class Hub:
 
     folder: Path
     address: str = ""
-    speed: int | None = None
     requests: list[Request] = field(default_factory=list)
     said: dict[str, dict[str, Any]] = field(default_factory=dict)  # id -> what its listing says besides
     faults: list[Fault] = field(default_factory=list)
-    going: threading.Event = field(default_factory=threading.Event)
     closing: threading.Event = field(default_factory=threading.Event)
     sent: int = 0  # bytes of files, over all requests
+    until: float = inf  # as many come, and no more
     quiet: threading.Condition = field(default_factory=threading.Condition)
     sending: int = 0  # answers with a file that are on their way
     _commits: dict[tuple[str, str], dict[str, File]] = field(default_factory=dict)
@@ -165,7 +166,6 @@ class Hub:
 def hub(folder: Path) -> Iterator[Hub]:
     """Serve the checkpoints of ``folder`` on a free port of this machine."""
     there = Hub(folder)
-    there.going.set()
     handler = type("Handler", (_Handler,), {"there": there})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
@@ -176,7 +176,6 @@ def hub(folder: Path) -> Iterator[Hub]:
             yield there
         finally:
             there.closing.set()
-            there.going.set()
             server.shutdown()
             thread.join()
 
@@ -263,12 +262,12 @@ class _Handler(BaseHTTPRequestHandler):
         stop = len(content) if after is None else min(after, len(content))
         for first in range(0, stop, PIECE):
             piece = content[first : min(first + PIECE, stop)]
-            there.going.wait()
+            while there.sent >= there.until:
+                if there.closing.is_set() or select([self.connection], [], [], TICK)[0]:
+                    raise ConnectionAbortedError  # who asked has hung up
             self.wfile.write(piece)
             self.wfile.flush()
             there.sent += len(piece)
-            if there.speed:
-                there.closing.wait(len(piece) / there.speed)
         if after is not None:
             there.closing.wait()
             self.close_connection = True
