@@ -119,7 +119,7 @@ def of_files(backbone: Backbone) -> Iterator[Sentence]:
     stated = (vars(backbone.model.config), backbone.tokenizer.init_kwargs)
     if any(each.get(OWN_CODE) for each in stated):
         yield Sentence("warnings.own_code", used=backbone.architecture)
-    elif not (backbone.head_trained or backbone.spec.live or declared in dir(transformers)):
+    elif not (backbone.head_trained or backbone.spec.live or declared in vars(transformers)["__all__"]):
         yield Sentence("warnings.other_class", **made)
     folder = here(backbone.spec)
     if folder is not None and backbone.adapted is None and (body(folder) / ADAPTER).exists():
