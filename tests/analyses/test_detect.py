@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -248,10 +248,10 @@ NEAR: dict[str, Callable[[], np.ndarray]] = {  # none of it is a way that is tri
     "in quotes": lambda: hidden_of(BERT, f'"{TEXT}"')[-1].mean(0),
     "[CLS] of another text": lambda: hidden_of(BERT, f"{TEXT} Yes.")[-1][0],
 }
+MIXED = cycle(["float32", "bfloat16", "float16", "three decimals"])  # of any two in turn one is coarse
 
 
-@pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "three decimals"])
-@pytest.mark.parametrize("name", NEAR)
+@pytest.mark.parametrize(("name", "kind"), [*zip((*NEAR, *NEAR), MIXED, strict=False)])
 def test_what_is_near_a_way_is_not_named(
     of_text: Callable[[str, Any], Detected], name: str, kind: str
 ) -> None:
