@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from components.texts import ENGLISH, languages
-from components.ui.public.requests import page_path
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
 from tests.talks import slides_of
@@ -113,9 +112,8 @@ def test_the_last_row_of_a_hall_can_read_every_letter(real: Open, arrived: Visit
     if tag == ENGLISH:
         assert small_letters(arrived.page) == []
         return
-    visitor = real("light", 1366, 768)
+    visitor = real("light", 1366, 768, f"&lang={tag}&talk=cls")
     page = visitor.page
-    page.goto(f"http://{visitor.origin}{page_path(tag)}?talk=cls")
     for place, talk in enumerate(("cls", "pairs")):
         page.locator(f"{SHOWN} nav.talks button").nth(place).click()
         expect(page.locator(f"#slide-end [data-made={talk}]")).to_have_count(1, timeout=PATIENCE)
