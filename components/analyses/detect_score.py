@@ -20,6 +20,7 @@ TEXTS, NUMBERS = 16, 64  # that are held against each other; numbers of one text
 KNOWN = PRINTED["scores"]
 ONE = "softmax_one"
 CHANCE = 0.01  # ways that give a score by chance, at most, where one is named
+RANKED = frozenset({"index", "corpus_id"})  # keys of a result of a ranking: it is of a document
 LARGEST = 1e30
 HEATED = 3  # things that a temperature counts for, since there are so many
 
@@ -35,7 +36,7 @@ class ScoreWay:
     """
 
     order: Literal["given", "swapped"] = "given"
-    joined: Literal["pair", "one", "first", "second", "apart", "alone"] = "pair"
+    joined: Literal["pair", "one", "first", "second", "apart", "chat", "alone"] = "pair"
     segments: Literal["kept", "zero"] = "kept"
     special_tokens: bool | None = True
     ended: bool = False
@@ -181,13 +182,14 @@ def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...]
     Gives for each the texts, if it has its own, the scores, the decimals that were printed, or -1, and what
     the scores are called.
     """
-    value = parsed(given, FIELD)
+    value = _results(parsed(given, FIELD))
     every = [_with_texts(one) for one in (value if isinstance(value, list) else [value])]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
     count = Sentence("errors.count", count=len(every))
-    if len(named) not in (0, len(every)) or len(named) > TEXTS:
+    ranked = [one for one in every if isinstance(one, Mapping) and one.keys() & RANKED]
+    if len(named) not in (0 if len(ranked) < 2 else TEXTS, len(every)) or len(named) > TEXTS:
         raise PoolscopeError(FIELD, count, "errors.scores_texts", most=TEXTS)
-    keys = ("text_pair" if one.keys() & {"index", "corpus_id"} else "text" for one in named)  # of a ranking
+    keys = ("text_pair" if one.keys() & RANKED else "text" for one in named)
     pairs = zip(keys, named, strict=True)
     texts = [{"text_pair": one.get("text_pair") or "", key: one["text"]} for key, one in pairs] or [{}]
     found = [(text, *_scores(one)) for text, one in zip(texts, named or (value,), strict=True)]
@@ -199,8 +201,19 @@ def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...]
     return tuple((text, scores, decimals, names) for text, scores, names in found)
 
 
+def _results(value: Any) -> Any:
+    """The results of a ranking that stand in a server's answer."""
+    lists = [one for one in value.values() if isinstance(one, list)] if isinstance(value, Mapping) else []
+    rows = (one for one in lists if one and all(isinstance(row, Mapping) and "index" in row for row in one))
+    return next(rows, value)
+
+
 def _with_texts(value: Any) -> Any:
-    """An object with a pair of texts by other names as one with ``text`` and ``text_pair``."""
+    """An object with texts by other names, as a ranking has documents, with ``text`` and ``text_pair``."""
+    if isinstance(value, Mapping) and value.keys() & RANKED and "text" not in value:
+        texts = (value.get(name) for name in KNOWN["documents"])
+        texts = (one.get("text") if isinstance(one, Mapping) else one for one in texts)
+        return {**value, "text": next((one for one in texts if isinstance(one, str)), None)}
     names = dict.fromkeys(KNOWN["pairs"][0], "text") | dict.fromkeys(KNOWN["pairs"][1], "text_pair")
     known = isinstance(value, Mapping) and len(value.keys() & names.keys()) == 2 and "text" not in value
     return {names.get(name, name): one for name, one in value.items()} if known else value

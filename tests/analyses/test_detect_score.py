@@ -324,6 +324,14 @@ ONE_NUMBER = (
     "  score\n-------\n 0.9103\n(1 row)",
     "91.03\N{NO-BREAK SPACE}%",
 )
+
+
+def ranking(document: dict[str, Any]) -> dict[str, Any]:
+    """What a reranker answers of two documents."""
+    results = [{"index": place, "relevance_score": (1 + place) / 10, **document} for place in (0, 1)]
+    return {"model": "x-2.5", "results": results, "usage": {"total_tokens": 38}}
+
+
 FORMS = (
     ("0.910", [(0.91,)]),
     ("-0.5 1.25e-1", [(-0.5, 0.125)]),
@@ -347,13 +355,15 @@ FORMS = (
         [{"text": "a", "text_pair": "b", "scores": [0.1]}, {"text": "c", "text_pair": "d", "score": 0.2}],
         [(0.1,), (0.2,)],
     ),
+    *((one, [(0.1,), (0.2,)]) for one in (ranking({"document": {"text": "a 3"}}), ranking({"input": "a 3"}))),
 )
 
 
 @pytest.mark.parametrize(("given", "scores"), FORMS)
 def test_scores_are_read_in_every_form(given: Any, scores: list[Row]) -> None:
     assert [one for _, one, *_ in to_scores(given)] == scores
-    assert to_scores([{"index": 0, "text": "b", "score": 0.9}])[0][0] == {"text_pair": "b"}
+    for one in ([{"index": 0, "text": "b", "score": 0.9}], ranking({"document": "b"})):
+        assert to_scores(one)[0][0] == {"text_pair": "b"}
     pairs = to_scores(
         '{"sentence1": "a 3", "sentence2": "b", "found": 0.9}\n{"premise": "c", "hypothesis": "d", "p": 1}'
     )
@@ -371,7 +381,7 @@ WRONG = (
     ("ClassificationRequestOutput(request_id='0', prompt_token_ids=[101, 102])", "1 to 64"),
     *(([one], "finite") for one in (math.inf, "[nan, 0.5]", {"error": {"code": 413}}, {"detail": [0]})),
     ([10**400], "finite"),
-    ([{"text": "a", "score": 1}, {"score": 2}], "each needs its"),
+    *((one, "each needs its") for one in ([{"text": "a", "score": 1}, {"score": 2}], ranking({}))),
     ([{"text": "a", "score": 1}, {"text": "b", "scores": [1, 2]}], "as many scores"),
     ([{"text": "a", "score": 1}, {"text": "b", "text_pair": "c", "score": 1}], "all or none"),
     ([0.1, 0.2, 0.3], "2 numbers"),
