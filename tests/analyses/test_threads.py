@@ -79,7 +79,7 @@ def test_a_cross_encoder_that_is_loaded_as_an_embedding_model_is_found() -> None
     rows = [[float(library.similarity(*library.encode(list(pair))))] for pair in TWO]
     told = ask(SPECS[BERT], TWO, rows)
     assert told.match is not None
-    assert (told.match.way.joined, told.match.way.token) == ("apart", "mean")
+    assert (told.match.way.joined, told.match.way.token, told.ties) == ("apart", "mean", ())
 
 
 @pytest.mark.parametrize("family", ["bert", "qwen3"])

@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerFast
 
 from components.analyses.fit.embedding import embed
 from components.analyses.measuring.analyze import analyse
+from components.analyses.measuring.detect_score import found
 from components.analyses.measuring.padding import audit
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
@@ -91,6 +92,8 @@ def test_a_model_that_takes_a_batch_does_not_refuse_it(tiny_family: Made) -> Non
 
 
 CHAT = "{% for turn in messages %}[CLS] {{ turn['content'] }} [SEP]{% endfor %}"
+ONE = "[CLS]{{ messages | selectattr('role', 'eq', 'ROLE') | map(attribute='content') | first }}"
+RANKS = "".join(ONE.replace("ROLE", role) for role in ("query", "document"))
 
 
 def bare(chat: str | None = None) -> PreTrainedTokenizerFast:
@@ -147,6 +150,19 @@ def test_an_end_token_or_a_chat_is_typed_and_what_it_moves_is_said(
             assert written.ways[f"no_{name}"] == texts
             assert warned(written)[f"no_{name}"] == {"end": "[SEP]", "token": last, "says": says}
             assert f"no_{'chat' if name == 'end' else 'end'}" not in warned(written)
+
+
+@pytest.mark.parametrize(("chat", "roles"), [(CHAT, ("user", "assistant")), (RANKS, ("query", "document"))])
+def test_a_score_of_a_chat_is_found_and_written(chat: str, roles: tuple[str, str], tiny_family: Made) -> None:
+    """reward-bench#226: rerankers of sentence-transformers have roles of their own."""
+    spec, words, texts = tiny_family("qwen3", num_labels=1), bare(chat), (TEXT, "the film")
+    turns = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
+    written = words.apply_chat_template(turns, tokenize=False)
+    score = load_plain(spec.location).model(**words(written, return_tensors="pt")).logits[0].tolist()
+    told = found(replace(kept(spec), tokenizer=words), [Query("qwen3", *texts)], [(score, -1, ())])
+    assert answered("qwen3", spec, words, *texts).ways["chat"] == (written, "")
+    assert told.match is not None
+    assert told.match.way.keys == ("chat",)
 
 
 @pytest.mark.parametrize("kind", KINDS)

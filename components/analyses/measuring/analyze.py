@@ -31,6 +31,7 @@ from components.types import Analysis, Ints, Reads
 OLDER = "sbert_ce_default_activation_function"  # the config's name for what `predict` puts behind the logits
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 MARKS = "\ue000", "\ue001"  # for private use: they stand for texts in a chat template
+ROLES = ("user", "assistant"), ("query", "document")  # who says the texts: of reward models, of rerankers
 LONGEST = 50_000  # characters of a text in its chat template, which anybody may have written
 
 
@@ -146,7 +147,7 @@ def ways(examined: Examined) -> dict[str, Pair]:
     end, number = tokenizer.eos_token, tokenizer.eos_token_id
     if not texts[1] and (plain := _unwritten(tokenizer, texts[0])):
         return {"no_chat": plain}  # an end token is the template's
-    found = {"chat": _chat(tokenizer, texts)}
+    found = {"chat": chat(tokenizer, texts)}
     if end and _read(examined) == (len(ids) - 1,) and ids[-1] != number:
         longer = _at_end(texts, lambda text: text + end)
         fits = len(ids) < examined.backbone.limit and _encoded(tokenizer, longer) == [*ids, number]
@@ -196,16 +197,15 @@ def _at_end(texts: Pair, change: Callable[[str], str]) -> Pair:
     return (texts[0], change(texts[1])) if texts[1] else (change(texts[0]), "")
 
 
-def _chat(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> Pair | None:
-    """Write what somebody asks, and the answer if any, in the chat template; None without one."""
-    if not getattr(tokenizer, "chat_template", None):
-        return None
-    roles = zip(("user", "assistant"), texts, strict=True)
-    turns = [{"role": role, "content": text} for role, text in roles if text]
-    try:
-        with foreign("refusals.tokenizing"):
+def chat(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> Pair | None:
+    """Write what somebody asks, and the answer or document, in the chat template; None without one."""
+    for roles in ROLES if getattr(tokenizer, "chat_template", None) else ():
+        turns = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True) if text]
+        with suppress(RefusalError), foreign("refusals.tokenizing"):  # it may take no such turns
             whole = str(tokenizer.apply_chat_template(turns, tokenize=False))
-    except RefusalError:  # it takes no such turns
+            if all(text.strip() in whole for text in texts):
+                break
+    else:
         return None
     if len(whole) > LONGEST:
         return None
@@ -217,12 +217,12 @@ def _chat(tokenizer: PreTrainedTokenizerBase, texts: Pair) -> Pair | None:
 def _unwritten(tokenizer: PreTrainedTokenizerBase, text: str) -> Pair | None:
     """Find what stands in a text that is written in the chat template; None of another text."""
     for marks in (MARKS, (MARKS[0], "")):
-        written = _chat(tokenizer, marks)
+        written = chat(tokenizer, marks)
         if written is not None:
             parts = re.split("|".join(MARKS), written[0])
             match = re.fullmatch("(.*)".join(map(re.escape, parts)), text, re.DOTALL)
             first, second = (*(match.groups() if match else ()), "", "")[:2]
-            if first not in ("", text) and _chat(tokenizer, (first, second)) == (text, ""):
+            if first not in ("", text) and chat(tokenizer, (first, second)) == (text, ""):
                 return first, second
     return None
 

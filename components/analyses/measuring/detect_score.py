@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from components.analyses.detect import SERVING
 from components.analyses.detect_score import CHANCE, FIELD, HEATED, ONE, Candidate, DetectedScore, ScoreWay
+from components.analyses.measuring.analyze import chat
 from components.analyses.measuring.detect import HALVES, lessened
 from components.analyses.measuring.printed import Doubles, Printed, roundings
 from components.errors import PoolscopeError
@@ -77,6 +78,8 @@ def _edits(backbone: Backbone, plain: ScoreWay, last: int) -> Iterator[dict[str,
         yield from SERVING["pairs"]
         yield from ({"joined": "one", "between": sep} for sep in [tokenizer.sep_token] if sep)
     yield {"segments": "zero"}
+    if getattr(tokenizer, "chat_template", None):
+        yield {"joined": "chat"}
     if plain.special_tokens:
         yield {"special_tokens": False}
     if tokenizer.eos_token_id not in (None, last):
@@ -92,7 +95,9 @@ def encoded(backbone: Backbone, query: Query, way: ScoreWay) -> Inputs | None:
     tokenizer, first, second = copy(backbone.tokenizer), query.text, query.text_pair
     if way.order == "swapped":
         first, second = second, first
-    alone = {"one": f"{first}{way.between}{second}", "first": first, "second": second}
+    if way.joined == "chat":
+        first, second = chat(tokenizer, (first, second)) or ("", "")
+    alone = {"one": f"{first}{way.between}{second}", "first": first, "second": second, "chat": first}
     pair = None if way.joined in alone else f"{way.between}{second}" or None
     first, length = alone.get(way.joined, first), way.truncated or backbone.limit - way.ended
     asked: dict[str, Any] = {"return_tensors": "pt", "add_special_tokens": way.special_tokens is not False}
@@ -100,7 +105,9 @@ def encoded(backbone: Backbone, query: Query, way: ScoreWay) -> Inputs | None:
     over = inputs["input_ids"].shape[1] - length
     segments, nothing = inputs.get("token_type_ids"), over == -length or (way.truncated and over <= 0)
     flat = way.segments == "zero" and (segments is None or not segments.any())
-    if nothing or flat or (pair is None and way.kept in ("first", "second")):
+    other = way.joined in ("first", "second") and way.order == "swapped"  # told as the other one alone
+    idle = other or way.kept in ("first", "second") or (way.between and way.joined != "one")
+    if not first or nothing or flat or (pair is None and idle):
         return None
     if over > 0:
         parts = {"first": ("only_second", pair), "second": ("only_first", first)}
