@@ -33,6 +33,7 @@ PAIRS = (
     ("A man sleeps on the train.", "Somebody is sleeping."),
     ("The firm sold its share on Monday.", "On Monday the firm sold the share that it held."),
     ("Prices of oil rose again.", "Nobody knew why oil was dear."),
+    ("The film is good.", "It is a good film."),  # which int8 moves by less than machines differ
 )
 TINY = ("the film is not good", "a man sleeps", "all is bad, not good!", "the man is not at all bad", "a b c")
 CLASSIFIERS = {"bert": "classifier", "distilbert": "classifier", "roberta": "classifier.out_proj"}
@@ -226,19 +227,15 @@ def test_a_score_that_differs_is_told_what_made_it_and_what_is_to_be_set(
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # torch says it of what it does itself
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "int8"])
 def test_less_precision_is_found_where_several_scores_tell_it(kind: str) -> None:
-    spec, rows = SPECS[BERT], []
-    plain = load_plain(spec.location)
+    spec, plain = SPECS[BERT], load_plain(SPECS[BERT].location)
     model = plain.model
     if kind == "int8":
         with pytest.warns(DeprecationWarning, match="quantization"):
             model = quantize_dynamic(deepcopy(model), {torch.nn.Linear}, dtype=torch.qint8)
-    for pair in PAIRS:
-        done = () if kind == "int8" else (kind,)
-        logits = logits_by_hand(spec, *pair, done)
-        if kind == "int8":
-            with torch.no_grad():
-                logits = model(**inputs_of(plain.tokenizer, *pair, ())).logits[0]
-        rows.append(logits.tolist())
+    with torch.no_grad():
+        rows = [model(**inputs_of(plain.tokenizer, *pair, ())).logits[0].tolist() for pair in PAIRS]
+    if kind != "int8":
+        rows = [logits_by_hand(spec, *pair, (kind,)).tolist() for pair in PAIRS]
     told = ask(spec, PAIRS, rows)
     assert told.match is not None
     assert kind in [one.way.precision for one in (told.match, *told.ties)]
@@ -324,14 +321,7 @@ ONE_NUMBER = (
     "  score\n-------\n 0.9103\n(1 row)",
     "91.03\N{NO-BREAK SPACE}%",
 )
-
-
-def ranking(document: dict[str, Any]) -> dict[str, Any]:
-    """What a reranker answers of two documents."""
-    results = [{"index": place, "relevance_score": (1 + place) / 10, **document} for place in (0, 1)]
-    return {"model": "x-2.5", "results": results, "usage": {"total_tokens": 38}}
-
-
+RANKING = '{"id": "x-2.5", "results": [{"index": 1, "score": 0.1, IT}, {"index": 0, "score": 0.2, IT}]}'
 FORMS = (
     ("0.910", [(0.91,)]),
     ("-0.5 1.25e-1", [(-0.5, 0.125)]),
@@ -355,14 +345,15 @@ FORMS = (
         [{"text": "a", "text_pair": "b", "scores": [0.1]}, {"text": "c", "text_pair": "d", "score": 0.2}],
         [(0.1,), (0.2,)],
     ),
-    *((one, [(0.1,), (0.2,)]) for one in (ranking({"document": {"text": "a 3"}}), ranking({"input": "a 3"}))),
+    (RANKING.replace("IT", '"document": {"text": "a 3"}'), [(0.1,), (0.2,)]),
+    (RANKING.replace("IT", '"input": "a 3"'), [(0.1,), (0.2,)]),
 )
 
 
 @pytest.mark.parametrize(("given", "scores"), FORMS)
 def test_scores_are_read_in_every_form(given: Any, scores: list[Row]) -> None:
     assert [one for _, one, *_ in to_scores(given)] == scores
-    for one in ([{"index": 0, "text": "b", "score": 0.9}], ranking({"document": "b"})):
+    for one in ([{"index": 0, "text": "b", "score": 0.9}], RANKING.replace("IT", '"document": "b"')):
         assert to_scores(one)[0][0] == {"text_pair": "b"}
     pairs = to_scores(
         '{"sentence1": "a 3", "sentence2": "b", "found": 0.9}\n{"premise": "c", "hypothesis": "d", "p": 1}'
@@ -381,7 +372,8 @@ WRONG = (
     ("ClassificationRequestOutput(request_id='0', prompt_token_ids=[101, 102])", "1 to 64"),
     *(([one], "finite") for one in (math.inf, "[nan, 0.5]", {"error": {"code": 413}}, {"detail": [0]})),
     ([10**400], "finite"),
-    *((one, "each needs its") for one in ([{"text": "a", "score": 1}, {"score": 2}], ranking({}))),
+    ([{"text": "a", "score": 1}, {"score": 2}], "each needs its"),
+    (RANKING.replace("IT", '"id": 2'), "each needs its"),
     ([{"text": "a", "score": 1}, {"text": "b", "scores": [1, 2]}], "as many scores"),
     ([{"text": "a", "score": 1}, {"text": "b", "text_pair": "c", "score": 1}], "all or none"),
     ([0.1, 0.2, 0.3], "2 numbers"),
