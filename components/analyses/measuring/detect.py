@@ -441,7 +441,8 @@ def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
             if way in near:
                 moves, beyond, is_alike = _explains(held, way, vectors, kind)
                 moved = moves if (way, kind) == (nearest, "bfloat16") else moved
-                if beyond <= max(ARITHMETIC, moves / 4):
+                most = moves / 4 if kind in HALVES else 0.0  # weights are rounded to bytes once, and alike
+                if beyond <= max(ARITHMETIC, most):
                     found[replace(way, precision=kind)], off = vectors, min(off, beyond)
                 elif is_alike:
                     alike[replace(way, precision=kind)] = held.made[way]
