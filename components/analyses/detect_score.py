@@ -160,13 +160,10 @@ class DetectedScore:
             return Sentence("score.unmatched", way=first.way.said(), scores=scores), maybe
         alike = [one for one in self.ties if one.changes == best.changes]
         others = [one for one in self.ties if one.changes > best.changes]
-        said = [Sentence("score.match", count=self.texts, way=best.way.said())]
-        if alike:
-            ways = quoted(one.way.said() for one in (best, *alike))
-            said = [Sentence("score.open", count=self.texts, ways=ways)]
-        if others:
-            ways = quoted(one.way.said() for one in others)
-            said.append(Sentence("score.also", count=len(others), ways=ways))
+        ways, more = (quoted(one.way.said() for one in each) for each in ((best, *alike), others))
+        verdict = "score.open" if alike else "score.match"
+        said = [Sentence(verdict, count=self.texts, way=best.way.said(), ways=ways)]
+        said += [Sentence("score.also", count=len(others), ways=more)] if others else []
         said.append(Sentence("score.chance", tried=self.tried, chance=f"{best.chance:.1g}"))
         return (*said, *(() if alike else best.way.settings()))
 

@@ -105,8 +105,8 @@ def encoded(backbone: Backbone, query: Query, way: ScoreWay) -> Inputs | None:
     over = inputs["input_ids"].shape[1] - length
     segments, nothing = inputs.get("token_type_ids"), over == -length or (way.truncated and over <= 0)
     flat = way.segments == "zero" and (segments is None or not segments.any())
-    other = way.joined in ("first", "second") and way.order == "swapped"  # told as the other one alone
-    idle = other or way.kept in ("first", "second") or (way.between and way.joined != "one")
+    turned = way.joined in ("first", "second") and way.order == "swapped"  # told as the other one alone
+    idle = turned or way.kept in ("first", "second") or (way.between and way.joined != "one")
     if not first or nothing or flat or (pair is None and idle):
         return None
     if over > 0:
