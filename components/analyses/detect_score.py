@@ -184,7 +184,8 @@ def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
     count = Sentence("errors.count", count=len(every))
     ranked = [one for one in every if isinstance(one, Mapping) and one.keys() & RANKED]
-    if len(named) not in (0 if len(ranked) < 2 else TEXTS, len(every)) or len(named) > TEXTS:
+    fewest = len(every) if len(ranked) > 1 else 0  # results of a ranking tell nothing without their texts
+    if len(named) not in (fewest, len(every)) or len(named) > TEXTS:
         raise PoolscopeError(FIELD, count, "errors.scores_texts", most=TEXTS)
     keys = ("text_pair" if one.keys() & RANKED else "text" for one in named)
     pairs = zip(keys, named, strict=True)

@@ -416,9 +416,7 @@ def imprecise(
                 found |= {replace(one, precision=kind): logits for one, logits in said}
     less, full = Part.of(answers), dict(zip(plain.ways, plain.values, strict=True))
     whole = np.array([full[replace(way, precision="")] for way in less.ways]).reshape(less.values.shape)
-    moved = np.abs(less.values - whole).max(
-        axis=(1, 2), keepdims=True
-    )  # of any text: of one it may be chance
+    moved = np.abs(less.values - whole).max(axis=(1, 2), keepdims=True)  # of one text it may be chance
     return less._replace(loose=moved / 2 + HERE * less.loose)
 
 
