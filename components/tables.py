@@ -257,6 +257,8 @@ def _records(found: Any) -> list[Any]:
     if isinstance(found, dict) and found:
         inner = list(found.values())
         data = next((one for one in map(found.get, ("data", "rows", "values")) if _are(one, list)), None)
+        if _are(columns := found.get("columns"), dict) and all("values" in one for one in columns):
+            return _records({one.get("name"): one["values"] for one in columns})
         if data and isinstance(names := found.get("columns", found.get("meta")), list):
             names = [one.get("name") if isinstance(one, dict) else one for one in names]
             return [dict(zip(names, row, strict=True)) for row in data]
@@ -294,7 +296,8 @@ def _records(found: Any) -> list[Any]:
         names = names if said else [f"column {number + 1}" for number in range(max(map(len, found)))]
         return [dict(zip(names, row, strict=False)) for row in found[bool(said) :]]
     if _are(found, dict):
-        return list(found)
+        tables = {str(one.get("name")): one["data"] for one in found if "database" in one and "data" in one}
+        return _records(tables) if tables else list(found)  # beside lines on the database that they are of
     raise ValueError(found)
 
 
@@ -444,11 +447,12 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     if not counts.get(separator, [1])[0] and '"' in text and len(spaces) == 1 and spaces != {0}:
         separator = " "  # as R writes a table
     how: dict[str, Any] = {"sep": separator}
-    if all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text:
-        how["quotechar"] = "'"
-    sign = re.escape(separator)
-    rest = re.sub(PATTERNS["closed"].format(sign), "", text)
-    if re.search(PATTERNS["escaped"].format(sign), text) and '""' not in rest:
+    sign, mark = re.escape(separator), '"'
+    alone = all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text
+    if alone or any(map(re.compile(PATTERNS["single"].format(sign)).search, lines)):
+        how["quotechar"] = mark = "'"
+    rest = re.sub(PATTERNS["closed"].format(sign, mark), "", text)
+    if re.search(PATTERNS["escaped"].format(sign, mark), text) and 2 * mark not in rest:
         how["escapechar"] = "\\"
     if separator != " " and re.search(PATTERNS["spaced"].format(sign), text):
         how["skipinitialspace"] = True

@@ -97,8 +97,11 @@ def test_json_of_any_orientation_is_the_same_table(frame: pd.DataFrame) -> None:
         pd.testing.assert_frame_equal(found[["review", "label"]], given, check_dtype=False)
     values = read(given.assign(label="x").to_json(orient="values"))
     assert values.to_numpy().tolist() == given.assign(label="x").to_numpy().tolist()
-    lines = read(frame.to_json(orient="records", lines=True, force_ascii=False, date_format="iso"))
-    pd.testing.assert_frame_equal(lines[["review", "label"]], given, check_dtype=False)
+    columns = [{"name": name, "datatype": "String", "values": list(given[name])} for name in given]
+    table = {"type": "table", "database": "a", "name": "films", "data": given.to_dict("records")}
+    lines = frame.to_json(orient="records", lines=True, force_ascii=False, date_format="iso")
+    for one in (lines, json.dumps({"columns": columns}), json.dumps([{"type": "database", "name": "a"}, table])):
+        pd.testing.assert_frame_equal(read(one)[["review", "label"]], given, check_dtype=False)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "gbk", "shift_jis", "utf-16", "utf-8-sig"])
