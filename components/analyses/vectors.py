@@ -28,6 +28,8 @@ FORMS = (BFLOAT, FLOAT, ">f4", DOUBLE, "<f2")  # each comes before those that it
 LEAST, HUGE = 1e-30, 1e9  # sizes that no number of a vector has
 ALIKE, ZERO = 3.0, 100.0  # octaves over which the numbers of a vector spread at most, and zeros
 FEWEST = 8  # bytes: of two numbers
+NUMPY = re.compile(rb"(?s)\x93NUMPY.{4}[^\n]*'descr': '([<>]f[248])'[^\n]*\n")  # how its file begins
+BSON = b"\x27\0"  # how a vector of float32 does in MongoDB
 FEW = 8  # numbers that are told beside a vector: its shape, scores, distances
 PRINTED = tomllib.loads((ASSETS / "numbers.toml").read_text(encoding="utf-8"))  # by what it is about
 BESIDE = frozenset(PRINTED["beside"])
@@ -104,7 +106,7 @@ def _of_text(text: str) -> Sequence[float]:
     plain = text
     for pattern, instead in PRINTED["vectors"].values():
         plain = re.sub(pattern, instead, plain)
-    if FORM["left_out"].search(text) or ("," in text and text.count("[") > text.count("]")):
+    if FORM["left_out"].search(plain) or ("," in text and text.count("[") > text.count("]")):
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
     return _enclosed(plain, "group") or _enclosed(plain, "inner") or _of_rows(plain) or _of_text_bytes(plain)
 
@@ -163,7 +165,8 @@ def _of_text_bytes(text: str) -> list[float]:
     """The numbers that a ``text`` of base64 or of hex digits stands for."""
     packed = "".join(text.split()).rstrip("=").translate(URL_SAFE)
     digits = FORM["bytes"].fullmatch(packed)
-    if not (digits or FORM["base64"].fullmatch(packed)) or len(text.split()) > len(text.strip().splitlines()):
+    lines = len(text.split()) == len(text.strip().splitlines())
+    if not (digits or (lines and FORM["base64"].fullmatch(packed))):
         raise PoolscopeError(FIELD, text, "errors.vector")
     padded = packed + "=" * (-len(packed) % 4)
     try:
@@ -177,6 +180,9 @@ def _of_bytes(data: bytes, given: object) -> list[float]:
 
     Read in another form, they spread over dozens of octaves. ``given``: what a refusal shows of them.
     """
+    if begins := NUMPY.match(data):
+        return list(map(float, _in_form(data[begins.end() :], begins[1].decode())))
+    data = data.removeprefix(BSON) if len(data) % 4 == 2 else data
     forms = FORMS if len(data) >= FEW * FEWEST else (FLOAT,)
     read = {form: found for form in (*forms, FLOAT) if len(found := _in_form(data, form))}
     likely = [one for one in read.values() if _octaves(one) < ALIKE]
@@ -222,6 +228,10 @@ def _of_json(given: object) -> Sequence[float]:
     only = numbers[0]
     if isinstance(only, str):
         return _of_text_bytes(only)
+    if {*map(type, only)} == {int} and len(only) >= 4 * FEW and 0 <= min(only) <= max(only) < 256:
+        read = _in_form(bytes(only), FLOAT)  # a number for each byte, as Node writes them
+        if len(read) and _octaves(read) < ALIKE:
+            return list(map(float, read))
     try:
         return [float(one) for one in only]
     except OverflowError as error:  # a whole number of hundreds of digits
@@ -232,9 +242,11 @@ def _held(value: object, levels: int) -> Iterator[Any]:
     """Every list of numbers in a JSON value, every number by a name, and texts that may stand for a list."""
     if isinstance(value, str) and levels and (inner := parsed(value)) != value:
         yield from _held(inner, levels - 1)
-    elif isinstance(value, str) and (packed := "".join(value.split())) and FORM["base64"].fullmatch(packed):
+    elif isinstance(value, str):
+        packed = "".join(value.split())
         size = len(packed) * 3 // 4 - packed.count("=")  # bytes; a name of a field is hardly two numbers
-        if size >= FEWEST and not size % 2:
+        whole = size >= FEWEST and not size % 2 and FORM["base64"].fullmatch(packed)
+        if whole or FORM["bytes"].fullmatch(packed):
             yield value
     if isinstance(value, Mapping):
         names = ["".join(filter(str.isdecimal, str(name))) for name in value]

@@ -5,6 +5,7 @@ import re
 import sys
 import tomllib
 from base64 import b64encode, urlsafe_b64encode
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ CASES = tomllib.loads(Path(__file__).with_name("vectors.toml").read_text("utf-8"
 NUMBERS = np.random.default_rng(0).normal(size=128).astype(np.float32)
 LISTED = [float(number) for number in NUMBERS]
 PACKED = b64encode(NUMBERS.astype("<f4").tobytes()).decode()
+np.save(SAVED := BytesIO(), NUMBERS)
 DIGITS = 1e-5  # what NumPy prints of a number
 NAMES = ",".join(f"dim_{place}" for place in range(128))
 COARSE = {"decimals of two digits": 6e-3, "base64 of bfloat16": 2e-2, "base64 of float16 in an answer": 2e-3}
@@ -41,6 +43,10 @@ STAND_INS = {
     "SAFE": urlsafe_b64encode(NUMBERS.tobytes()).decode().rstrip("="),
     "HEX": NUMBERS.tobytes().hex(),
     "ONES": ", ".join("1" * 128),
+    "APART": NUMBERS.tobytes().hex(" "),
+    "BYTES": str([*NUMBERS.tobytes()])[1:-1],
+    "BSON": b64encode(b"\x27\0" + NUMBERS.tobytes()).decode(),
+    "REDIS": "".join(f"\\x{byte:02x}" for byte in NUMBERS.tobytes()),
 }
 
 
@@ -60,6 +66,10 @@ FORMS = {
     **{name: filled(form) for name, form in CASES["forms"].items()},
     **{name: joined(*how) for name, how in CASES["joined"].items()},
     "a list": LISTED,
+    "NumPy's file": b64encode(SAVED.getvalue()).decode(),
+    "a dump of bytes": "\n".join(
+        f"{at:08x}: {NUMBERS.tobytes()[at : at + 16].hex(' ', 2)}  .x..=.....9.a..." for at in range(0, 512, 16)
+    ),
     "NumPy's print": printed(NUMBERS)[0],
     "NumPy's repr": printed(NUMBERS)[1],
     "base64 in lines": "\n".join(PACKED[start : start + 76] for start in range(0, len(PACKED), 76)),
