@@ -377,6 +377,7 @@ WRONG = (
     ([{"text": "a", "score": 1}, {"text": "b", "scores": [1, 2]}], "as many scores"),
     ([{"text": "a", "score": 1}, {"text": "b", "text_pair": "c", "score": 1}], "all or none"),
     ([0.1, 0.2, 0.3], "2 numbers"),
+    ([{"label": "paraphrase", "score": one} for one in (0.9, 0.8)], "of several texts"),
 )
 
 

@@ -322,7 +322,8 @@ class Part(NamedTuple):
 def choices(names: Sequence[Sequence[str]], labels: Sequence[str], wanted: int) -> list[Choice]:
     """Whose numbers texts may have, of so many as are ``wanted``: of one or some, what they are called."""
     every = np.arange(len(labels), dtype=np.int64)[None]
-    if wanted == len(labels):
+    repeated = any({*each} < {*labels} for each in names if each)  # by several texts
+    if wanted == len(labels) and not repeated:
         return [(0, every, []), (1, every[:, ::-1], every[0, ::-1].tolist())][:wanted]
     if all({*each} <= {*labels} and len({*each}) == wanted for each in names):
         shown = np.array([[labels.index(name) for name in each] for each in names], dtype=np.int64)
