@@ -14,10 +14,10 @@ from components.model.files import ADAPTED, ADAPTER, MB, RefusalError
 from components.texts import Sentence, read_toml
 
 STATED: Mapping[str, Any] = read_toml(Path(__file__).with_suffix(".toml"))
-KIND = "LORA"  # whose weights are added to a model's; of learned prompts there is nothing to merge
-MARK = ".lora_"  # in the names of these
+KINDS: Mapping[str, Any] = STATED["kinds"]  # which change a model's weights; learned prompts do not
 PREFIX = "base_model.model."  # of all names in there
 FOR_TEXTS = ("SEQ_CLS", "")  # tasks of which a head is one for whole texts; "": none is stated
+BASE = "base"  # in the place of a task: that of the base, whose head it is that was trained on
 TWICE = (".modules_to_save.", ".original_module.")  # in names of a bias that stands there without these, too
 HEAVIEST = 2_000 * MB  # bytes of its weights: those may hold a whole table of embeddings
 
@@ -42,15 +42,19 @@ class Adapter:
 
     def merge(self, model: Any, info: Mapping[str, Any]) -> tuple[dict[str, Any], Sentence]:
         """Merge it into a ``model``, whose loader gave the ``info``; gives that of both, and what is said."""
-        from peft import LoraConfig, LoraModel, set_peft_model_state_dict
+        from peft import mapping, set_peft_model_state_dict
 
-        changed = {name.partition(MARK)[0] for name in self.tensors if MARK in name}
+        kind, settings = self.settings["peft_type"], self.settings
+        known, start = KINDS[kind], settings.get("init_lora_weights")
+        light = {"low_cpu_mem_usage": start not in STATED["changing"]}
+        changed = {name.partition(known["mark"])[0] for name in self.tensors if known["mark"] in name}
         prefix = f"{model.base_model_prefix}."  # an adapter of the body alone is named from there
         paths = {path for path, _module in model.named_modules()}
         inner = model.base_model if changed and not changed & paths else model
         with files.foreign("refusals.adapter"):
-            adapted: Any = LoraModel(inner, LoraConfig(**self.settings), "default", low_cpu_mem_usage=True)
-            left: Any = set_peft_model_state_dict(inner, dict(self.tensors), low_cpu_mem_usage=True)
+            config = mapping.PEFT_TYPE_TO_CONFIG_MAPPING[kind](**settings)
+            adapted: Any = mapping.PEFT_TYPE_TO_TUNER_MAPPING[kind](inner, config, "default", **light)
+            left: Any = set_peft_model_state_dict(inner, dict(self.tensors), **light)
             lacking = [name for name, weight in inner.named_parameters() if weight.is_meta]
         for name in (*left.unexpected_keys, *lacking):
             key = f"refusals.adapter_{'names' if self.task in FOR_TEXTS else 'task'}"
@@ -62,24 +66,29 @@ class Adapter:
         mismatched = [one for one in info["mismatched_keys"] if str(one[0]) not in held]
         lacks = {"missing_keys": set(info["missing_keys"]) - held, "mismatched_keys": mismatched}
         head = tuple(sorted({name.rpartition(".")[0] for name in held if not name.startswith(prefix)}))
-        kind = f"{'DoRA' if self.settings.get('use_dora') else 'LoRA'} {self.settings.get('r')}"
+        lacked = (*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"]))
+        new = any(str(name).startswith(head) for name in lacked)  # the base had none that is as wide
+        named = "DoRA" if settings.get("use_dora") else known["name"]
+        kind = f"{named} {settings.get('r', '')}".strip()
         modules = tuple(sorted({name.rpartition(".")[2] for name in changed}))
         key = "passport.adapted" if head else "passport.adapted_bare"
-        told = {"kind": kind, "base": self.name, "modules": modules, "head": head, "task": self.task}
+        task = self.task or ("" if new else BASE)
+        told = {"kind": kind, "base": self.name, "modules": modules, "head": head, "task": task}
         return {**info, **lacks}, Sentence(key, **told)
 
 
 def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Give the settings that peft is handed; RefusalError says what is not read here, or of another kind."""
-    if (kind := stated.get("peft_type")) != KIND:
-        key = "kind" if kind else "library"
-        raise RefusalError(f"refusals.adapter_{key}", file=ADAPTER, kind=str(kind)[:40], known=KIND)
+    if (kind := str(stated.get("peft_type") or "")) not in KINDS:
+        key, known = "kind" if kind else "library", tuple(one["name"] for one in KINDS.values())
+        raise RefusalError(f"refusals.adapter_{key}", file=ADAPTER, kind=kind[:40], known=known)
+    read, starts = (*STATED["read"], *KINDS[kind]["read"]), (*STATED["starts"], *STATED["changing"])
     for key, value in stated.items():
-        started = not key.startswith("init_") or value in (None, *STATED["starts"])
-        known = key in STATED["read"] or key in STATED["unused"] or value in (*files.NOTHING, False)
+        started = key != "init_lora_weights" or value in (None, *starts)
+        known = key in read or key in STATED["unused"] or value in (*files.NOTHING, False)
         if not (started and known):
             raise RefusalError("refusals.adapter_key", file=ADAPTER, key=key[: files.LONGEST_KEY])
-    return {key: value for key, value in stated.items() if key in STATED["read"] and value is not None}
+    return {key: value for key, value in stated.items() if key in read and value is not None}
 
 
 def read_adapter(folder: Path) -> Adapter | None:

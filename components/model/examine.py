@@ -13,7 +13,7 @@ from torch import Tensor
 
 from components.errors import PoolscopeError
 from components.fitting import MINE, read_head
-from components.model.adapter import FOR_TEXTS
+from components.model.adapter import BASE, FOR_TEXTS
 from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
 from components.model.declared import Stacked
@@ -29,6 +29,7 @@ from components.types import SWAP, SWAP_LAYER, Declaration, Floats, ProblemType,
 
 NATIVE, POOLER, DECLARED, CLS = "native", "pooler", "declared", "[CLS]"
 STRONGEST = 10  # words that are named
+PUBLIC = frozenset(vars(transformers)["__all__"])  # which dir() lists anew each time, in 0.2 s
 
 
 def swaps(backbone: Backbone, pooling: str) -> bool:
@@ -110,7 +111,7 @@ def of_files(backbone: Backbone) -> Iterator[Sentence]:
     """Say where its files tell of something else than what runs."""
     (declared, *_) = map(str, backbone.model.config.architectures or (backbone.architecture,))
     merged = dict(backbone.adapted.values) if backbone.adapted else {}
-    if merged.get("head"):  # which the adapter brings
+    if merged.get("head") and merged["task"] != BASE:  # which the adapter brings
         declared = backbone.architecture if merged["task"] in FOR_TEXTS else str(merged["task"])
     made = {"declared": declared, "used": backbone.architecture}
     trained = backbone.head_trained and not backbone.spec.live
@@ -119,7 +120,7 @@ def of_files(backbone: Backbone) -> Iterator[Sentence]:
     stated = (vars(backbone.model.config), backbone.tokenizer.init_kwargs)
     if any(each.get(OWN_CODE) for each in stated):
         yield Sentence("warnings.own_code", used=backbone.architecture)
-    elif not (backbone.head_trained or backbone.spec.live or declared in vars(transformers)["__all__"]):
+    elif not (backbone.head_trained or backbone.spec.live or merged or declared in PUBLIC):
         yield Sentence("warnings.other_class", **made)
     folder = here(backbone.spec)
     if folder is not None and backbone.adapted is None and (body(folder) / ADAPTER).exists():
