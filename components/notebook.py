@@ -201,7 +201,7 @@ def _headed(model: PreTrainedModel) -> tuple[PreTrainedModel, Mapping[str, Any]]
 def _check_held(model: PreTrainedModel) -> None:
     """Refuse weights that are not there as plain numbers: a copy in float32 would be another model."""
     if getattr(model.config, "quantization_config", None) is not None:
-        raise RefusalError("refusals.quantised")
+        raise RefusalError("refusals.quantised", how="quantization_config")
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         plain = type(tensor) is nn.Parameter and type(tensor.data) is Tensor
         plain = plain and tensor.is_floating_point() and tensor.numel() > 0

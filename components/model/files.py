@@ -420,8 +420,10 @@ def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
 def _check_plain(raw: dict[str, Any]) -> None:
     """Refuse a config or a tokenizer's that leads to code or to other files."""
     for _depth, key, value in walk(raw):
-        if key in KNOWN["forbidden"] and value:
-            raise RefusalError(KNOWN["forbidden"][key])
+        stated = value if isinstance(value, dict) else {}
+        bits = {stated[name] for name in KNOWN["bits"] if isinstance(stated.get(name), bool)}
+        if key in KNOWN["forbidden"] and value and bits != {False}:  # else it was not switched on
+            raise RefusalError(KNOWN["forbidden"][key], how=str(stated.get("quant_method", key))[:LONGEST_KEY])
 
 
 def check_keys(file: str, settings: dict[str, Any]) -> None:

@@ -67,6 +67,9 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
         if composed and not files.adapts(folder) and kind not in classifying_types():
             read_declaration(place)  # which says with what other model it begins
         if lacking and (inside or not composed):
+            other = files.no_weights(folder, files.WEIGHTS)
+            if not inside and other.sentence.key in files.KNOWN["of_others"]:
+                raise other
             key = "errors.config_inside" if inside else "errors.no_config"
             raise PoolscopeError("backbone", spec.key, key, file=files.CONFIG, folders=tuple(inside))
         return _loaded(spec, place, make_room)
@@ -185,6 +188,7 @@ def read_config(folder: Path) -> PreTrainedConfig:
     with files.foreign("refusals.config"):
         config: PreTrainedConfig = auto.AutoConfig.from_pretrained(folder, **HERE)
         internals.forget_kernels(config)  # a config may name one on the hub, which is code
+    vars(config).pop("quantization_config", None)  # one that is not refused changes nothing
     if isinstance(config.architectures, str):
         config.architectures = [config.architectures]
     return config
@@ -244,9 +248,11 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 def check_enough(tensors: Mapping[str, Any], empty: PreTrainedModel) -> None:
     """Refuse weights that are whole numbers, of an unknown scale, or far fewer than the config describes."""
-    whole = {name for name, tensor in tensors.items() if tensor.get_dtype() in files.KNOWN["whole"]}
-    if whole & dict(empty.named_parameters()).keys():
-        raise RefusalError("refusals.quantised")
+    whole = {name: one.get_dtype() for name, one in tensors.items() if one.get_dtype() in files.KNOWN["whole"]}
+    lacking = dict(empty.named_parameters()).keys() - (tensors.keys() - whole.keys())
+    for name, kind in whole.items():
+        if not lacking.isdisjoint((name, f"{name.rpartition('.')[0]}.weight")):
+            raise RefusalError("refusals.quantised", how=f"{name}: {kind}")
     held = sum(math.prod(tensor.get_shape()) for tensor in tensors.values())
     described = sum(weight.numel() for weight in empty.parameters())
     if described > NEW_NUMBERS + TIMES * held:
