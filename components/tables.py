@@ -86,7 +86,7 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
     """
     if not isinstance(given, str):
         raise PoolscopeError("table", given, "errors.text")
-    text = re.sub(PATTERNS["fence"], "", given.removeprefix("\ufeff"))
+    text = re.sub(PATTERNS["fence"], "", re.sub("(?m)^\ufeff", "", given))
     if not text.strip():
         raise PoolscopeError("table", "", "errors.table_empty")
     if (lines := text.count("\n") + text.count("\r")) > LINES * rows:
@@ -136,7 +136,8 @@ def guess(sheet: Sheet) -> Columns:
     aside = {name: found[found != ""].str.fullmatch(other) for name, found in cells.items()}
     prose = {name: bool((~found).mean() > 0.5) for name, found in aside.items()}  # mostly words
     words = {name: set(WORD.findall(name.casefold())) for name in cells}
-    named = {name: bool(words[name] & WORDS["text"]) > bool(words[name] & WORDS["aside"]) for name in cells}
+    others = WORDS["aside"] | WORDS["label"]
+    named = {name: bool(words[name] & WORDS["text"]) > bool(words[name] & others) for name in cells}
     filled = {name: bool(found.ne("").mean() > 0.5) for name, found in cells.items()}
     apart = {name: kinds[name] > len(cells[name]) / 2 for name in cells}
     likely = {name: prose[name] * (1 + (kinds[name] > CLASSES)) + apart[name] for name in cells}
@@ -257,8 +258,8 @@ def _records(found: Any) -> list[Any]:
     if isinstance(found, dict) and found:
         inner = list(found.values())
         data = next((one for one in map(found.get, ("data", "rows", "values")) if _are(one, list)), None)
-        if _are(columns := found.get("columns"), dict) and all("values" in one for one in columns):
-            return _records({one.get("name"): one["values"] for one in columns})
+        if _are(found.get("columns"), dict) and all("values" in one for one in found["columns"]):
+            return _records({one.get("name"): one["values"] for one in found["columns"]})
         if data and isinstance(names := found.get("columns", found.get("meta")), list):
             names = [one.get("name") if isinstance(one, dict) else one for one in names]
             return [dict(zip(names, row, strict=True)) for row in data]
@@ -296,8 +297,9 @@ def _records(found: Any) -> list[Any]:
         names = names if said else [f"column {number + 1}" for number in range(max(map(len, found)))]
         return [dict(zip(names, row, strict=False)) for row in found[bool(said) :]]
     if _are(found, dict):
-        tables = {str(one.get("name")): one["data"] for one in found if "database" in one and "data" in one}
-        return _records(tables) if tables else list(found)  # beside lines on the database that they are of
+        tables = {str(one.get("name")): one.get("data") for one in found if one.get("type") == "table"}
+        whole = all(_are(one, dict) for one in tables.values())  # beside lines on their database
+        return _records(tables) if tables and whole else list(found)
     raise ValueError(found)
 
 

@@ -100,7 +100,7 @@ def test_json_of_any_orientation_is_the_same_table(frame: pd.DataFrame) -> None:
     columns = [{"name": name, "datatype": "String", "values": list(given[name])} for name in given]
     table = {"type": "table", "database": "a", "name": "films", "data": given.to_dict("records")}
     lines = frame.to_json(orient="records", lines=True, force_ascii=False, date_format="iso")
-    for one in (lines, json.dumps({"columns": columns}), json.dumps([{"type": "database", "name": "a"}, table])):
+    for one in (lines, *map(json.dumps, ({"columns": columns}, [{"type": "database"}, table]))):
         pd.testing.assert_frame_equal(read(one)[["review", "label"]], given, check_dtype=False)
 
 
@@ -114,6 +114,7 @@ def test_a_file_is_read_in_the_encoding_that_is_told_or_refused(tmp_path: Path, 
     pd.testing.assert_frame_equal(read(read_file(file, encoding)), frame, check_dtype=False)
     if encoding.startswith("utf"):
         pd.testing.assert_frame_equal(read(read_file(file)), frame, check_dtype=False)
+        assert len(read(2 * f"\ufeff{frame.to_csv(index=False)}")) == 2 * len(frame)
     else:
         with pytest.raises(PoolscopeError, match="from line 3 on, some characters are not in UTF-8"):
             read_sheet(read_file(file))
@@ -227,7 +228,7 @@ def test_dates_addresses_and_parts_of_a_data_set_are_no_label(kind: str) -> None
     }
     found = guess(read_sheet(pd.DataFrame(cells).to_csv(index=False)))
     text = next(name for name, values in columns.items() if values[:6] == "a film")
-    assert found == Columns(text, [*columns][-1])
+    assert found == Columns(text, [*columns][-1], others=tuple({*columns} & {"score"}))
 
 
 def test_who_cannot_tell_labels_apart_says_so() -> None:

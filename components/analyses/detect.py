@@ -248,8 +248,10 @@ class Detected:
         words = Way("", 0, normalised=normalised, truncated=declared.longest, dense=dense).words(0)
         told = [words[name] for name in ("dense", "truncated", "length") if name in words]
         own = {"", "lowered" if declared.lowercases else "", "" if declared.includes_prompt else "no_prefix"}
+        more = any(not isinstance(step, Dense | Normalize) for step in declared.steps)
+        alone = () if more else declared.poolings
         agrees = any(
-            way.pooling == DECLARED or (declared.poolings == (way.pooling,) and way.dense == dense)
+            way.pooling == DECLARED or (alone == (way.pooling,) and way.dense == dense)
             for way in self.ways
             if way.layer == self.layers and way.special_tokens is not False and not way.dimensions
             if way.normalised in (normalised, None) and way.variant in own

@@ -46,7 +46,7 @@ class Adapter:
 
         kind, settings = self.settings["peft_type"], self.settings
         known, start = KINDS[kind], settings.get("init_lora_weights")
-        light = {"low_cpu_mem_usage": start not in STATED["changing"]}
+        light: Any = {"low_cpu_mem_usage": start not in STATED["changing"]}
         changed = {name.partition(known["mark"])[0] for name in self.tensors if known["mark"] in name}
         prefix = f"{model.base_model_prefix}."  # an adapter of the body alone is named from there
         paths = {path for path, _module in model.named_modules()}
@@ -66,13 +66,11 @@ class Adapter:
         mismatched = [one for one in info["mismatched_keys"] if str(one[0]) not in held]
         lacks = {"missing_keys": set(info["missing_keys"]) - held, "mismatched_keys": mismatched}
         head = tuple(sorted({name.rpartition(".")[0] for name in held if not name.startswith(prefix)}))
-        lacked = (*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"]))
-        new = any(str(name).startswith(head) for name in lacked)  # the base had none that is as wide
-        named = "DoRA" if settings.get("use_dora") else known["name"]
-        kind = f"{named} {settings.get('r', '')}".strip()
+        lacked = (*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"]))  # by the base
+        task = self.task or ("" if any(str(name).startswith(head) for name in lacked) else BASE)
+        kind = f"{'DoRA' if settings.get('use_dora') else known['name']} {settings.get('r', '')}".strip()
         modules = tuple(sorted({name.rpartition(".")[2] for name in changed}))
         key = "passport.adapted" if head else "passport.adapted_bare"
-        task = self.task or ("" if new else BASE)
         told = {"kind": kind, "base": self.name, "modules": modules, "head": head, "task": task}
         return {**info, **lacks}, Sentence(key, **told)
 
@@ -80,8 +78,8 @@ class Adapter:
 def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Give the settings that peft is handed; RefusalError says what is not read here, or of another kind."""
     if (kind := str(stated.get("peft_type") or "")) not in KINDS:
-        key, known = "kind" if kind else "library", tuple(one["name"] for one in KINDS.values())
-        raise RefusalError(f"refusals.adapter_{key}", file=ADAPTER, kind=kind[:40], known=known)
+        key, names = "kind" if kind else "library", tuple(one["name"] for one in KINDS.values())
+        raise RefusalError(f"refusals.adapter_{key}", file=ADAPTER, kind=kind[:40], known=names)
     read, starts = (*STATED["read"], *KINDS[kind]["read"]), (*STATED["starts"], *STATED["changing"])
     for key, value in stated.items():
         started = key != "init_lora_weights" or value in (None, *starts)

@@ -179,7 +179,7 @@ class Backbone:
     def problem_type(self) -> ProblemType:
         """Meaning of the logits, as the config states; one label alone is a regression."""
         stated = self.model.config.problem_type
-        if stated is None:
+        if not stated:
             return "regression" if self.model.config.num_labels == 1 else "single_label"
         return files.PROBLEMS[stated]
 

@@ -39,6 +39,7 @@ ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set
 LENGTH = re.compile(r"sentence_[\w-]{1,40}_config\.json")  # and how long a text may be
 PLAIN = re.compile(r"\w[\w.-]{0,190}(/\w[\w.-]{0,190}){0,3}")  # plain names from the checkpoint's folder
 MOST_MODULES = 16  # checkpoints have two to five
+STEP = re.compile(r"\d+_\w+/")  # of sentence-transformers, behind a model: its folder
 PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
 LARGEST = 4_000_000  # bytes of a config, and of an index
 DIGITS, LABEL = 9, 1_000  # of a label's number, and characters of its name
@@ -337,8 +338,9 @@ def no_weights(folder: Path, file: str) -> RefusalError:
     """Say that a folder lacks this ``file`` of weights, by what it holds instead."""
     if (folder / file).is_symlink():
         return RefusalError("refusals.link", file=file)
-    every = sorted({one.name for pattern in ("*", "*/*") for one in folder.glob(pattern)} - {WEIGHTS})
-    every = [name for name in every if not name.startswith(tuple(KNOWN["weightless"]))]
+    there = sorted(one for pattern in ("*", "*/*") for one in folder.glob(pattern))
+    there = [one for one in there if not one.name.startswith(tuple(KNOWN["weightless"]))]
+    every = [name for one in there if not STEP.match(name := one.relative_to(folder).as_posix())]
     for key, endings in KNOWN["weights"].items():
         if found := [name for name in every if name.endswith(tuple(endings))]:
             return RefusalError(f"refusals.{key}", file=file, found=tuple(found[:3]))
@@ -413,7 +415,7 @@ def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
         longest = max((len(str(name)) for name in names), default=0)
         if longest > LABEL:
             raise RefusalError("refusals.long_label", length=longest, most=LABEL)
-    if raw.get("problem_type") not in (None, *PROBLEMS):
+    if raw.get("problem_type") not in (None, "", *PROBLEMS):
         raise RefusalError("refusals.problem", known=tuple(PROBLEMS))
 
 
@@ -421,9 +423,10 @@ def _check_plain(raw: dict[str, Any]) -> None:
     """Refuse a config or a tokenizer's that leads to code or to other files."""
     for _depth, key, value in walk(raw):
         stated = value if isinstance(value, dict) else {}
-        bits = {stated[name] for name in KNOWN["bits"] if isinstance(stated.get(name), bool)}
+        bits = {stated[name] is True for name in KNOWN["bits"] if name in stated}
         if key in KNOWN["forbidden"] and value and bits != {False}:  # else it was not switched on
-            raise RefusalError(KNOWN["forbidden"][key], how=str(stated.get("quant_method", key))[:LONGEST_KEY])
+            how = str(stated.get("quant_method", key))[:LONGEST_KEY]
+            raise RefusalError(KNOWN["forbidden"][key], how=how)
 
 
 def check_keys(file: str, settings: dict[str, Any]) -> None:

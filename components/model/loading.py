@@ -248,11 +248,12 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 def check_enough(tensors: Mapping[str, Any], empty: PreTrainedModel) -> None:
     """Refuse weights that are whole numbers, of an unknown scale, or far fewer than the config describes."""
-    whole = {name: one.get_dtype() for name, one in tensors.items() if one.get_dtype() in files.KNOWN["whole"]}
-    lacking = dict(empty.named_parameters()).keys() - (tensors.keys() - whole.keys())
-    for name, kind in whole.items():
+    kinds = {name: tensor.get_dtype() for name, tensor in tensors.items()}
+    whole = [name for name, kind in kinds.items() if kind in files.KNOWN["whole"]]
+    lacking = dict(empty.named_parameters()).keys() - (kinds.keys() - {*whole})
+    for name in whole:
         if not lacking.isdisjoint((name, f"{name.rpartition('.')[0]}.weight")):
-            raise RefusalError("refusals.quantised", how=f"{name}: {kind}")
+            raise RefusalError("refusals.quantised", how=f"{name}: {kinds[name]}")
     held = sum(math.prod(tensor.get_shape()) for tensor in tensors.values())
     described = sum(weight.numel() for weight in empty.parameters())
     if described > NEW_NUMBERS + TIMES * held:
@@ -389,7 +390,7 @@ def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
         if isinstance(padding, int) and isinstance(weight, nn.Parameter) and len(weight) == positions:
             reserved = max(reserved, padding + 1)
     stated = (tokenizer.model_max_length, positions - reserved)
-    return min(min((limit for limit in stated if 0 < limit < UNLIMITED), default=LONGEST), SHOWN)
+    return int(min(min((limit for limit in stated if 0 < limit < UNLIMITED), default=LONGEST), SHOWN))
 
 
 def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Mapping[str, Any]) -> Provenance:

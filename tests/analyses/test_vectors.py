@@ -67,9 +67,7 @@ FORMS = {
     **{name: joined(*how) for name, how in CASES["joined"].items()},
     "a list": LISTED,
     "NumPy's file": b64encode(SAVED.getvalue()).decode(),
-    "a dump of bytes": "\n".join(
-        f"{at:08x}: {NUMBERS.tobytes()[at : at + 16].hex(' ', 2)}  .x..=.....9.a..." for at in range(0, 512, 16)
-    ),
+    "a dump of bytes": re.sub("(.{39}) ", r"0000000a: \1  .x=...\n", f"{NUMBERS.tobytes().hex(' ', 2)} "),
     "NumPy's print": printed(NUMBERS)[0],
     "NumPy's repr": printed(NUMBERS)[1],
     "base64 in lines": "\n".join(PACKED[start : start + 76] for start in range(0, len(PACKED), 76)),

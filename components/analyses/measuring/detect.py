@@ -34,7 +34,7 @@ from components.model.examine import Stopwatch, run, run_encoded
 from components.model.files import RefusalError, folder
 from components.model.pooling import POOLINGS, States
 from components.texts import Sentence
-from components.types import Bools, Cut, Dense, Floats, Query
+from components.types import Bools, Cut, Dense, Floats, LayerNorm, Query
 
 Try = tuple[Way, Encoded]  # a text as a server may encode it: a way without its pooling and layer
 Made = Mapping[Way, Floats]  # vectors (N,) of one text
@@ -288,7 +288,7 @@ def _pooled_layers(backbone: Backbone, one: Try, declared: Declared | None, half
     What is declared is tried only where it is more than one step: else its pooling is one of the others.
     """
     (plain, encoded), layers, says = one, len(backbone.ordinary.layers), declared and declared.says
-    more = says and (len(says.poolings) > 1 or any(isinstance(one, Cut) for one in says.steps))
+    more = says and (len(says.poolings) > 1 or any(isinstance(one, Cut | LayerNorm) for one in says.steps))
     specs = {key: POOLINGS[key].spec for key in dict.fromkeys((*PLAIN, *POOLINGS))}
     keys = [key for key, spec in specs.items() if not spec.learned and (more or not spec.declared)]
     found: dict[Way, Tensor] = {}
