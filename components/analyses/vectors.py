@@ -103,10 +103,10 @@ def parsed(given: object, field: str = FIELD) -> object:
 
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
-    plain = text
+    plain = text = re.sub(*PRINTED["dump"], text)
     for pattern, instead in PRINTED["vectors"].values():
         plain = re.sub(pattern, instead, plain)
-    if FORM["left_out"].search(plain) or ("," in text and text.count("[") > text.count("]")):
+    if FORM["left_out"].search(text) or ("," in text and text.count("[") > text.count("]")):
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
     return _enclosed(plain, "group") or _enclosed(plain, "inner") or _of_rows(plain) or _of_text_bytes(plain)
 
