@@ -136,8 +136,8 @@ def guess(sheet: Sheet) -> Columns:
     aside = {name: found[found != ""].str.fullmatch(other) for name, found in cells.items()}
     prose = {name: bool((~found).mean() > 0.5) for name, found in aside.items()}  # mostly words
     words = {name: set(WORD.findall(name.casefold())) for name in cells}
-    others = WORDS["aside"] | WORDS["label"]
-    named = {name: bool(words[name] & WORDS["text"]) > bool(words[name] & others) for name in cells}
+    beside = WORDS["aside"] | WORDS["label"]
+    named = {name: bool(words[name] & WORDS["text"]) > bool(words[name] & beside) for name in cells}
     filled = {name: bool(found.ne("").mean() > 0.5) for name, found in cells.items()}
     apart = {name: kinds[name] > len(cells[name]) / 2 for name in cells}
     likely = {name: prose[name] * (1 + (kinds[name] > CLASSES)) + apart[name] for name in cells}

@@ -103,7 +103,7 @@ def parsed(given: object, field: str = FIELD) -> object:
 
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
-    plain = text = re.sub(*PRINTED["dump"], text)
+    plain = text = re.sub(PRINTED["dump"], r"\1", text)
     for pattern, instead in PRINTED["vectors"].values():
         plain = re.sub(pattern, instead, plain)
     if FORM["left_out"].search(text) or ("," in text and text.count("[") > text.count("]")):
