@@ -451,7 +451,8 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     how: dict[str, Any] = {"sep": separator}
     sign, mark = re.escape(separator), '"'
     alone = all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text
-    if alone or any(map(re.compile(PATTERNS["single"].format(sign)).search, lines)):
+    doubled = re.search(f'(?m)(?:^|{sign})"', text)  # then single ones are of texts
+    if alone or (not doubled and any(map(re.compile(PATTERNS["single"].format(sign)).search, lines))):
         how["quotechar"] = mark = "'"
     rest = re.sub(PATTERNS["closed"].format(sign, mark), "", text)
     if re.search(PATTERNS["escaped"].format(sign, mark), text) and 2 * mark not in rest:
