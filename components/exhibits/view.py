@@ -287,19 +287,13 @@ def token_name(names: Sequence[str], token: int, say: Texts) -> str:
     return say("trace.nth", token=name, place=names[: token + 1].count(names[token]))
 
 
-def token_html(label: str, read: bool) -> Markup:
-    """A token in a sentence, marked where it is ``read``."""
-    kind = "token read" if read else "token"
-    return Markup('<span class="{}">{}</span>').format(kind, shorten(word(label), 24))
-
-
 def render(template: str, say: Texts | None = None, /, **values: object) -> Markup:
     """Fill in a template, see `texts.render`, with words for what is looked at beside its ``values``.
 
     In the language of ``say`` that are a Sentence that is ``said``, names of labels and titles, lists, and
     what to ``tell`` as a text: a few sentences have a < in them.
     """
-    words = (counted, number, percent, shorten, size, token_html, visible)
+    words = (counted, number, percent, shorten, size, visible, word)
     known: dict[str, object] = {one.__name__: one for one in words}
     if say is not None:
         known |= {"said": lambda sentence: visible(sentence.said(say)), "label": say.label, "title": say.name}
