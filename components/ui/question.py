@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.view import POOL_LAYER, percent, shorten, visible
+from components.exhibits.view import POOL_LAYER, percent, render, shorten, visible
 from components.fitting import HEADS, MINE, TABLE
 from components.menus import BackboneMenu, Choices, Example, licence, refusal, suited, unlinked
-from components.texts import Texts, in_bytes, render
+from components.texts import Texts, in_bytes
 from components.types import Analysis, BackboneSpec, Progress, Query, Reference
 from components.ui import places as on_page
 from components.ui.places import PRIVATE, Given, Kept, Updates, menu, on, scripted_html, text_box
@@ -227,20 +227,14 @@ class Download:
         return {self.coming: None, **self.bar.idle()}
 
     def _offer(self, spec: BackboneSpec, coming: BackboneSpec | None, said: str = "") -> Updates:
-        say, title, aside = self.say, spec.said(self.say), ""
+        say = self.say
         size = "" if spec.size is None else in_bytes(spec.size).said(say)
         labels = say.listed(shorten(label, 24) for label in spec.labels[:LABELS])
         if (rest := len(spec.labels) - LABELS) > 0:
             labels = say("models.labels_some", labels=labels, count=rest)
-        sized = say("models.size", size=size) if size else say("models.size_unknown")
-        named = spec.location if spec.location != title else ""
-        facts = [visible(one) for one in (named, spec.architecture, labels, sized, licence(spec, say))]
-        if not self.analyst.online:
-            aside = say("download.offline")
-        elif coming is not None:
-            aside = say("download.other", title=visible(coming.said(say)))
         button = say("download.button" if size else "download.button_unsized", size=size)
-        offer = render("offer", say, title=visible(title), facts=facts, aside=aside)
+        known = {"labels": labels, "size": size, "licence": licence(spec, say)}
+        offer = render("offer", say, spec=spec, **known, coming=coming, online=self.analyst.online)
         start = gr.update(value=button, visible=coming is None and self.analyst.online)
         return {self.offered: spec, self.facts: f"{offer}{said}", self.start: start}
 

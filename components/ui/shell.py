@@ -25,11 +25,11 @@ from components.exhibits.panels import ANSWER
 from components.exhibits.report import Made, alone, citation, passport_page, report, title_of
 from components.exhibits.talks import Script, read_talks
 from components.exhibits.verdict import VERDICT, output_bars
-from components.exhibits.view import visible
+from components.exhibits.view import render, visible
 from components.reach import is_near, reach_of
 from components.results import Table, read_results, table
 from components.settings import Settings, space
-from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts, render
+from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.types import Query
 from components.ui import places as on_page
 from components.ui.api import add_api
@@ -158,8 +158,7 @@ class Links:
             answer, more = tab.open(state, chosen(tab.linked), given)
             updates |= answer
             faults += more
-        said = [visible(fault.said(self.say)) for fault in faults]
-        notice = render("faults", self.say, faults=said) if said else ""
+        notice = render("faults", self.say, faults=faults) if faults else ""
         updates[self.banner] = f"{updates[self.banner]}{notice}"
         return {**updates, **selected(chosen(self.linked), state)}
 
@@ -170,13 +169,9 @@ class Links:
         """
         say, state, first = self.say, self._state(""), next(iter(self.tabs.values()))
         analysis = ANSWER.subject(first.answer_to(state))
-        query, title = analysis.query, analysis.backbone.said(say)
-        pair = query.text_pair or say("question.pair_hint")
-        asked = {"text": query.text, "pair": pair, "backbone": title, "pooling": query.pooling}
-        told = {say(f"question.{key}"): visible(value) for key, value in asked.items()}
         verdict, script = VERDICT.show(analysis, state, say).html, on_page.browser("arrival.js")
         drawn = {"verdict": Markup(verdict), "outputs": output_bars(analysis, say), "script": Markup(script)}
-        return render("arrival", say, sheet=sheet, asked=told, **drawn)
+        return render("arrival", say, sheet=sheet, analysis=analysis, **drawn)
 
     def report(self, query: str, page: str) -> tuple[str, ...]:
         """Show what the link ``query`` of the page at ``page`` shows, as one document in pieces.

@@ -31,9 +31,9 @@ from components.exhibits.control import Asked, Control, OneOf, State
 from components.exhibits.exhibit import Exhibit, Panel, Shown, exhibit_html
 from components.exhibits.report import figured, section
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
-from components.exhibits.view import visible
+from components.exhibits.view import render, visible
 from components.reach import Reach, is_near
-from components.texts import ENGLISH, Texts, languages, load_texts, render
+from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.places import NOTHING, PRIVATE, Updates, browser, on, scripted_html
 from components.ui.public import requests
 from components.ui.public.guard import FIRST, OTHER, GuardMiddleware, guarded, read_body
@@ -227,9 +227,7 @@ def qr_code(link: object, say: Texts) -> Markup:
 def speaker_html(scripts: tuple[Script, ...], say: Texts, told: bool = True) -> Markup:
     """Write the speaker's window for all talks, with their notes where they may be ``told``."""
     style = Markup(browser("speaker.css"))
-    return render(
-        "speaker", say, scripts=scripts, told=told, style=style, tag=say.language.tag, visible=visible
-    )
+    return render("speaker", say, scripts=scripts, told=told, style=style, tag=say.language.tag)
 
 
 KEY, TOKEN = "poolscope_room", "poolscope_phone"  # cookies of the speaker's browser, and of a phone
@@ -467,16 +465,9 @@ def slide_html(room: Room, phone: str, say: Texts) -> str:
 
 def votes_html(room: Room, say: Texts) -> str:
     """Write what the speaker's page shows of votes: how to vote, and how many have; and the tally."""
-    counts = room.counts()
-    if counts is None:
-        return ""
-    return str(render("votes", say, total=sum(counts), tally=_tally(room, say)))
+    return str(render("votes", say, counts=room.counts(), tally=_tally(room, say)))
 
 
 def _tally(room: Room, say: Texts) -> Markup:
     """Count the votes for each choice of a question; "" where there are none."""
-    counts, step = room.counts(), room.step(say.language.tag)
-    if not counts or not sum(counts) or step is None:
-        return Markup()
-    counted = list(zip(map(visible, step.choices), counts, strict=False))
-    return render("tally", say, counted=counted, total=sum(counts))
+    return render("tally", say, counts=room.counts() or (), step=room.step(say.language.tag))
