@@ -66,8 +66,8 @@ class Answers:
         try:
             return self._said(self.put(question))
         except PoolscopeError as error:
-            tag, why = self.texts.language.tag, visible(error.said(self.texts))
-            return Answer(render("refused", self.texts, tag=tag, key=question.key, why=why))
+            tag = self.texts.language.tag
+            return Answer(render("refused", self.texts, tag=tag, key=question.key, why=error))
 
     def put(self, question: Question) -> list[Put]:
         """Put a question to each of its backbones that can be asked."""

@@ -148,8 +148,7 @@ class Talk:
     def _ended(self, script: Script, invitation: str = "") -> str:
         """Write the last slide: what to remember of a talk, and how the audience gets to the page."""
         caption = Markup('<h2 class="caption">{}</h2>').format(self.say("talk.end"))
-        told = [visible(one) for one in script.remember]
-        return _slide_html(caption, _card(render("remember", remember=told, invitation=invitation)))
+        return _slide_html(caption, _card(render("remember", script=script, invitation=invitation)))
 
     def _invitation(self, link: object, name: object) -> Markup:
         """Show the link of the page or of its ``room``, to read and as a QR code; or say why there is none.
@@ -453,14 +452,9 @@ def phone_page(room: Room, phone: str, say: Texts) -> str:
 
 def slide_html(room: Room, phone: str, say: Texts) -> str:
     """Write a slide on a phone: its caption and a way to the app; or its question, to vote on."""
-    step, tag, at = room.step(say.language.tag), say.language.tag, room.at
-    heading = say("talk.end") if step is None else step.question if at.asking else step.caption
-    asked = [visible(choice) for choice in step.choices] if room.round and step else []
-    told = visible(heading) if 0 < at.step <= room.slides() else ""
-    link = f"./?{step.link}&lang={tag}" if step and step.link else f"./?lang={tag}"
-    where = {"at": at, "tag": tag, "total": room.slides(), "link": link, "heading": told}
-    vote = {"round": room.round, "choices": asked, "own": room.votes.get(phone)}
-    return str(render("slide", say, **where, **vote, tally=_tally(room, say)))
+    tag, own = say.language.tag, room.votes.get(phone)
+    tally = _tally(room, say)
+    return str(render("slide", say, room=room, step=room.step(tag), tag=tag, own=own, tally=tally))
 
 
 def votes_html(room: Room, say: Texts) -> str:
