@@ -62,7 +62,7 @@ def endpoints(analyst: Analyst, lab_rows: int) -> list[Callable[..., Any]]:
         ``reads`` are indices of tokens. A combination that cannot be answered has a row whose ``refusal``
         says why; a request of which nothing can be answered comes back as a message.
         """
-        keys = _listed("backbones", backbones) or _here(analyst)
+        keys = _listed("backbones", backbones) or here(analyst)
         methods = _listed("poolings", poolings)
         pairs = islice(product(keys, methods) if methods else fitting(analyst, keys), ENOUGH)
         whole = Query("", text, text_pair, head=head, pool_layer=pool_layer)
@@ -87,7 +87,7 @@ def endpoints(analyst: Analyst, lab_rows: int) -> list[Callable[..., Any]]:
         One whose ``p_corrected`` is below 0.05 is worse than the best. Nothing of the table is kept.
         """
         rows, notes = to_table(read_sheet(table, rows=lab_rows), Columns(text, label, text_pair))
-        keys = _listed("backbones", backbones) or _here(analyst)[:FITTED]
+        keys = _listed("backbones", backbones) or here(analyst)[:FITTED]
         methods = tuple(_listed("poolings", poolings))
         if layers not in ("last", "all"):
             raise PoolscopeError("layers", layers, "errors.lab_layers")
@@ -107,7 +107,8 @@ def fitting(analyst: Analyst, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield key, spec.key
 
 
-def _here(analyst: Analyst) -> list[str]:
+def here(analyst: Analyst) -> list[str]:
+    """List the backbones that can be asked now, by their keys."""
     return [spec.key for spec in analyst.backbones() if spec.available]
 
 

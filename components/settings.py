@@ -75,14 +75,13 @@ class Settings(BaseSettings):
 
 def refused(error: ValidationError) -> str:
     """Name each variable that cannot be read, what it was given, and what is allowed; never a token."""
-
-    def said(name: str, given: object, allowed: str) -> str:
-        return f"{name}{'' if name.endswith('_TOKEN') else f'={given}'}: {allowed}"
-
-    faults = (
-        one for one in error.errors() if one["type"] != "default_factory_not_called"
-    )  # it follows others
-    return "\n".join(said(f"POOLSCOPE_{one['loc'][0]}".upper(), one["input"], one["msg"]) for one in faults)
+    lines = []
+    for one in error.errors():
+        if one["type"] != "default_factory_not_called":  # it follows others
+            name = f"POOLSCOPE_{one['loc'][0]}".upper()
+            given = "" if name.endswith("_TOKEN") else f"={one['input']}"
+            lines.append(f"{name}{given}: {one['msg']}")
+    return "\n".join(lines)
 
 
 def unknown() -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from math import isnan
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ Bools = NDArray[np.bool_]
 Source = Literal["bundled", "local", "hub", "object"]
 ProblemType = Literal["single_label", "multi_label", "regression"]
 Reference = str | int
+Group = TypeVar("Group")
+Item = TypeVar("Item")
 Centring = Literal["plain", "centred", "standardised"]  # of hidden states, before their cosine is taken
 
 UNREADABLE = "warnings.unreadable"  # the key of the warning that the vocabulary lacks most of a text
@@ -443,6 +445,14 @@ def as_json(of: object, keys: str, /, **given: object) -> dict[str, Any]:
     """
     named = {key: path or key for key, _, path in (part.partition("=") for part in keys.split())}
     return {key: None if key in given else plain(attrgetter(path)(of)) for key, path in named.items()} | given
+
+
+def grouped(pairs: Iterable[tuple[Group, Item]]) -> dict[Group, list[Item]]:
+    """Group what comes with each key, in the order of coming."""
+    found: dict[Group, list[Item]] = {}
+    for key, item in pairs:
+        found.setdefault(key, []).append(item)
+    return found
 
 
 def plain(value: Any) -> Any:

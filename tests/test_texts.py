@@ -13,7 +13,7 @@ from markupsafe import Markup
 import components.texts
 from components.analyses.passport import tried
 from components.errors import PoolscopeError
-from components.exhibits.exhibit import data_frame, heading_html, table_html
+from components.exhibits.exhibit import data_frame, heading_html, saved_table
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.fitting import TABLE
 from components.inference.engine import Engine
@@ -122,7 +122,8 @@ def test_an_error_is_said_in_every_language() -> None:
 
 
 def test_what_fills_a_template_or_a_sentence_is_escaped_but_for_html() -> None:
-    html = table_html(data_frame([("a", ["<i>", Markup("<b>x</b>")])]), {0}, "<&>")
+    data = data_frame([("a", ["<i>", Markup("<b>x</b>")])])
+    html = saved_table(data, data, {0}, "<&>", "a.csv", SAY)
     assert "<caption>&lt;&amp;&gt;</caption>" in html
     assert '<td class="number">&lt;i&gt;</td>' in html
     assert '<td class="number"><b>x</b></td>' in html

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from components.analyses.registry import Backbone, Cost, Examined, analysis, measuring, step
 from components.errors import PoolscopeError
@@ -15,8 +15,7 @@ from components.types import Analysis, BackboneSpec, Query, as_json, rounded
 @analysis("backbone text text_pair pooling head layer reference task pool_layer mine", Cost(), rounds=True)
 def analyze(examined: Examined) -> Analysis:
     """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``."""
-    answered: Analysis = measuring("anatomy").answered(examined)
-    return answered
+    return cast("Analysis", measuring("anatomy").answered(examined))
 
 
 @dataclass(frozen=True, eq=False)

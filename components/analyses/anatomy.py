@@ -1,7 +1,7 @@
 """The nouns of a head taken apart, its weights, steps and source; and what it says of every hidden state."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from components.analyses.registry import Cost, Examined, analysis, measuring
 from components.texts import Sentence
@@ -151,8 +151,7 @@ def anatomy(examined: Examined) -> Anatomy:
     not loaded. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
     ``module`` an nn.Module to train.
     """
-    found: Anatomy = measuring("anatomy").dissect(examined)
-    return found
+    return cast("Anatomy", measuring("anatomy").dissect(examined))
 
 
 @analysis("backbone text text_pair pooling head task", Cost(1.5))

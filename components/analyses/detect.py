@@ -4,17 +4,16 @@ What to set in servers of embeddings for each way stands in assets/serving.toml.
 """
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis, measuring
 from components.analyses.vectors import to_vectors
 from components.model.query import Asked, checked_text
 from components.settings import ASSETS
-from components.texts import Sentence
+from components.texts import Sentence, read_toml
 from components.types import Declaration, Dense, Normalize, Query, as_json, declared_json, plain, rounded
 
 Kept = Literal["start", "end", "first", "last"]
@@ -36,7 +35,7 @@ COARSE = 4e-3  # of a vector's length: rounding to bfloat16 moves it less, a cha
 HALF = 1.5  # times as far as computing in half precision moves a vector here, it may where servers run
 NAMED = 4  # ways that a sentence names; more are only counted
 # What servers of embeddings do, and the options that each has: the file explains it.
-SERVING: Mapping[str, Any] = tomllib.loads((ASSETS / "serving.toml").read_text(encoding="utf-8"))
+SERVING: Mapping[str, Any] = read_toml(ASSETS / "serving.toml")
 
 
 @dataclass(frozen=True)
@@ -307,5 +306,4 @@ def detect(
     """
     measures = measuring("detect")
     tried = [measures.tried(backbone, each.query, prefix) for each in asked]
-    found: Detected = measures.found(tried, vectors)
-    return found
+    return cast("Detected", measures.found(tried, vectors))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
+from typing import Any, cast
 
 from components.analyses.registry import Backbone, Cost, analysis, measuring
 from components.model.query import Asked
@@ -57,5 +57,4 @@ def maxsim(backbone: Backbone, asked: Sequence[Asked]) -> MaxSim:
 
     ``best[t]``: the most similar token u. ``score``: the sum of these cosines.
     """
-    found: MaxSim = measuring("maxsim").match(backbone, asked[0].query)
-    return found
+    return cast("MaxSim", measuring("maxsim").match(backbone, asked[0].query))

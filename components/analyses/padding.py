@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from components.analyses.registry import Cost, Examined, analysis, measuring
 from components.texts import Sentence
@@ -101,8 +101,7 @@ def padding(examined: Examined) -> Padding:
     where it takes no batch. ``cases`` says so of each side. ``pooled``: how far each pooling's vector moves
     in a batch, in its own lengths.
     """
-    found: Padding = measuring("padding").audit(examined)
-    return found
+    return cast("Padding", measuring("padding").audit(examined))
 
 
 def _told(case: PaddingCase) -> dict[str, object]:

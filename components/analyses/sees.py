@@ -1,7 +1,7 @@
 """The noun of who sees whom: which tokens each final hidden state depends on."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -80,5 +80,4 @@ def sees(examined: Examined, both_ways: bool = False) -> Sees:
     (itself and those before it), "window" (only near ones: ``window`` counts them, itself among them; else
     null), "prefix" (causal, and all see the first few) or "other".
     """
-    found: Sees = measuring("sees").look(examined, both_ways)
-    return found
+    return cast("Sees", measuring("sees").look(examined, both_ways))

@@ -25,7 +25,7 @@ def label_colours(analysis: Analysis) -> dict[int, str]:
     """The colour of each label by its place: those said of the text, then of its tokens, are set apart."""
     said = chain(map(analysis.labels.index, analysis.predicted), *_answers(analysis))
     every = chain(said, range(len(analysis.labels)))
-    return draw.set_apart((index, draw.label_colour(index)) for index in every)
+    return draw.set_apart((index, draw.LABELS[index % len(draw.LABELS)]) for index in every)
 
 
 def _answers(analysis: Analysis) -> list[tuple[int, ...]]:

@@ -13,10 +13,9 @@ from components.analyses.trace import Patched
 from components.exhibits.alone import label_colours
 from components.exhibits.control import State
 from components.exhibits.draw import set_apart
-from components.exhibits.exhibit import Group, Item, grouped
 from components.exhibits.view import visible
 from components.texts import Sentence
-from components.types import Analysis, BackboneSpec
+from components.types import Analysis, BackboneSpec, Group, Item, grouped
 
 Key = tuple[str, str]  # of a combination: the keys of its backbone and of its pooling
 Labels = tuple[str, ...]  # what a combination predicts; several or none if multi-label

@@ -199,11 +199,6 @@ def token_colours(view: View) -> list[str]:
     ]
 
 
-def label_colour(index: int) -> str:
-    """The own colour of the label that stands at ``index`` among those of its head."""
-    return LABELS[index % len(LABELS)]
-
-
 def set_apart(wanted: Iterable[tuple[Any, str]]) -> dict[Any, str]:
     """Give each its own colour in their order; another one, as long as one is left, where that is taken."""
     found: dict[Any, str] = {}

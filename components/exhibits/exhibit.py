@@ -24,11 +24,9 @@ from components.exhibits.control import Control, State
 from components.exhibits.draw import Figure
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER, render, visible
 from components.texts import Sentence, Texts
-from components.types import Analysis, Query
+from components.types import Analysis, Query, grouped as grouped
 
 Column = Sequence[object] | NDArray[Any]
-Group = TypeVar("Group")
-Item = TypeVar("Item")
 # What a spreadsheet takes for the beginning of a formula; Excel takes the full-width ones, too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
@@ -53,14 +51,6 @@ def titled_frame(
     return data_frame((*((say(key), cells) for key, cells in columns.items()), *(layers or {}).items()))
 
 
-def grouped(pairs: Iterable[tuple[Group, Item]]) -> dict[Group, list[Item]]:
-    """Group what comes with each key, in the order of coming."""
-    found: dict[Group, list[Item]] = {}
-    for key, item in pairs:
-        found.setdefault(key, []).append(item)
-    return found
-
-
 def to_csv(data: pd.DataFrame) -> str:
     """Columns and rows as CSV: numbers with seven digits, texts such that none is a formula."""
     file = io.StringIO(newline="")
@@ -69,11 +59,6 @@ def to_csv(data: pd.DataFrame) -> str:
     columns = (map(_csv_cell, column.tolist()) for _, column in data.items())
     lines.writerows(zip(*columns, strict=True))
     return file.getvalue()
-
-
-def table_html(data: pd.DataFrame, numeric: Collection[int], caption: str) -> Markup:
-    """An HTML table of a DataFrame of texts, not escaped; the columns ``numeric`` stand at the right."""
-    return render("table", caption=caption, titles=data, numeric=numeric, rows=data.itertuples(False, None))
 
 
 def csv_link(data: pd.DataFrame, file: str, label: str) -> Markup:
@@ -85,8 +70,13 @@ def csv_link(data: pd.DataFrame, file: str, label: str) -> Markup:
 def saved_table(
     data: pd.DataFrame, shown: pd.DataFrame, numeric: Collection[int], caption: str, file: str, say: Texts
 ) -> Markup:
-    """A link that saves ``data`` as the CSV ``file``, and under it a table of the same as it is read."""
-    return csv_link(data, file, say("table.download")) + table_html(shown, numeric, caption)
+    """A link that saves ``data`` as the CSV ``file``, and under it a table of the same as it is read.
+
+    ``shown`` holds texts, not escaped; the columns ``numeric`` stand at the right.
+    """
+    rows = shown.itertuples(False, None)
+    table = render("table", caption=caption, titles=shown, numeric=numeric, rows=rows)
+    return csv_link(data, file, say("table.download")) + table
 
 
 def _csv_cell(cell: object) -> str:

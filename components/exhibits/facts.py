@@ -40,7 +40,7 @@ def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
         "backbone": visible(analysis.backbone.said(say)),  # its title in the menu
         "architecture": visible(analysis.backbone.architecture),  # its class
         "outputs": listed(outputs, NAMED, say),  # its likeliest labels with probabilities, chosen or not
-        "trained": _yes(not analysis.random),
+        "trained": "no" if analysis.random else "yes",
         **_reading(anatomy, say),
         **_order(anatomy, say),
         **_origins(anatomy, say),
@@ -78,7 +78,7 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
         "inheriting": str(len(inheriting)),  # how many heads have a tensor that comes from the checkpoint
         "inheriting_names": listed(inheriting, asked, say),  # the titles of their backbones
         "alike": "alone" if asked == 1 else alike,
-        "same": "alone" if asked == 1 else _yes(len(cores) == 1),
+        "same": "alone" if asked == 1 else "yes" if len(cores) == 1 else "no",
         "inherited": "alone" if asked == 1 else several,
     }
 
@@ -145,7 +145,7 @@ def _order(anatomy: Anatomy, say: Texts) -> dict[str, str]:
         "between": ARROW.join(told[picked + 1 : final]) or none,
         "core": ARROW.join(core) or none,  # the steps that change numbers
         "printed": say.listed(map(_last, printed)) or none,  # its layers in the order of print(model)
-        "direct": _yes(len(core) == 1),
+        "direct": "yes" if len(core) == 1 else "no",
         "order": "run" if printed == ran else "other",
     }
 
@@ -197,10 +197,6 @@ def _origins(anatomy: Anatomy, say: Texts) -> dict[str, str]:
 
 def _names(weights: Sequence[Weight], most: int, say: Texts) -> str:
     return listed([shorten(visible(weight.name), 60) for weight in weights], most, say)
-
-
-def _yes(holds: bool) -> str:
-    return "yes" if holds else "no"
 
 
 def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]:

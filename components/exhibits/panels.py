@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from importlib import import_module
 from operator import attrgetter
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, cast
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.importance import Importance
@@ -71,8 +71,7 @@ class Answered:
 def importance_of(analyst: Analyst, analysis: Analysis, state: State) -> Importance:
     """Ask for importance in an answer, as ``state`` says; PoolscopeError says why there is none."""
     options = {"label": LABEL.of(state), "integrated": integrates(analysis, state)}
-    found: Importance = analyst.ask("importance", asked_of(analysis.query), **options)
-    return found
+    return cast("Importance", analyst.ask("importance", asked_of(analysis.query), **options))
 
 
 def own_of(query: Query) -> Query:

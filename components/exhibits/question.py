@@ -59,8 +59,3 @@ def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ..
     tables = read_toml(path)
     named = {key: {"key": key, **table} for key, table in tables.items()}
     return tuple(TypeAdapter(dict[str, Question]).validate_python(named).values())
-
-
-def case_of(name: str) -> str:
-    """The case that a sentence of this name depends on, if on any: "knows" of "knows-caution"."""
-    return name.partition("-")[0]

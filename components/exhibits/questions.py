@@ -14,7 +14,7 @@ from components.exhibits.exhibit import strong_html
 from components.exhibits.head import WORDED
 from components.exhibits.measures import Facts, Put, is_stored, measured, together
 from components.exhibits.panels import Answered
-from components.exhibits.question import ELSE, Line, Question, case_of
+from components.exhibits.question import ELSE, Line, Question
 from components.exhibits.view import render, visible
 from components.results import Table, of
 from components.texts import Texts, load_texts
@@ -110,8 +110,8 @@ def sentences(lines: Mapping[str, Line], facts: Facts, say: Texts) -> Markup:
     """The sentences that hold, with every fact marked; KeyError if a fact or a case is unknown."""
     marked = {name: strong_html(escape(fact)) for name, fact in facts.items()}
     chosen = (
-        line[ELSE] if line.keys() == {ELSE} else line.get(facts[case_of(name)], line.get(ELSE))
-        for name, line in lines.items()
+        line[ELSE] if line.keys() == {ELSE} else line.get(facts[name.partition("-")[0]], line.get(ELSE))
+        for name, line in lines.items()  # whose case stands before a hyphen: that of knows-caution is knows
     )
     tag = say.language.tag
     return Markup(say.together(escape(text[tag]).format(**marked) for text in chosen if text))

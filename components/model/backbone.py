@@ -22,7 +22,7 @@ from components.model.pooling import States
 from components.model.reads import Head, Reading
 from components.settings import ASSETS
 from components.texts import Sentence, read_toml
-from components.types import HEAD_UNREAD, BackboneSpec, ProblemType
+from components.types import HEAD_UNREAD, BackboneSpec, ProblemType, grouped
 
 
 @dataclass(frozen=True)
@@ -249,11 +249,9 @@ def alike(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None 
     """Indices of texts, or pairs, of as many tokens, together: not all models pad, and some see padding."""
     if backbone.alone:
         return [[index] for index in range(len(texts))]
-    groups: dict[int, list[int]] = {}
     encoded = backbone.tokenizer(list(texts), None if pairs is None else list(pairs), verbose=False)
-    for index, ids in enumerate(encoded["input_ids"]):
-        groups.setdefault(min(len(ids), backbone.limit), []).append(index)
-    return list(groups.values())
+    lengths = (min(len(ids), backbone.limit) for ids in encoded["input_ids"])
+    return list(grouped((length, index) for index, length in enumerate(lengths)).values())
 
 
 def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> States:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from components.errors import PoolscopeError
 from components.fitting import MINE, TABLE, read_head
-from components.types import BackboneSpec, Query, Reference, TaskSpec
+from components.types import BackboneSpec, Query, Reference, TaskSpec, grouped
 
 MOST = 300  # combinations of one comparison: all poolings of all bundled backbones, and some more
 
@@ -103,13 +103,11 @@ def counted(queries: Sequence[Query]) -> Sequence[Query]:
 
 def by_backbone(queries: Sequence[Query]) -> list[list[Query]]:
     """Checked queries by their backbones, in the order asked; PoolscopeError if their texts differ."""
-    groups: dict[str, list[Query]] = {}
     for query in queries:
         for field in ("text", "text_pair"):
             if getattr(query, field) != getattr(queries[0], field):
                 raise PoolscopeError(field, getattr(query, field), "errors.one_text")
-        groups.setdefault(query.backbone, []).append(query)
-    return list(groups.values())
+    return list(grouped((query.backbone, query) for query in queries).values())
 
 
 def choice(field: str, given: object, allowed: Sequence[str]) -> str:

@@ -73,8 +73,7 @@ class AskedView:
             self.stored = Kept(self.shown.state)
             self.watch = on_page.watched_html()
         self.first = self.places.places[0].above
-        parts = (part for places in (self.places, *self.below) for part in places.parts)
-        self.emptied = list(parts)
+        self.emptied = [part for places in (self.places, *self.below) for part in places.parts]
         self.parts: list[Any] = [self.stored, *self.emptied]
 
     def connect(self, fill: Callable[[Given], Any], events: Iterable[Any] = ()) -> Any:

@@ -301,4 +301,4 @@ class Classify(Tab):
         return self.download.propose(spec, given, Markup('<p class="detail">{}</p>').format(before))
 
 
-CLASSIFY = TabKind("classify", "page.classify", Classify)
+CLASSIFY = TabKind("classify", Classify)

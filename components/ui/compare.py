@@ -15,6 +15,7 @@ from markupsafe import Markup
 from components.analyses.analyze import Compared
 from components.analyses.sees import Sees
 from components.analyst import Analyst
+from components.endpoints import here
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, to_link
@@ -118,20 +119,16 @@ class Compare(Tab):
 
     def _linked(self) -> list[Linked]:
         """List what is compared, and how it is looked at; which backbones there are is asked each time."""
-        poolings = [spec.key for spec in self.analyst.poolings()]
-
-        def here() -> list[str]:
-            return [spec.key for spec in self.analyst.backbones() if spec.available]
-
+        poolings, there = [spec.key for spec in self.analyst.poolings()], partial(here, self.analyst)
         asked: dict[Control[Any], Any] = {
             Control("compare_text", Asked(), self.text.value): self.text,
             Control("compare_pair", Asked(), self.pair.value): self.pair,
             Control("version_text", Asked(version=1), ""): self.other,
             Control("version_pair", Asked(version=1), ""): self.other_pair,
-            Control("backbones", SomeOf(here), tuple(self.backbones.value)): self.backbones,
+            Control("backbones", SomeOf(there), tuple(self.backbones.value)): self.backbones,
             Control("poolings", SomeOf(lambda: poolings), tuple(self.poolings.value)): self.poolings,
             Control("compare_head", OneOf(lambda: HEADS), self.head.value): self.head,
-            replace(TRACED, kind=OneOf(lambda: ["", *here()])): self.trace.backbone,
+            replace(TRACED, kind=OneOf(lambda: ["", *there()])): self.trace.backbone,
         }
         return [Linked(control, part) for control, part in asked.items()]
 
@@ -268,7 +265,7 @@ class Compare(Tab):
         return {**self.bar.idle(f"{said}{mark}"), self.bar.cancel: gr.update(interactive=running)}
 
 
-COMPARE = TabKind("compare", "page.compare", Compare)
+COMPARE = TabKind("compare", Compare)
 
 
 class TraceCard:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from components.exhibits.question import ELSE, Question, case_of, read_questions
+from components.exhibits.question import ELSE, Question, read_questions
 from components.exhibits.questions import Answer, Answers
 from components.results import Table, beside
 from components.texts import ASSETS, load_texts, read_toml
@@ -41,7 +41,7 @@ def check(question: Question) -> None:
     needed(not strangers, f"papers: {sorted(strangers)} are not among the backbones")
     needed(not unknown, f"measures: {sorted(unknown)} are none of {sorted(CASES)}")
     for name, line in chain(question.answer.items(), question.each.items()):
-        values = {*cases(question.measures).get(case_of(name), ())}
+        values = {*cases(question.measures).get(name.partition("-")[0], ())}
         others = line.keys() - values - {ELSE}
         needed(not others, f"{name}: there is no case with the values {sorted(others)}")
         lacking = sorted(values - line.keys())

@@ -9,7 +9,7 @@ import pytest
 from plotly.colors import hex_to_rgb
 
 from components.exhibits.comparison import FAINT, STRONG, Comparison, majority, strength
-from components.exhibits.draw import LABELS, label_colour, set_apart
+from components.exhibits.draw import LABELS, set_apart
 from components.exhibits.verdict import chosen_labels, output_bars
 from components.texts import load_texts
 from tests.exhibits.compared import HIGH, LESS, LOW, NO, YES, answer, comparison
@@ -88,12 +88,12 @@ def test_a_label_has_the_colour_that_it_has_alone_and_keeps_it_when_more_comes()
         chosen = chosen_labels(alone)
         bars = [bar.colour for bar in output_bars(alone, load_texts())][: len(chosen)]
         compared = comparison([[alone]]).colours
-        assert [compared[alone.labels[index]] for index in chosen] == bars == list(map(label_colour, chosen))
+        assert [compared[alone.labels[index]] for index in chosen] == bars == [LABELS[at] for at in chosen]
     before, after = comparison([[YES, BUSINESS]]), comparison([[YES, BUSINESS], [both, NO]])
     assert tuple(before.colours.items()) == tuple(after.colours.items())[:3]
     assert list(before.colours.values()) == list(LABELS[:3])
     assert len(set(after.colours.values())) == len(after.colours) == 5  # joy and trust had those of others
-    assert set_apart((at, label_colour(at)) for at in (8, 0, 8)) == {8: LABELS[0], 0: LABELS[1]}
+    assert set_apart((at, LABELS[at % 8]) for at in (8, 0, 8)) == {8: LABELS[0], 0: LABELS[1]}
 
 
 @pytest.mark.parametrize(("outputs", "kind", "sure"), CASES["sure"])

@@ -17,7 +17,7 @@ from components.analyses.anatomy import Lens
 from components.analyses.trace import Patched
 from components.exhibits import exhibit as parts, panels
 from components.exhibits.control import Choice, Switch, Text, Whole
-from components.exhibits.exhibit import Exhibit, Panel, Shown, data_frame, heading_html, table_html, to_csv
+from components.exhibits.exhibit import Exhibit, Panel, Shown, data_frame, heading_html, saved_table, to_csv
 from components.texts import ENGLISH, languages, load_texts
 from tests.exhibits.answers import answers
 from tests.exhibits.compared import Table
@@ -42,7 +42,8 @@ def test_texts_come_back_as_they_were_and_none_is_a_formula(table: list[tuple[st
 def test_columns_of_the_same_title_are_kept_apart_and_have_one_length() -> None:
     data = data_frame([("same", ["a"]), ("same", [1.5]), ("same", ["=c"])])
     assert read(data) == [["same", "same", "same"], ["a", "1.5", "'=c"]]
-    assert Table(table_html(data.astype(str), (), "")).rows == [["same", "same", "same"], ["a", "1.5", "=c"]]
+    shown = Table(saved_table(data, data.astype(str), (), "", "a.csv", SAY))
+    assert shown.rows == [["same", "same", "same"], ["a", "1.5", "=c"]]
     with pytest.raises(ValueError, match="length"):
         data_frame([("a", ["x", "y"]), ("b", ["z"])])
 
@@ -60,7 +61,7 @@ def test_the_link_holds_the_file_with_its_mark_of_utf_8_and_half_of_a_surrogate_
 
 def test_a_table_shows_what_is_in_the_frame_and_escapes_it() -> None:
     data = data_frame([(XSS, [XSS, "b"]), ("number", ["1", "2"])])
-    html = table_html(data, (1,), XSS)
+    html = saved_table(data, data, (1,), XSS, "a.csv", SAY)
     assert "<img" not in html
     assert "<script" not in html
     assert unescape(html).count(XSS) == 4  # the region's name, the caption, a title, a cell

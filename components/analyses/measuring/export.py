@@ -32,7 +32,7 @@ from components.model.probes import place_of
 from components.model.tracing import Call, trace
 from components.settings import ASSETS, space
 from components.texts import environment, load_texts
-from components.types import Cut, Query
+from components.types import Cut, Query, grouped
 
 ROOT = ASSETS.parent
 WIDTH = 110  # of a line, in characters
@@ -352,10 +352,8 @@ def _imports(source: Iterable[Import], *named: str) -> str:
 
     ``named``: modules, or as in "pathlib Path"; nothing for none.
     """
-    names: dict[str, list[str]] = {}
     more = (one.partition(" ")[::2] for one in named if one)
-    for module, name in sorted({*source, *more}):
-        names.setdefault(module, []).append(name)
+    names = grouped(sorted({*source, *more}))
     whole = {f"import {module}": module for module in names if "" in names[module]}
     taken = {module: ", ".join(filter(None, names[module])) for module in names}
     lines = whole | {f"from {module} import {each}": module for module, each in taken.items() if each}
