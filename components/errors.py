@@ -1,9 +1,11 @@
 """The one exception that visitors see."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from components.texts import Sentence, Texts, load_texts
 
+Given = TypeVar("Given")
 PLAIN = {"errors.word": "errors.sentence", "errors.no_tokens": "errors.sentence"}  # on the page
 
 
@@ -37,6 +39,14 @@ class PoolscopeError(ValueError):
     def plainly(self, say: Texts) -> str:
         """Say it to who stands before an empty box: only what to do, without field and value."""
         return say(PLAIN[self.key]) if self.key in PLAIN else self.said(say)
+
+
+def or_why(ask: Callable[[], Given]) -> Given | Sentence:
+    """Give what ``ask`` does, or why it cannot be had."""
+    try:
+        return ask()
+    except PoolscopeError as error:
+        return error.sentence
 
 
 def remade(kind: type[PoolscopeError], field: str, key: str, sentence: Sentence) -> PoolscopeError:

@@ -69,8 +69,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     """The p values corrected for their number: the smallest times n, the next times n - 1 ... (Holm 1979)."""
     in_order = pd.Series(ps, dtype="float64").sort_values(kind="stable")
     times = in_order * [*range(len(ps), 0, -1)]
-    corrected: list[float] = times.clip(upper=1).cummax().sort_index().tolist()
-    return corrected
+    return list[float](times.clip(upper=1).cummax().sort_index().tolist())
 
 
 def exact(better: int, worse: int) -> float:

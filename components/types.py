@@ -220,10 +220,6 @@ class TaskSpec:
     labels: tuple[str, ...]
     texts: int
 
-    def said(self, say: Texts) -> str:
-        """The title in the language of ``say``; labels keep the names that the checkpoints give them."""
-        return say.name(self.title)
-
 
 @dataclass(frozen=True)
 class Query:

@@ -19,7 +19,7 @@ import pandas as pd
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from components.errors import PoolscopeError
+from components.errors import or_why as or_why
 from components.exhibits.control import Control, State
 from components.exhibits.draw import Figure
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER, render, visible
@@ -273,14 +273,6 @@ def scale_html(name: str, stops: Sequence[Sequence[object]], ends: tuple[str, st
 
 hint_html = Markup('<p class="hint">{}</p>').format  # a quiet line under a heading
 strong_html = Markup("<strong>{}</strong>").format  # a text that stands out in a sentence
-
-
-def or_why(ask: Callable[[], A]) -> A | Sentence:
-    """Give what ``ask`` does, or why it cannot be had."""
-    try:
-        return ask()
-    except PoolscopeError as error:
-        return error.sentence
 
 
 def asked(name: str, of: Callable[[Query], Query] = lambda query: query) -> Callable[[Any], Any]:

@@ -145,7 +145,7 @@ def is_stored(question: Question) -> bool:
 
 def measured(put: Put) -> dict[str, str]:
     """Take every measure of a question on one backbone; ``task`` is the title of that."""
-    titles = {task.key: task.said(put.say) for task in put.analyst.tasks()}
+    titles = {task.key: put.say.name(task.title) for task in put.analyst.tasks()}
     found = {name: fact for one in put.question.measures for name, fact in MEASURES[one](put).items()}
     return {**found, "task": visible(titles.get(put.question.task, put.question.task))}
 

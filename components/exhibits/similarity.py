@@ -44,8 +44,7 @@ def departures(by_layer: Floats, bands: Floats) -> Floats:
     low, high = bands[:, :1], bands[:, 2:]
     more = ((by_layer - high) / np.maximum(1 - high, 1e-6)).clip(0, 1)
     less = ((low - by_layer) / np.maximum(low + 1, 1e-6)).clip(0, 1)
-    shown: Floats = np.sign(more - less) * OUTSIDE + (1 - OUTSIDE) * (more - less)
-    return shown.astype(np.float32)
+    return np.asarray(np.sign(more - less) * OUTSIDE + (1 - OUTSIDE) * (more - less), np.float32)
 
 
 def ordinary_scale(name: str, say: Texts) -> Markup:

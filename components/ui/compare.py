@@ -256,13 +256,11 @@ class Compare(Tab):
 
         With it stands what was asked of what has come, as a link would hold it.
         """
-        running, mark = comparison.state == "running", Markup()
-        if comparison.compared:
-            controls = [one.control for one in self.linked if one.part in self.inputs]
-            keys, link = " ".join(one.key for one in controls), to_link(comparison.question, controls)
-            mark = Markup('<span hidden data-keys="{}" data-asked="{}"></span>').format(keys, link)
-        said = render("compare_status", self.say, comparison=comparison)
-        return {**self.bar.idle(f"{said}{mark}"), self.bar.cancel: gr.update(interactive=running)}
+        controls = [one.control for one in self.linked if one.part in self.inputs]
+        told = {"keys": [one.key for one in controls], "link": to_link(comparison.question, controls)}
+        said = render("compare_status", self.say, comparison=comparison, **told)
+        running = gr.update(interactive=comparison.state == "running")
+        return {**self.bar.idle(said), self.bar.cancel: running}
 
 
 COMPARE = TabKind("compare", Compare)

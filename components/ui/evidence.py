@@ -26,7 +26,7 @@ class EvidenceTab(Tab):
     def __init__(self, around: Surroundings) -> None:
         self.say, self.results, self.banner = around.say, around.results, around.banner
         self.titles = {spec.key: spec.said(self.say) for spec in around.analyst.backbones()}
-        kinds = {task.key: visible(task.said(self.say)) for task in around.analyst.tasks()}
+        kinds = {task.key: visible(self.say.name(task.title)) for task in around.analyst.tasks()}
         probes = of(self.results, "probe")
         self.tasks, self.backbones = list(probes["task"].unique()), list(probes["backbone"].unique())
         self.measured = bool(self.tasks)

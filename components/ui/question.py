@@ -137,7 +137,7 @@ class Question:
             "head": {"value": query.head, "choices": heads, "info": info},
             "task": {  # which only a probe needs; the line under it names the labels
                 "value": query.task if query.task not in ("", TABLE) else None,
-                "choices": [(visible(task.said(say)), task.key) for task in tasks],
+                "choices": [(visible(say.name(task.title)), task.key) for task in tasks],
                 "info": unlinked(visible(" · ".join(labels))),
                 "visible": query.head == "probe",
             },

@@ -248,8 +248,7 @@ def style_sheet() -> tuple[str, str]:
     Each rule stands there twice, like those that gradio is given: the page's first paint needs no script.
     """
     rules = "".join(file.read_text("utf-8") for file in STYLES)
-    text = f"{rules}{STRONGER} {{ {rules} }}"
-    return _kept(text, "css")
+    return _kept(f"{rules}{STRONGER} {{ {rules} }}", "css")
 
 
 def script() -> tuple[str, str]:

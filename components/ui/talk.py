@@ -28,7 +28,7 @@ from starlette.types import Receive, Scope, Send
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, OneOf, State
-from components.exhibits.exhibit import Exhibit, Panel, Shown, exhibit_html
+from components.exhibits.exhibit import Exhibit, Panel, Shown, exhibit_html, or_why
 from components.exhibits.report import figured, section
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
 from components.exhibits.view import render, visible
@@ -159,12 +159,8 @@ class Talk:
         if isinstance(link, str):
             there = self.reach.link(link, requests.page_path(self.say.language.tag))
             there = urljoin(there, "room") if self.room else there
-        code, refusal = Markup(), ""
-        try:
-            code = qr_code(there, self.say)
-        except PoolscopeError as error:
-            refusal = visible(error.said(self.say))
-        return render("invitation", name=str(name), refusal=refusal, code=code)
+        code = or_why(lambda: qr_code(there, self.say))
+        return render("invitation", self.say, name=str(name), code=code)
 
 
 def lower(shown: Shown) -> Shown:

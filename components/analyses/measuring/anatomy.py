@@ -23,14 +23,13 @@ from transformers import PreTrainedModel
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Lens, Origin, Step, Weight
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.export import module, program
-from components.errors import PoolscopeError
+from components.errors import PoolscopeError, or_why
 from components.model.backbone import Backbone, own_head
 from components.model.cut import Pass, carried, replay
 from components.model.examine import DECLARED, POOLER, Examined, behind_pooling, linear, probabilities, swaps
 from components.model.pooling import POOLINGS
 from components.model.reads import Head
 from components.model.tracing import LIBRARY, Call, trace
-from components.texts import Sentence
 from components.types import Analysis
 
 Answer = Callable[[Pass, Tensor], Tensor]  # a pass of B inputs, final hidden states (B, T, D) -> (B, N)
@@ -40,11 +39,6 @@ SHORT = 16  # lines of a function that is shown whole; of a longer one only what
 def dissect(examined: Examined) -> Anatomy:
     """Find the steps from the final hidden states to the logits, and what can be said about each."""
     calls = head_calls(examined)
-    seen: Lens | Sentence
-    try:
-        seen = look(examined)
-    except PoolscopeError as error:
-        seen = error.sentence
     weights = {weight.name: weight for weight in _weights(examined, calls)}
     ran = {call.module for call in calls if call.module}
     live, unused = examined.backbone.spec.live, sorted(examined.backbone.provenance.unused.items())
@@ -57,7 +51,7 @@ def dissect(examined: Examined) -> Anatomy:
         sources=tuple(_sources(examined, calls)),
         program="" if live else program(examined),
         module="" if live else module(examined),
-        lens=seen,
+        lens=or_why(partial(look, examined)),
     )
 
 
