@@ -142,14 +142,6 @@ def languages() -> tuple[str, ...]:
     return (ENGLISH, *(tag for tag in tags if tag != ENGLISH))
 
 
-def render(template: str, say: Texts | None = None, /, **values: object) -> Markup:
-    """Fill in assets/templates/<template>.html; ``say(key, ...)`` in it is an escaped sentence.
-
-    UndefinedError if the template names a value that is not given.
-    """
-    return Markup(environment().get_template(f"{template}.html").render(say=say and say.html, **values))
-
-
 @cache  # files of the app, compiled once
 def environment(html: bool = True) -> Environment:
     """Templates in assets/templates; HTML escapes its values, and the rest keeps the end of the last line."""

@@ -15,11 +15,12 @@ from components.analyses.passport import tried
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import data_frame, heading_html, saved_table
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
+from components.exhibits.view import render
 from components.fitting import TABLE
 from components.inference.engine import Engine
 from components.menus import load_examples
 from components.settings import Settings
-from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts, render
+from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts
 from components.types import Query
 from tests.exhibits.answers import answered
 from tests.ui.fake import KINDS, FakeAnalyst, Kind

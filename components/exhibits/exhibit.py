@@ -272,6 +272,7 @@ def scale_html(name: str, stops: Sequence[Sequence[object]], ends: tuple[str, st
 
 
 hint_html = Markup('<p class="hint">{}</p>').format  # a quiet line under a heading
+status_html = Markup('<p role="status">{}</p>').format  # what is read out as it comes
 strong_html = Markup("<strong>{}</strong>").format  # a text that stands out in a sentence
 
 

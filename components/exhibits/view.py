@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup
 
 from components.exhibits.control import Choice, Control, State, Text, Whole
-from components.texts import Texts, render as filled
+from components.texts import Texts, environment
 from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 
 MARKS = ("##", "Ġ", "▁")  # what vocabularies put before a piece: it continues a word, or follows a space
@@ -288,17 +288,19 @@ def token_name(names: Sequence[str], token: int, say: Texts) -> str:
 
 
 def render(template: str, say: Texts | None = None, /, **values: object) -> Markup:
-    """Fill in a template, see `texts.render`, with words for what is looked at beside its ``values``.
+    """Fill in assets/templates/<template>.html with ``values``; ``say(key, ...)`` is an escaped sentence.
 
-    In the language of ``say`` that are a Sentence that is ``said``, names of labels and titles, lists, and
-    what to ``tell`` as a text: a few sentences have a < in them.
+    Beside these it knows words for what is looked at and, in the language of ``say``, a Sentence that is
+    ``said``, names of labels and titles, lists, and what to ``tell`` as a text: a few sentences have a < in
+    them. UndefinedError if it names a value that is not given.
     """
     words = (counted, number, percent, shorten, size, visible, word)
     known: dict[str, object] = {one.__name__: one for one in words}
     if say is not None:
         known |= {"said": lambda sentence: visible(sentence.said(say)), "label": say.label, "title": say.name}
         known |= {"listed": partial(listed, say=say), "tell": say}
-    return filled(template, say, **{**known, **values})
+    known |= {"say": say and say.html, **values}
+    return Markup(environment().get_template(f"{template}.html").render(known))
 
 
 LONGEST = 4000  # characters of a link in a cell: a table has hundreds of them, and servers take no long ones

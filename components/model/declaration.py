@@ -29,7 +29,6 @@ LONGEST_PROMPT = 10_000  # characters
 MOST_PROMPTS, LONGEST_TRIED = 8, 300  # prompts that are tried, and characters of each
 PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safetensors
 KNOWN = read_toml(Path(__file__).with_name("declaration.toml"))
-OLDER: Mapping[str, str] = KNOWN["older"]  # a key of the older schema: the method
 METHODS: Mapping[str, str] = KNOWN["methods"]  # by our names
 ACTIVATIONS = {f"torch.nn.modules.{one}": one.rpartition(".")[2] for one in KNOWN["activations"]}  # by path
 
@@ -264,7 +263,7 @@ def _pooling(config: _Config) -> tuple[int, tuple[str, ...]]:
     width = config.count("embedding_dimension", "word_embedding_dimension")  # the older name
     named = config.says.get("pooling_mode")
     if named is None:
-        named = [method for key, method in OLDER.items() if config.says.get(key)] or ["mean"]
+        named = [method for key, method in KNOWN["older"].items() if config.says.get(key)] or ["mean"]
     names = [named] if isinstance(named, str) else named
     known = isinstance(names, list) and all(isinstance(name, str) and name in METHODS for name in names)
     if not known or not 1 <= len(names) <= len(METHODS):

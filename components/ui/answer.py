@@ -27,9 +27,9 @@ from components.exhibits.importance import INTEGRATED, integrates
 from components.exhibits.origin import WHENCE
 from components.exhibits.sees import SEES, Sight, turns
 from components.exhibits.verdict import BESIDE, mistake
-from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, light, shorten, visible
+from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, light, render, shorten, visible
 from components.menus import full_size
-from components.texts import Sentence, Texts, render
+from components.texts import Sentence, Texts
 from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Kept, Place, Updates, on

@@ -12,10 +12,9 @@ from markupsafe import Markup
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
 from components.exhibits.panels import HEAD, IMPORTANCE, MATCHES, ORIGIN, READING, SEEING, Answered, views
-from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, visible
+from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, render, visible
 from components.fitting import HEADS, MINE
 from components.menus import BackboneMenu, absent, load_examples, refusal, suited
-from components.texts import render
 from components.types import BackboneSpec, Query
 from components.ui import places as on_page
 from components.ui.answer import PANEL, Answer

@@ -19,14 +19,14 @@ from components.endpoints import here
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, to_link
-from components.exhibits.exhibit import Shown, hint_html, or_why
+from components.exhibits.exhibit import Shown, hint_html, or_why, status_html
 from components.exhibits.hidden_states import TRACE, TRACED, traced_backbone
 from components.exhibits.panels import COMPARISON, TRACING, own_of
 from components.exhibits.verdict import mistake
-from components.exhibits.view import light, visible
+from components.exhibits.view import light, render, visible
 from components.fitting import HEADS, MINE, read_head
 from components.menus import EXAMPLES, Choices
-from components.texts import ASSETS, Sentence, Texts, read_toml, render
+from components.texts import ASSETS, Sentence, Texts, read_toml
 from components.types import BackboneSpec, Progress, Query
 from components.ui import places as on_page
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, Given, Kept, Updates, menu, on
@@ -143,7 +143,7 @@ class Compare(Tab):
         self.bar.connect(coming, self.stop, self.changed, view)
         on(coming.success, self.settle, view, self.drawn, AT_ONCE)
         sent, changed = {self.text, self.pair, self.calls}, [*self.unedited, self.calls]
-        busy = Markup('<p role="status">{}</p>').format(self.say("edit.trying"))
+        busy = status_html(self.say("edit.trying"))
         on([self.edits["drop"].click], None, [], [self.note], PRIVATE, js=f"() => `{busy}`")  # comes first
         for name, button in self.edits.items():  # one measures what each negation moves: a comparison or more
             dear = name == "drop"
@@ -228,7 +228,7 @@ class Compare(Tab):
         """
 
         def noted(told: str) -> Updates:
-            return {self.note: str(Markup('<p role="status">{}</p>').format(told)) if told else ""}
+            return {self.note: str(status_html(told)) if told else ""}
 
         made = edited(name, to_text(given[self.text]), to_text(given[self.pair]))
         if not made:

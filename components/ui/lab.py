@@ -11,13 +11,13 @@ import gradio as gr
 from markupsafe import Markup
 
 from components.errors import PoolscopeError
-from components.exhibits.exhibit import hint_html
+from components.exhibits.exhibit import hint_html, status_html
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB as PANEL
-from components.exhibits.view import visible
+from components.exhibits.view import render, visible
 from components.fitting import MINE, Fit, Plan, Stage, Table, read_head
 from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
-from components.texts import ASSETS, Sentence, Texts, render
+from components.texts import ASSETS, Sentence, Texts
 from components.types import Query
 from components.ui import places as on_page
 from components.ui.classify import CLASSIFY, Classify
@@ -123,9 +123,9 @@ class Lab:
         news = [*self.bar.parts, self.found, self.around.mine, *self.places.parts]
         once = {"trigger_mode": "once", **PRIVATE}
         coming = on(start.click, self.fit_table, self.asking, news, once, concurrency_id="fit")
-        told = json.dumps({key: _line(self.say(f"lab.{key}")) for key in ("stopped", "refused")})
+        told = json.dumps({key: status_html(self.say(f"lab.{key}")) for key in ("stopped", "refused")})
         coming.failure(None, js=ENDED.replace("{told}", told), outputs=[self.bar.status], **PRIVATE)
-        self.bar.connect(coming, partial(self.bar.idle, _line(self.say("lab.stopped"))), news)
+        self.bar.connect(coming, partial(self.bar.idle, status_html(self.say("lab.stopped"))), news)
         sent = {self.classify.collected, *self.classify.needs, *self.asking}
         how = {**OF_MODEL, "trigger_mode": "once", "show_progress_on": self.classify.waits}
         on([use.click], self.try_mine, sent, [self.around.chosen, *self.classify.outputs], how)
@@ -155,7 +155,7 @@ class Lab:
             self.headed: gr.update(visible=bool(sheet.headless or given[self.headed])),
             self.merged: gr.update(visible=bool(alike)),
         }
-        return {**offer, **switches, self.notes: _line(told) + _hints((*guessed, *notes), self.say)}
+        return {**offer, **switches, self.notes: f"{status_html(told)}{_hints((*guessed, *notes), self.say)}"}
 
     def fit_table(self, given: Given) -> Iterator[Updates]:
         """Fit what is asked: how far it is, then everything that was found. Closing it cancels the rest."""
@@ -236,10 +236,6 @@ def progress(
 
 def _hints(notes: Sequence[Sentence], say: Texts) -> str:
     return "".join(hint_html(visible(note.said(say))) for note in notes)
-
-
-def _line(text: str) -> str:
-    return str(Markup('<p role="status">{}</p>').format(text))
 
 
 def _refused(error: PoolscopeError, say: Texts) -> str:

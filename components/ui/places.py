@@ -17,8 +17,9 @@ from markupsafe import Markup
 
 from components.exhibits.control import Choice, Control, State, Switch, Whole
 from components.exhibits.exhibit import SCRIPTS, Exhibit, Panel, Shown, at_once, heading_html
+from components.exhibits.view import render
 from components.fitting import Stage
-from components.texts import Texts, render
+from components.texts import Texts
 from components.types import Progress
 from components.ui.gradio_internals import PLOTLY
 

@@ -8,7 +8,7 @@ import gradio as gr
 from components.exhibits.control import Control, OneOf, SomeOf, State
 from components.exhibits.question import read_questions
 from components.exhibits.questions import Answers
-from components.texts import render
+from components.exhibits.view import render
 from components.ui.places import NOTHING, OF_MODEL, PRIVATE, Given, Updates, on, scripted_html
 from components.ui.question import to_text
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind, selected
