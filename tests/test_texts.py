@@ -13,7 +13,7 @@ from markupsafe import Markup
 import components.texts
 from components.analyses.passport import tried
 from components.errors import PoolscopeError
-from components.exhibits.exhibit import data_frame, heading_html, saved_table
+from components.exhibits.exhibit import heading_html
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.exhibits.view import render
 from components.fitting import TABLE
@@ -123,8 +123,7 @@ def test_an_error_is_said_in_every_language() -> None:
 
 
 def test_what_fills_a_template_or_a_sentence_is_escaped_but_for_html() -> None:
-    data = data_frame([("a", ["<i>", Markup("<b>x</b>")])])
-    html = saved_table(data, data, {0}, "<&>", "a.csv", SAY)
+    html = render("table", caption="<&>", titles=["a"], numeric={0}, rows=[["<i>"], [Markup("<b>x</b>")]])
     assert "<caption>&lt;&amp;&gt;</caption>" in html
     assert '<td class="number">&lt;i&gt;</td>' in html
     assert '<td class="number"><b>x</b></td>' in html

@@ -18,24 +18,20 @@ def answers(view: View) -> list[tuple[int, ...]]:
 
     Empty where that is not known of the layer under study.
     """
-    return [] if view.layer < view.analysis.layers else _answers(view.analysis)
+    alone, kind = view.analysis.alone, view.analysis.problem_type
+    if alone is None or view.layer < view.analysis.layers:
+        return []
+    if kind == "single_label":
+        return [(int(index),) for index in alone.argmax(axis=1)]
+    least = 0.5 if kind == "multi_label" else float("inf")
+    return [tuple(sorted(indices(row > least), key=lambda one: -float(row[one]))) for row in alone]
 
 
 def label_colours(analysis: Analysis) -> dict[int, str]:
     """The colour of each label by its place: those said of the text, then of its tokens, are set apart."""
-    said = chain(map(analysis.labels.index, analysis.predicted), *_answers(analysis))
+    said = chain(map(analysis.labels.index, analysis.predicted), *answers(View(analysis, analysis.layers)))
     every = chain(said, range(len(analysis.labels)))
     return draw.set_apart((index, draw.LABELS[index % len(draw.LABELS)]) for index in every)
-
-
-def _answers(analysis: Analysis) -> list[tuple[int, ...]]:
-    alone = analysis.alone
-    if alone is None:
-        return []
-    if analysis.problem_type == "single_label":
-        return [(int(index),) for index in alone.argmax(axis=1)]
-    least = 0.5 if analysis.problem_type == "multi_label" else float("inf")
-    return [tuple(sorted(indices(row > least), key=lambda one: -float(row[one]))) for row in alone]
 
 
 def column(view: View, place: float, say: Texts) -> tuple[list[draw.Trace], list[draw.Part]]:

@@ -1,6 +1,7 @@
 """Curves by layer, one for each backbone: how often a token is more like [CLS] than another sentence's."""
 
 from collections.abc import Sequence
+from itertools import cycle, product
 
 import numpy as np
 import pandas as pd
@@ -75,10 +76,8 @@ def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
         yaxis=draw.value_axis(say("compare.curves_axis"), ticksuffix=" %", range=[-2, 102]),
         shapes=[draw.guide(50, "dot", draw.OTHER, "y")],  # chance
     )
-    traces = [
-        _trace(line, draw.MARKS[place % len(draw.MARKS)], DASHES[place // len(draw.MARKS) % len(DASHES)], say)
-        for place, line in enumerate(lines)
-    ]
+    styles = cycle(product(DASHES, draw.MARKS))
+    traces = [_trace(line, mark, dash, say) for line, (dash, mark) in zip(lines, styles, strict=False)]
     return draw.Figure(traces, frame)
 
 

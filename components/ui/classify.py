@@ -205,8 +205,7 @@ class Classify(Tab):
 
     def look_up(self, given: Given) -> Updates:
         """Find the model that was typed, and ask it or offer it."""
-        if (lookup := self.question.lookup) is None:
-            return NOTHING
+        lookup: Any = self.question.lookup  # it is there where somebody can type
         try:
             spec = self.analyst.find(str(given[lookup.box] or "").strip())
         except PoolscopeError as error:

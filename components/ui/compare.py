@@ -87,7 +87,7 @@ class Compare(Tab):
             self.text = box("compare-text", say("question.text"), hints[0], first, **size)
             self.pair = box("compare-pair", say("question.pair"), hints[1], "", **size)
             heads = [(say(f"question.head_{head}"), head) for head in HEADS]
-            fairest = fair_head(self.analyst, rows, first, "")
+            fairest = fair_head(self.analyst, rows, first)
             self.head = menu("compare-head", say("question.head"), heads, fairest, scale=2, min_width=240)
         with gr.Row(elem_id="compare-choice"):
             several: dict[str, Any] = {"multiselect": True, "min_width": 240}
@@ -436,10 +436,10 @@ def first_rows(analyst: Analyst) -> list[BackboneSpec]:
     return [spec for spec in here if spec.task == here[0].task][:FIRST_ROWS]
 
 
-def fair_head(analyst: Analyst, rows: Sequence[BackboneSpec], text: str, text_pair: str) -> str:
-    """Choose the probe where every backbone has one for its own task and these texts; else the own heads."""
+def fair_head(analyst: Analyst, rows: Sequence[BackboneSpec], text: str) -> str:
+    """Choose the probe where every backbone has one for its own task and a text; else the own heads."""
     choices = Choices.of(analyst)
-    tasks = [[task.key for task in choices.tasks(Query(spec.key, text, text_pair))] for spec in rows]
+    tasks = [[task.key for task in choices.tasks(Query(spec.key, text))] for spec in rows]
     fair = all(spec.task in fitting for spec, fitting in zip(rows, tasks, strict=True))
     return "probe" if rows and fair else HEADS[0]
 

@@ -42,8 +42,7 @@ def test_texts_come_back_as_they_were_and_none_is_a_formula(table: list[tuple[st
 def test_columns_of_the_same_title_are_kept_apart_and_have_one_length() -> None:
     data = data_frame([("same", ["a"]), ("same", [1.5]), ("same", ["=c"])])
     assert read(data) == [["same", "same", "same"], ["a", "1.5", "'=c"]]
-    shown = Table(saved_table(data, data.astype(str), (), "", "a.csv", SAY))
-    assert shown.rows == [["same", "same", "same"], ["a", "1.5", "=c"]]
+    assert Table(saved_table(data, data.astype(str), (), "", "", SAY)).rows[1:] == [["a", "1.5", "=c"]]
     with pytest.raises(ValueError, match="length"):
         data_frame([("a", ["x", "y"]), ("b", ["z"])])
 

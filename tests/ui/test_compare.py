@@ -176,7 +176,7 @@ def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for
         specs = (replace(first.spec, key=key, **one) for key, one in zip("ab", tasks, strict=True))
         analyst = FakeAnalyst(kinds=tuple(replace(first, spec=spec) for spec in specs))
         rows = module.first_rows(analyst)
-        return len(rows), module.fair_head(analyst, rows, "good", "")
+        return len(rows), module.fair_head(analyst, rows, "good")
 
     without = {**task, "probed": ("topic",)}
     assert arrival(task, task) == (2, "probe")

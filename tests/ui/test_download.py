@@ -137,7 +137,6 @@ def test_offline_nothing_can_be_downloaded_and_where_no_ids_are_taken_there_is_n
     assert updates[page.tab.download.start]["visible"] is False
     assert "Not available offline" in words(page, updates)
     assert page.tab.question.lookup is None
-    assert page.tab.look_up(page.values) is NOTHING
 
 
 def test_a_found_model_joins_the_menu_and_is_offered(page: Page, analyst: Counting) -> None:
