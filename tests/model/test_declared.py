@@ -21,7 +21,7 @@ from torch import nn
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.declaration import ACTIVATIONS, METHODS, OLDER, read_declaration
+from components.model.declaration import ACTIVATIONS, KNOWN, METHODS, read_declaration
 from components.model.declared import read_declared
 from components.model.files import RefusalError, folder as folder_of, version
 from components.types import BackboneSpec, Declaration, Query
@@ -50,7 +50,7 @@ def saved(folder: Path, *modules: nn.Module, body: BackboneSpec = SPECS[KEY]) ->
 def in_older_schema(folder: Path, modes: list[str]) -> None:
     file = folder / POOLING / "config.json"
     said = json.loads(file.read_text())
-    older = {key: method in modes for key, method in OLDER.items()}
+    older = {key: method in modes for key, method in KNOWN["older"].items()}
     file.write_text(json.dumps({"word_embedding_dimension": said["embedding_dimension"], **older}))
 
 
