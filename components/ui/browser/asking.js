@@ -37,10 +37,11 @@ document.addEventListener("blur", (event) => {
 }, true);
 document.addEventListener("focus", (event) => { if (/^(Tab|choice)$/.test(by) && isMenu(event)) event.stopPropagation(); }, true);
 
-// Gradio's accordions do not say whether they are open.
-new MutationObserver(() => document.querySelectorAll(".label-wrap").forEach((one) => {
-  one.ariaExpanded = one.classList.contains("open");
-})).observe(document.body, { subtree: true, childList: true, attributeFilter: ["class"] });
+// Gradio's accordions do not say whether they are open, and the button that removes a choice says a number for its name.
+new MutationObserver(() => {
+  for (const one of document.querySelectorAll(".label-wrap")) one.ariaExpanded = one.classList.contains("open");
+  for (const one of document.querySelectorAll(".token-remove")) one.title = one.title.replace(/(?<=^\S+ )\d+$/, one.parentElement.textContent.trim());
+}).observe(document.body, { subtree: true, childList: true, attributeFilter: ["class"] });
 // The verdict is heard when it changes, and the link that skips the question leads there.
 Object.assign(document.querySelector("#verdict .prose"), { tabIndex: -1, ariaLive: "polite", ariaAtomic: "true" });
 // A menu closes when the focus leaves it. Where an element with the focus goes away, the nearest one around it takes the focus.

@@ -131,7 +131,6 @@ const go = (to, answered = false) => {
   typed = "";
   talk.classList.add("on");
   talk.classList.remove("blank");
-  document.body.style.overflow = "hidden"; // what lies below does not scroll
   for (const other of talk.parentElement.children) other.inert = other !== talk;
   for (const one of overview.querySelectorAll("[data-slide]")) one.setAttribute("aria-current", one.dataset.slide === `${step}`);
   every.forEach((slide, place) => {
@@ -150,8 +149,8 @@ const previous = () => go(step - 1, step > 1); // whose answer has been seen
 const leave = () => {
   step = 0;
   talk.classList.remove("on", "blank");
-  document.body.style.overflow = "";
   for (const other of talk.parentElement.children) other.inert = false;
+  document.querySelector("[data-share=talk]").focus(); // which may have shown it
   keep();
 };
 
@@ -163,10 +162,7 @@ const fill = () => { // the screen
   if (document.fullscreenElement) document.exitFullscreen();
   else if (document.fullscreenEnabled) document.documentElement.requestFullscreen();
 };
-const type = (digit) => {
-  typed += digit;
-  status.textContent = `→ ${typed}`;
-};
+const type = (digit) => { status.textContent = `→ ${typed += digit}`; };
 const blank = () => talk.classList.toggle("blank");
 const TURNS = {
   arrowright: next, pagedown: next, " ": next, arrowleft: previous, pageup: previous,
