@@ -17,7 +17,7 @@ import plotly.io
 from numpy.typing import NDArray
 from plotly.colors import hex_to_rgb
 
-from components.exhibits.view import View, indices, shorten, width
+from components.exhibits.view import View, indices, piece, shorten, width
 from components.texts import Texts
 from components.types import Analysis
 
@@ -58,6 +58,7 @@ escape = partial(html.escape, quote=False)  # plotly.js decodes no &quot;, and i
 # Purple to green through a neutral grey, after ColorBrewer's PRGn: safe for every common colour blindness.
 DIVERGING = [[0.0, "#622386"], [0.25, "#be8ce1"], [0.5, "#eceef0"], [0.75, "#68b986"], [1.0, "#00572e"]]
 FAINT = "rgba(128, 128, 128, 0.2)"  # that grey, beside which colours stand out in the light and in the dark
+SHARES = ("#f4e9a2", "#e8d000")  # of a part that is large enough to be seen, and of the whole
 RANDOM = [[0.0, "#f4f5f6"], [0.5, "#b9bcc0"], [1.0, "#595d63"]]  # instead, for what is random
 SEGMENT_COLOURS = (FIRST, SECOND, SPECIAL)  # of the texts; -1 stands for tokens of neither
 SEGMENT_KEYS = ("segment.first", "segment.second", "segment.special")  # of their names
@@ -115,10 +116,13 @@ def tick_texts(view: View) -> list[str]:
     """Tick texts of the T tokens, escaped; a dot goes before the tokens that the head reads."""
     reads = view.analysis.reads.positions
     dot = f'<span style="color:{READ}">●</span> '
-    return [
-        f"{dot}<b>{escape(shorten(label))}</b>" if read else escape(shorten(label))
-        for label, read in zip(view.labels, reads, strict=True)
-    ]
+    names = tick_names(view.labels)
+    return [f"{dot}<b>{name}</b>" if read else name for name, read in zip(names, reads, strict=True)]
+
+
+def tick_names(labels: Iterable[str]) -> list[str]:
+    """Names of tokens at an axis, shortened and escaped."""
+    return [escape(shorten(piece(label))) for label in labels]
 
 
 def tick_width(labels: Iterable[str]) -> int:
@@ -215,10 +219,9 @@ def diverging(value: float) -> str:
     return f"#{bytes(round(float(np.interp(value, stops, channel))) for channel in channels).hex()}"
 
 
-def faint_stops(far: float, near: float = 0.0) -> list[list[Any]]:
-    """The two-way scale, FAINT up to ``near`` on both sides of 0, and as plots mix it from ``far`` on."""
-    below: list[tuple[float, str]] = [(-far, diverging(-far)), (-near, FAINT)]
-    middle = [*below, (near, FAINT), (far, diverging(far))]
+def faint_stops(near: float) -> list[list[Any]]:
+    """The two-way scale, FAINT up to ``near`` on both sides of 0."""
+    middle = [(-near, diverging(-near)), (-near, FAINT), (near, FAINT), (near, diverging(near))]
     return [*DIVERGING[:2], *([(1 + value) / 2, colour] for value, colour in middle), *DIVERGING[3:]]
 
 

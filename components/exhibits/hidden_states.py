@@ -14,7 +14,7 @@ from components.exhibits.alone import label_colours
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
 from components.exhibits.exhibit import Bar, Exhibit, Shown, hint_html, scale_html, strong_html, titled_frame
-from components.exhibits.origin import MOST, Holder, shades, share_map, share_text, stays, story
+from components.exhibits.origin import ENDS, MOST, Holder, shades, share_map, stays, story
 from components.exhibits.verdict import ranked
 from components.exhibits.view import LABEL, View, labels_of, number, percent, render, shorten, visible, word
 from components.texts import Sentence, Texts
@@ -186,7 +186,7 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
     """The share of the change of the logits that each state of the second version brings to the first."""
     first, second = given.first, given.second.query
     view = View(first, first.layers, names=named(given))
-    colour, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
+    colour = say("trace.colour")
     texts = (visible(text) for text in (second.text, second.text_pair) if text)
     other = " / ".join(shorten(text, naming.TEXT) for text in texts)
     mine, theirs = given.pairs.T.tolist()
@@ -207,7 +207,7 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
         token = "" if since is None else naming.token_name(view.names, first.reads.indices[0], say)
         key = "" if since is None else "_last" if since == layers - 1 else "_from" if since else "_start"
         heading = say(f"trace.heading{key}", layer=since, token=token)
-    scale = scale_html(colour, shades(first.random), ends)
+    scale = scale_html(colour, shades(first.random), ENDS)
     shares = np.full((layers, len(view.labels)), np.nan)
     shares[:, mine] = given.shares
     return Shown(

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from components.analyses.trace import Origin
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, strong_html, titled_frame
+from components.exhibits.exhibit import Column, Exhibit, Shown, scale_html, strong_html, titled_frame
 from components.exhibits.view import View, labels_of, number, render, shorten, visible
 from components.texts import Texts
 from components.types import Floats
@@ -21,6 +21,7 @@ SEEN = 0.2  # from which on a share is written into its cell, and what is read i
 WHOLE = 0.995, 1.05  # a share between them is all of it
 LONG = 6  # stays that a sentence tells one by one
 NAME = 24  # characters of a token in a sentence
+ENDS = "≤ 0 %", "≥ 100 %"  # of their colours
 ROW = 18  # pixels: the map stands whole on the first screen
 
 Holder = str | int  # "word", "read", the place of a token, "spread", "shared", "moves_about"
@@ -71,15 +72,15 @@ def share_text(share: float) -> str:
     return f"{number(100 * share, 0)} %"
 
 
-def shades(random: bool) -> list[list[Any]]:
-    """The colours of shares, full where they are written."""
-    return draw.RANDOM if random else draw.faint_stops(SEEN)
+def shades(random: bool) -> list[Any]:
+    """The colours of shares from none to all, opaque where they are written."""
+    return draw.RANDOM if random else [[0.0, draw.FAINT], *zip((SEEN, 1.0), draw.SHARES, strict=True)]
 
 
 def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
     """L + 1 rows by T columns of shares, NaN where there is none; what is read is framed."""
     texts = [["" if np.isnan(one) else share_text(float(one)) for one in row] for row in shares]
-    written = np.where(shares >= SEEN, np.char.replace(np.array(texts), " %", ""), "")
+    written = np.where(np.abs(shares) >= SEEN, np.char.replace(np.array(texts), " %", ""), "")
     random = view.analysis.random
     return draw.heat_map(
         view,
@@ -93,7 +94,8 @@ def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
         texttemplate="%{text}",
         textfont={"size": 11},
         colorscale=shades(random),
-        colorbar={"tickvals": [-1, 0, 1], "ticktext": [share_text(share) for share in (-1, 0, 1)]},
+        zmin=0,
+        colorbar={"tickvals": [0, 1], "ticktext": ENDS},
         hoverongaps=False,
     )
 
@@ -123,7 +125,8 @@ def origin(given: Origin, _: State, say: Texts) -> Shown:
         data=titled_frame(own, say, layers),
         figure=share_map(view, given.shares, say),
         about=naming.asked_line(analysis, say),
-        legend=render("origin_legend", say, given=given, word=_surface(given, given.word or 0)),
+        legend=scale_html(say("trace.colour"), shades(False), ENDS)
+        + render("origin_legend", say, given=given, word=_surface(given, given.word or 0)),
         scale=say("trace.colour"),
     )
 

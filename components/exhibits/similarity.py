@@ -26,7 +26,7 @@ STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
 NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
 SAVED = ("index", "token", "read", "share")  # columns of the figure, before its similarity
 NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
-SCALE = draw.faint_stops(OUTSIDE, OUTSIDE)  # grey where it is ordinary
+SCALE = draw.faint_stops(OUTSIDE)  # grey where it is ordinary
 
 
 def beside_band(view: View, total: int, say: Texts) -> dict[str, str]:
@@ -86,7 +86,6 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     own = {f"table.{key}": columns[f"table.{key}"] for key in (*SAVED, view.centring)}
     total, last = len(view.others), len(view.areas) - 1
     found = {"count": len(view.above), "total": total, **beside_band(view, total, say)}
-    marks = set(map(naming.mark, view.labels))
     legend = render(
         "similarity_legend",
         say,
@@ -94,7 +93,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
         answers=alone.answers(view),
         colours=alone.label_colours(analysis),
         special=(analysis.tokens.special & ~analysis.reads.positions).any(),
-        signs=[sign for sign in naming.MARKS if sign in marks],
+        inside=naming.MARKS[0] in map(naming.mark, view.labels),
         band=beside_band(view, 0, say),
         beside=beside_bars(analysis.reads),
         told=alone.words(view, say),

@@ -57,6 +57,11 @@ def word(label: str) -> str:
     return label.removeprefix(mark(label))
 
 
+def piece(label: str) -> str:
+    """``label`` as it stands in a row of tokens: a space needs no mark there, the inside of a word does."""
+    return label if label.startswith(MARKS[0]) else word(label)
+
+
 def visible(text: str) -> str:
     """``text`` with every character that cannot be seen spelled as its code point, U+200B for example."""
     shown = "".join(
@@ -79,7 +84,7 @@ def one_vector(poolings: Iterable[str]) -> str:
     return " = ".join(map(visible, poolings))
 
 
-def shorten(label: str, limit: int = 16) -> str:
+def shorten(label: str, limit: int = 24) -> str:
     """``label`` in at most ``limit`` characters."""
     return label if len(label) <= limit else label[: limit - 1] + "…"
 
@@ -263,7 +268,7 @@ def percent(probability: float) -> str:
 def rounded_percent(probability: float) -> tuple[float, int]:
     """A probability in percent as `percent` shows it, and with how many decimals; its bounds as 0 and 100."""
     value = 100 * float(probability)
-    if 1 <= value < 99 or value in (0, 100):
+    if 1.5 <= value < 98.5 or value in (0, 100):  # no "99 %" beside "99.1 %"
         return float(round(value)), 0
     return (0.0 if value < 0.1 else 100.0 if value > 99.9 else round(value, 1)), 1
 

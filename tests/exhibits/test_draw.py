@@ -62,7 +62,9 @@ def test_text_can_be_read_on_every_colour_and_bars_stand_out_from_both_themes() 
 
 
 def test_no_colour_means_two_things() -> None:
-    meanings = [ORANGES, *((colour,) for colour in OTHERS), tuple(map(diverging, VALUES))]
+    mixed = np.linspace(*map(channels, draw.SHARES), 11).round().astype(np.uint8)
+    shared = tuple(f"#{bytes(one).hex()}" for one in mixed)
+    meanings = [ORANGES, *((colour,) for colour in OTHERS), tuple(map(diverging, VALUES)), shared]
     near = {
         (one, other): round(apart(one, other), 1)
         for these, those in combinations(meanings, 2)

@@ -55,7 +55,7 @@ def test_the_row_of_tokens_lights_what_is_read_and_ends_at_the_answer() -> None:
     row = [("[CLS]", "read"), ("not", ""), ("good", ""), ("[SEP]", "")]
     assert picture(analysis()) == (row, ["negative 75 %"])
     assert picture(analysis(text="play ##ing", text_pair="bad"))[0] == [
-        *(("[CLS]", "read"), ("play", "first"), ("ing", "first"), ("[SEP]", "")),
+        *(("[CLS]", "read"), ("play", "first"), ("##ing", "first"), ("[SEP]", "")),
         *(("bad", "second"), ("[SEP]", "")),
     ]
     assert picture(saying(analysis("emotions"), 0.9, 0.1, 0.6, 0.2))[1] == ["joy 90 %", "trust 60 %"]
