@@ -112,10 +112,11 @@ def checked(figure: Figure | None) -> go.Figure:
     return go.Figure(made)
 
 
-def same_intervals(rows: Sequence[Row], values: Sequence[float], bars: Any) -> None:
+def same_intervals(rows: Sequence[Row], values: Sequence[float], bars: Any, unit: int = 1) -> None:
     """Check that dots at ``values`` with their error ``bars`` are the results of ``rows``."""
     drawn = np.array([values, np.subtract(values, bars.arrayminus), np.add(values, bars.array)]).T
-    np.testing.assert_allclose(drawn, [(row.value, row.low, row.high) for row in rows], atol=2e-4)
+    results = [(row.value, row.low, row.high) for row in rows]
+    np.testing.assert_allclose(drawn, np.multiply(unit, results), atol=2e-4)
 
 
 def numbers(cells: list[str]) -> list[float]:

@@ -36,10 +36,10 @@ def found(kind: str, key: str, **where: str) -> list[Row]:
     return measured(RESULTS, kind, backbone=key, **where)
 
 
-def in_rows(names: Iterable[str], given: Iterable[Row], dots: Any) -> None:
+def in_rows(names: Iterable[str], given: Iterable[Row], dots: Any, unit: int) -> None:
     """Check that each dot is the result of the row that it lies in, and that all are there."""
     names, called = list(names), {shorten(row.pooling): row for row in given}
-    same_intervals([called[names[round(place)]] for place in dots.y], dots.x, dots.error_x)
+    same_intervals([called[names[round(place)]] for place in dots.y], dots.x, dots.error_x, unit)
     assert len(dots.y) == len(called)
 
 
@@ -48,15 +48,16 @@ def test_dots_are_the_results_on_the_same_rows(total: int) -> None:
     chosen = evidence(*BACKBONES[:total])
     figures = [drawn(exhibit, chosen) for exhibit in (ACCURACY, RHO)]
     names = [shorten(name) for (name,) in chosen.rows]
-    for figure, kind in zip(figures, ("probe", "cosine"), strict=True):
+    for figure, kind, unit in zip(figures, ("probe", "cosine"), (100, 1), strict=True):
         dots = [one for one in figure.data if one.mode == "markers"]
         for key, one in zip(chosen.backbones, dots, strict=True):
-            in_rows(names, found(kind, key, **({"task": "topic"} if kind == "probe" else {})), one)
+            in_rows(names, found(kind, key, **({"task": "topic"} if kind == "probe" else {})), one, unit)
         assert figure.layout.xaxis.range is None  # which holds all that is drawn
     left, right = (figure.layout for figure in figures)
     assert (left.yaxis.ticktext, left.height) == (right.yaxis.ticktext, right.height)
     lines = [[line.x0 for line in one.shapes if line.line.dash != "dot"] for one in (left, right)]
-    assert lines == [[0.51, 0.74], []]  # at what needs no network
+    assert lines == [[51, 74], []]  # at what needs no network
+    assert [one.xaxis.ticksuffix for one in (left, right)] == [" %", None]  # as percent is written everywhere
 
 
 def test_one_backbone_has_its_numbers_beside_it_and_a_line_at_cls() -> None:
@@ -66,7 +67,7 @@ def test_one_backbone_has_its_numbers_beside_it_and_a_line_at_cls() -> None:
     for figure, values, shown in ((left, probes, accuracy_text), (right, rhos, number)):
         told = [note.text for note in figure.layout.annotations]
         assert told == [shown(values[name]) for (name,) in chosen.rows if name in values]
-    assert (left.layout.shapes[0].x0, right.layout.shapes[0].x0) == (probes["cls"], rhos["cls"])
+    assert (left.layout.shapes[0].x0, right.layout.shapes[0].x0) == (100 * probes["cls"], rhos["cls"])
 
 
 def test_the_legend_names_every_backbone_its_size_and_what_needs_no_network() -> None:
