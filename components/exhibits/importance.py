@@ -160,7 +160,7 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
         ranks.append(say("matters.first", name=method.title, tokens=first or say("matters.no_first")))
     told = say("list.semicolon").join(ranks)
     agreement, total = _agreement(given, methods, say), len(methods[-1].ranked)
-    told_of = {"given": given, "methods": methods, "view": view, "total": total, "chance": chance_of(total)}
+    told_of = {"given": given, "methods": methods, "view": view, "total": total, "chance": chance_of}
     return Shown(
         heading=_heading(given, methods, view, say),
         words=say.together((say("matters.description", total=len(view.labels), ranks=told), *agreement[1:])),
