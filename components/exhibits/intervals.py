@@ -20,7 +20,7 @@ from components.exhibits.view import number, one_vector, render, shorten, visibl
 from components.results import TEST, Row, beside
 from components.texts import Texts
 
-WIDEST = 16  # characters of a line of a label
+WIDEST = 20  # characters of a line of a label: of the longest name of a pooling
 LINE = 18  # pixels of a line of a label
 VALUES = 66  # pixels of the column of values at the right
 BESIDE = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}  # of a value there

@@ -65,7 +65,7 @@ def test_one_vector_is_one_row_and_one_test() -> None:
     assert [row["pooling"] for row in found] == [one_vector(row) for row in chosen.rows]
     assert (found[0]["pooling"], found[0]["p"], found[0]["p, Holm"]) == ("native = cls = first", "", "")
     figure = drawn(ACCURACY, chosen)
-    assert figure.layout.yaxis.ticktext[0] == "<b>native = cls =<br>first</b>"
+    assert figure.layout.yaxis.ticktext[0] == "<b>native = cls = first</b>"
     assert len(figure.data[0].x) == len(chosen.rows) == len(found)
 
 
