@@ -66,7 +66,7 @@ def _data(given: Padding, say: Texts) -> pd.DataFrame:
 def _cell(value: object) -> str:
     if not isinstance(value, float):
         return str(value)
-    return "" if value != value else f"{value:.2g}"
+    return "" if value != value else f"{value:.0f}" if value >= 99.5 else f"{value:.2g}"
 
 
 def detective(given: Detected, _: State, say: Texts) -> Shown:
