@@ -17,7 +17,7 @@ import plotly.io
 from numpy.typing import NDArray
 from plotly.colors import hex_to_rgb
 
-from components.exhibits.view import View, indices, piece, shorten, width
+from components.exhibits.view import INSIDE, View, indices, shorten, width, word
 from components.texts import Texts
 from components.types import Analysis
 
@@ -116,13 +116,8 @@ def tick_texts(view: View) -> list[str]:
     """Tick texts of the T tokens, escaped; a dot goes before the tokens that the head reads."""
     reads = view.analysis.reads.positions
     dot = f'<span style="color:{READ}">●</span> '
-    names = tick_names(view.labels)
+    names = [escape(shorten(word(label, INSIDE))) for label in view.labels]
     return [f"{dot}<b>{name}</b>" if read else name for name, read in zip(names, reads, strict=True)]
-
-
-def tick_names(labels: Iterable[str]) -> list[str]:
-    """Names of tokens at an axis, shortened and escaped."""
-    return [escape(shorten(piece(label))) for label in labels]
 
 
 def tick_width(labels: Iterable[str]) -> int:

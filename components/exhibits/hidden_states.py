@@ -91,8 +91,7 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
         return exhibit.unanswered("lens.none", anatomy.lens, say)
     analysis, aim = anatomy.analysis, aim_at(anatomy.analysis, anatomy.lens, say, LABEL.of(state))
     view, norm, last = View(analysis, analysis.layers), anatomy.lens.norm, aim.tokens[-1]
-    hints = [say("lens.hint"), say("lens.alone")]
-    hints += [say("lens.norm", norm=visible(norm))] if norm else []
+    hints = [say("lens.hint"), say("lens.alone"), say("lens.norm", norm=visible(norm)) if norm else ""]
     found: dict[str, object] = {"label": aim.label, "total": len(last)}
     for end, place in (("low", int(last.argmin())), ("high", int(last.argmax()))):
         found |= {end: aim.text(last[place]), f"{end}_token": view.labels[place]}
@@ -123,7 +122,7 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
         words=say("lens.description", layers=len(aim.tokens), **found),
         data=titled_frame({"table.index": range(len(last)), "table.token": view.labels}, say, layers),
         figure=figure,
-        above=hint_html(say.together(hints)) + scale_html(colour, stops, (marks[0], marks[2])),
+        above=hint_html(say.together(filter(None, hints))) + scale_html(colour, stops, (marks[0], marks[2])),
         about=naming.asked_line(analysis, say),
         scale=colour,
     )
@@ -186,7 +185,7 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
     """The share of the change of the logits that each state of the second version brings to the first."""
     first, second = given.first, given.second.query
     view = View(first, first.layers, names=named(given))
-    colour = say("trace.colour")
+    colour, stops = say("trace.colour"), shades(first.random)
     texts = (visible(text) for text in (second.text, second.text_pair) if text)
     other = " / ".join(shorten(text, naming.TEXT) for text in texts)
     mine, theirs = given.pairs.T.tolist()
@@ -207,7 +206,6 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
         token = "" if since is None else naming.token_name(view.names, first.reads.indices[0], say)
         key = "" if since is None else "_last" if since == layers - 1 else "_from" if since else "_start"
         heading = say(f"trace.heading{key}", layer=since, token=token)
-    scale = scale_html(colour, shades(first.random), ENDS)
     shares = np.full((layers, len(view.labels)), np.nan)
     shares[:, mine] = given.shares
     return Shown(
@@ -215,7 +213,7 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
         words=words,
         data=titled_frame(tokens, say, columns),
         figure=share_map(view, shares, say),
-        above=render("trace", say, given=given, told=told, scale=scale),
+        above=render("trace", say, given=given, told=told, scale=scale_html(colour, stops, ENDS)),
         about=say("trace.about", asked=naming.asked_line(first, say), text=other),
         scale=colour,
     )

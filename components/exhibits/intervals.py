@@ -25,7 +25,6 @@ LINE = 18  # pixels of a line of a label
 VALUES = 66  # pixels of the column of values at the right
 BESIDE = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}  # of a value there
 FEW = {"tickangle": 0, "nticks": 3}  # of an axis, whose ticks then stand apart on a phone, too
-PERCENT = {"ticksuffix": " %"}  # of an axis
 ENDS = ("value", "low", "high")  # of an interval
 GUIDE = "rgba(128, 128, 128, 0.9)"  # of a line through a value that others are held against
 
@@ -37,15 +36,19 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
     poolings, keys = set(chain.from_iterable(evidence.rows)), evidence.backbones
     unmeasured = any({row.pooling for row in evidence.rhos(key)} < poolings for key in keys)
     known = {"evidence": evidence, "marks": draw.MARKS, "lines": draw.LINES, "unmeasured": unmeasured}
-    html = render("evidence_legend", say, **known, base=BASE, accuracy=tables.accuracy_text)
-    return Shown(html=html)
+    return Shown(html=render("evidence_legend", say, **known, base=BASE, accuracy=tables.accuracy_text))
 
 
 def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Accuracy of the same classifier on every pooling, and lines at what needs no network."""
-    found = {key: evidence.of("probe", key) for key in evidence.backbones}
+    rows = {key: evidence.of("probe", key) for key in evidence.backbones}
+    found = {
+        key: [beside(row, **{end: 100 * getattr(row, end) for end in ENDS}) for row in of_one]
+        for key, of_one in rows.items()
+    }
     title = say("evidence.accuracy_axis", task=draw.escape(visible(say.name(evidence.task))))
-    plot = _figure(evidence, found, tables.accuracy_text, draw.value_axis(title, **FEW, **PERCENT), say, 100)
+    axis = draw.value_axis(title, ticksuffix=" %", **FEW)
+    plot = _figure(evidence, found, lambda value: tables.accuracy_text(value / 100), axis, say)
     lines = [draw.guide(100 * row.value, draw.LINES[row.method][0], GUIDE) for row in evidence.baselines]
     figure = draw.Figure(plot.data, {**plot.layout, "shapes": [*plot.layout["shapes"], *lines]})
     return _shown(evidence, "accuracy", figure, say)
@@ -71,14 +74,8 @@ def _shown(evidence: Evidence, name: str, figure: draw.Figure, say: Texts) -> Sh
 
 
 def _figure(
-    evidence: Evidence,
-    found: Mapping[str, Sequence[Row]],
-    shown: tables.Format,
-    axis: draw.Part,
-    say: Texts,
-    unit: int = 1,
+    evidence: Evidence, found: Mapping[str, Sequence[Row]], shown: tables.Format, axis: draw.Part, say: Texts
 ) -> draw.Figure:
-    """Dots ``unit`` times as far along the ``axis`` as their values, which are written as ``shown``."""
     rows, total = evidence.rows, len(evidence.backbones)
     whisker = {"thickness": 2.5, "width": 6} if total == 1 else {"thickness": 1.5, "width": 0}
     traces, shapes, values = [], [], []
@@ -94,11 +91,10 @@ def _figure(
         said = [_said(evidence, row, shown, say) for row in placed]
         marker = {"color": colour, "symbol": symbol, "size": 8 if total == 1 else 7}
         places, name = [row.place for row in placed], draw.escape(evidence.title(key))
-        drawn = [beside(row, **{end: unit * getattr(row, end) for end in ENDS}) for row in placed]
-        traces.append(draw.dots(drawn, places, said, marker, whisker, name=name))
+        traces.append(draw.dots(placed, places, said, marker, whisker, name=name))
         for row in placed if total == 1 else ():
             values.append({**BESIDE, "y": row.place, "text": shown(row.value)})
-            shapes += [draw.guide(unit * row.value, "dot", GUIDE)] if BASE in row.poolings else []
+            shapes += [draw.guide(row.value, "dot", GUIDE)] if BASE in row.poolings else []
     labels = [  # as few lines as fit
         textwrap.wrap(one_vector(map(shorten, map(visible, names))), WIDEST, break_on_hyphens=False)
         for names in rows
@@ -119,9 +115,8 @@ def _figure(
 
 def _said(evidence: Evidence, row: Row, shown: tables.Format, say: Texts) -> str:
     """Words on a dot; ``shown`` writes a value and its ends."""
-    values = {end: shown(getattr(row, end)) for end in ENDS}
     told = {"pooling": row.called, "backbone": evidence.title(row.backbone), "examples": row.measured}
-    return say.html("evidence.hover", **told, **values)
+    return say.html("evidence.hover", **told, **{end: shown(getattr(row, end)) for end in ENDS})
 
 
 def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:

@@ -20,7 +20,6 @@ MOST = 0.5  # of the change: who carries no more, or is not the only one, does n
 SEEN = 0.2  # from which on a share is written into its cell, and what is read is said to have it
 WHOLE = 0.995, 1.05  # a share between them is all of it
 LONG = 6  # stays that a sentence tells one by one
-NAME = 24  # characters of a token in a sentence
 ENDS = "≤ 0 %", "≥ 100 %"  # of their colours
 ROW = 18  # pixels: the map stands whole on the first screen
 
@@ -81,7 +80,6 @@ def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
     """L + 1 rows by T columns of shares, NaN where there is none; what is read is framed."""
     texts = [["" if np.isnan(one) else share_text(float(one)) for one in row] for row in shares]
     written = np.where(np.abs(shares) >= SEEN, np.char.replace(np.array(texts), " %", ""), "")
-    random = view.analysis.random
     return draw.heat_map(
         view,
         shares,
@@ -93,7 +91,7 @@ def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
         text=written.tolist(),
         texttemplate="%{text}",
         textfont={"size": 11},
-        colorscale=shades(random),
+        colorscale=shades(view.analysis.random),
         zmin=0,
         colorbar={"tickvals": [0, 1], "ticktext": ENDS},
         hoverongaps=False,
@@ -156,7 +154,7 @@ def _surface(given: Origin, index: int) -> str:
     first, last = given.words[index][0], given.words[index][-1]
     start, end = int(tokens.span[first][0]), int(tokens.span[last][1])
     text = (query.text, query.text_pair)[max(int(tokens.segment[first]), 0)][start:end].strip()
-    return shorten(visible(text or "".join(tokens.text[place] for place in given.words[index])), NAME)
+    return shorten(visible(text or "".join(tokens.text[place] for place in given.words[index])))
 
 
 def _placed(given: Origin, say: Texts) -> Markup:

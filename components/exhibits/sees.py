@@ -12,7 +12,7 @@ from components.analyses.sees import Sees
 from components.exhibits import draw
 from components.exhibits.control import Control, State, Switch
 from components.exhibits.exhibit import Exhibit, Shown, data_frame, unanswered
-from components.exhibits.view import View, asked_line, render, token_name, yes_or_no
+from components.exhibits.view import INSIDE, View, asked_line, render, shorten, token_name, word, yes_or_no
 from components.texts import Sentence, Texts
 from components.types import Analysis
 
@@ -70,7 +70,8 @@ def icon(found: Sees, say: Texts) -> Markup:
 
 def _figure(view: View, found: Sees, say: Texts) -> draw.Figure:
     """T rows by T columns, the first row on top: what each token sees."""
-    square, total, labels = found.sees, len(found.sees), draw.tick_names(view.labels)
+    square, total = found.sees, len(found.sees)
+    labels = [draw.escape(shorten(word(label, INSIDE))) for label in view.labels]
     told = [
         [say("sees.sees" if one else "sees.not", token=token, other=labels[at]) for at, one in enumerate(row)]
         for token, row in zip(labels, square, strict=True)

@@ -93,7 +93,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
         answers=alone.answers(view),
         colours=alone.label_colours(analysis),
         special=(analysis.tokens.special & ~analysis.reads.positions).any(),
-        inside=naming.MARKS[0] in map(naming.mark, view.labels),
+        inside=naming.INSIDE in map(naming.mark, view.labels),
         band=beside_band(view, 0, say),
         beside=beside_bars(analysis.reads),
         told=alone.words(view, say),

@@ -13,7 +13,7 @@ from components.exhibits.alone import label_colours
 from components.exhibits.control import State
 from components.exhibits.exhibit import Bar, Column, Exhibit, Shown, csv_link, data_frame, hint_html
 from components.exhibits.similarity import flat_tokens
-from components.exhibits.view import View, indices, number, percent, piece, render, shorten, visible, word
+from components.exhibits.view import View, indices, number, percent, render, shorten, visible, word
 from components.texts import Texts
 from components.types import SWAPS, Analysis
 
@@ -155,14 +155,13 @@ def _row(view: View, say: Texts) -> Iterator[tuple[str, str]]:
     sights = np.array([0, total - 1, *(read if len(read) <= CUT_ROW // 2 else ())])
     far = np.abs(np.arange(total)[:, None] - sights).min(axis=1)
     most, last = total if total <= WHOLE_ROW else CUT_ROW, -1
-    seen = sorted(np.argsort(far, kind="stable")[:most].tolist())
-    for index in seen:
+    for index in sorted(np.argsort(far, kind="stable")[:most].tolist()):
         if hidden := index - last - 1:
             lit = int(reads[last + 1 : index].sum())
             key = "verdict.row_some" if 0 < lit < hidden else "verdict.row_rest"
             yield say(key, count=hidden, read=lit), "read" if lit == hidden else "rest"
         kind = ("first", "second", "")[segments[index]] if view.is_pair else ""
-        yield shorten(piece(view.labels[index])), "read" if reads[index] else kind
+        yield shorten(word(view.labels[index], naming.INSIDE)), "read" if reads[index] else kind
         last = index
 
 

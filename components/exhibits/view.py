@@ -16,7 +16,8 @@ from components.exhibits.control import Choice, Control, State, Text, Whole
 from components.texts import Texts, environment
 from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 
-MARKS = ("##", "Ġ", "▁")  # what vocabularies put before a piece: it continues a word, or follows a space
+INSIDE = "##"  # what vocabularies put before a piece that continues a word; in a row of tokens it stays
+MARKS = (INSIDE, "Ġ", "▁")  # and before one that follows a space
 _INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
 
@@ -52,14 +53,9 @@ def mark(raw: str) -> str:
     return next((mark for mark in MARKS if raw.startswith(mark) and raw != mark), "")
 
 
-def word(label: str) -> str:
-    """``label`` as it stands in a sentence: without the vocabulary's mark."""
-    return label.removeprefix(mark(label))
-
-
-def piece(label: str) -> str:
-    """``label`` as it stands in a row of tokens: a space needs no mark there, the inside of a word does."""
-    return label if label.startswith(MARKS[0]) else word(label)
+def word(label: str, kept: str = "") -> str:
+    """``label`` as it stands in a sentence: without the vocabulary's mark, unless that is ``kept``."""
+    return label if mark(label) == kept else label.removeprefix(mark(label))
 
 
 def visible(text: str) -> str:
