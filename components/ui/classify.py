@@ -299,4 +299,4 @@ class Classify(Tab):
         return self.download.propose(spec, given, Markup('<p class="detail">{}</p>').format(before))
 
 
-CLASSIFY = TabKind("classify", Classify)
+CLASSIFY = TabKind("classify", "page.classify", Classify)

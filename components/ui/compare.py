@@ -263,7 +263,7 @@ class Compare(Tab):
         return {**self.bar.idle(said), self.bar.cancel: running}
 
 
-COMPARE = TabKind("compare", Compare)
+COMPARE = TabKind("compare", "page.compare", Compare)
 
 
 class TraceCard:

@@ -109,4 +109,4 @@ class EvidenceTab(Tab):
         return {self.banner: "", **again, **shown}
 
 
-EVIDENCE = TabKind("evidence", EvidenceTab)
+EVIDENCE = TabKind("evidence", "page.evidence", EvidenceTab)

@@ -40,7 +40,7 @@ def build_lab(around: Surroundings) -> None:
         Lab(around)
 
 
-LAB = TabKind("lab", build_lab)
+LAB = TabKind("lab", "page.lab", build_lab)
 
 
 class Lab:

@@ -78,4 +78,4 @@ class QuestionsTab(Tab):
         return {**updates, **tab.fill(answer.measured, state), **selected(tab.linked, state), **opened}
 
 
-QUESTIONS = TabKind("questions", QuestionsTab)
+QUESTIONS = TabKind("questions", "page.questions", QuestionsTab)

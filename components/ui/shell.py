@@ -107,7 +107,7 @@ class Links:
         mine = Kept(gr.State({}), "")
         with gr.Tabs(overflow_behavior="wrap", elem_id="tabs") as chosen:
             for kind in TABS:
-                with gr.Tab(say(f"page.{kind.key}"), id=kind.key, elem_id=kind.key) as select:
+                with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
                     here = analyst, results, say, self.banner, select, chosen
                     tab = kind.build(Surroundings(*here, {**self.tabs}, settings.lab_rows, mine))
                     self.tabs |= {} if tab is None else {kind.key: tab}

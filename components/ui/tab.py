@@ -83,12 +83,13 @@ class Surroundings:
 
 @dataclass(frozen=True, eq=False)
 class TabKind:
-    """A tab to build: its ``key`` in links, by which its title is found, and how it is laid out.
+    """A tab to build: its ``key`` in links, the key of its title, and how it is laid out.
 
     ``build`` gives None where links, the talk and the report have nothing to do with it.
     """
 
     key: str
+    title: str
     build: Callable[[Surroundings], Tab | None]
 
 
