@@ -1,4 +1,4 @@
-"""Pages for tests: built in this process, or served by one of their own."""
+"""Processes of their own for tests; and pages, built in this one or served by one of their own."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
@@ -46,6 +46,12 @@ def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     return port
+
+
+def python(*command: str, cwd: Path = ROOT, **more: Any) -> "subprocess.CompletedProcess[str]":
+    """What comes of ``python command``, run in a folder to its end."""
+    whole = [sys.executable, *command]
+    return subprocess.run(whole, cwd=cwd, capture_output=True, text=True, check=False, **more)
 
 
 def eventually(truth: Callable[[], object], said: str) -> None:

@@ -2,14 +2,12 @@
 
 import re
 import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 from components.texts import ASSETS, languages
 from tests.readme import PAGES
-from tests.serving import ROOT
+from tests.serving import ROOT, python
 
 LINES: dict[str, list[list[str]]] = tomllib.loads(Path(__file__).with_name("how_to.toml").read_text("utf-8"))
 LARGE = ("models", "probes", "screenshots")  # folders of assets, which nothing is written to
@@ -36,6 +34,5 @@ def test_what_is_added_as_the_how_tos_say_turns_no_test_red(tmp_path: Path) -> N
             text = text.replace(before, after)
         (tmp_path / file).write_text(text, "utf-8")
     for checks in (("ruff", "check", "-q"), ("pytest", "-q", *HELD, "-k", TOUCHED)):
-        command = sys.executable, "-m", *checks
-        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        ran = python("-m", *checks, cwd=tmp_path)
         assert ran.returncode == 0, ran.stdout

@@ -1,11 +1,9 @@
 """What the servers of tests run under notices every attempt to reach another machine."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-from tests.serving import ROOT
+from tests.serving import ROOT, python
 
 
 def test_the_guard_does_refuse(tmp_path: Path) -> None:
@@ -16,8 +14,7 @@ def test_the_guard_does_refuse(tmp_path: Path) -> None:
     outside += "try:\n    import transformers\nexcept ImportError:\n    sys.path = places\n"
     outside += "socket.create_connection(('192.0.2.1', 80), timeout=1)\n"
     script.write_text(guarded + outside)
-    environment = os.environ | {"ATTEMPTS": str(attempts)}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, check=False)
+    done = python(str(script), env=os.environ | {"ATTEMPTS": str(attempts)})
     assert done.returncode != 0
     assert "192.0.2.1" in attempts.read_text()
     assert "import transformers" in attempts.read_text()

@@ -3,8 +3,6 @@
 import ast
 import inspect
 import re
-import subprocess
-import sys
 from email import message_from_bytes
 from pathlib import Path, PurePath
 from zipfile import ZipFile
@@ -15,7 +13,7 @@ import poolscope
 from components import VERSION
 from components.analyses.registry import analyses
 from components.errors import PoolscopeError
-from tests.serving import ROOT
+from tests.serving import ROOT, python
 from tests.test_docs import git
 
 NAMES = [name for name in git("ls-files", "-z") if not name.startswith(("tests/", "docs/"))]
@@ -44,9 +42,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     for name in NAMES:
         (place := folder / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes((ROOT / name).read_bytes() * ((ROOT / name).stat().st_size < 2_000_000))
-    command = sys.executable, "-c", BUILD
-    built = subprocess.run(command, cwd=folder / "clone", capture_output=True, text=True, check=True)
-    assert "python -m poolscope" in built.stdout  # what it says of an editable one
+    built = python("-c", BUILD, cwd=folder / "clone")
+    assert "python -m poolscope" in built.stdout, built.stderr  # what it says of an editable one
     return ZipFile(next(folder.glob("*.whl")))
 
 
@@ -81,8 +78,7 @@ def test_it_runs_beside_packages_that_are_called_as_its_parts_are(wheel: ZipFile
     for name in ("components", "app", "assets"):
         (tmp_path / f"{name}.py").write_text("raise RuntimeError('somebody else')", "utf-8")
     code = f"import sys; sys.path[:0] = {[str(tmp_path), str(tmp_path / 'installed')]!r}; {TOLD}"
-    command = sys.executable, "-I", "-c", code
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    ran = python("-I", "-c", code, cwd=tmp_path)
     named = [f"{name}{inspect.signature(kind.endpoint(dict))}" for name, kind in sorted(analyses().items())]
     assert (ran.stdout.splitlines(), ran.stderr) == ([*named, VERSION], "")
 

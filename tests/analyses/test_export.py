@@ -4,8 +4,6 @@ import io
 import json
 import runpy
 import shlex
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stdout
@@ -31,7 +29,7 @@ from components.model.pooling import POOLINGS
 from components.types import Analysis, BackboneSpec, Query, TaskSpec
 from tests.checkpoints import Made
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain
-from tests.serving import ROOT
+from tests.serving import ROOT, python
 from tests.tiny import change, checkpoint
 
 TEXT = INPUTS[0][0]
@@ -126,7 +124,8 @@ def exported(
             source, analysis = anatomy.module if name in MODULES else anatomy.program, anatomy.analysis
         (folder / f"{name}.py").write_text(source, encoding="utf-8", newline="")
         known[name] = source, analysis
-    subprocess.run([sys.executable, "-I", "-c", RUNNER, str(folder)], cwd=ROOT, check=True, timeout=900)
+    ran = python("-I", "-c", RUNNER, str(folder), timeout=900)
+    assert ran.returncode == 0, ran.stderr
     printed = json.loads((folder / "printed.json").read_text(encoding="utf-8"))
     return {name: (*both, printed[name]) for name, both in known.items()}
 
@@ -184,10 +183,8 @@ def test_the_body_of_a_module_is_that_of_the_classifier(folder: Path, tiny_famil
 def test_a_linter_finds_nothing(folder: Path, command: tuple[str, ...]) -> None:
     long = ["*odd text*", "*longer*", *(["probe*native*"] if "format" in command else [])]  # long literals
     excluded = [part for pattern in long for part in ("--exclude", pattern)]
-    ruff = [Path(sys.executable).parent / "ruff", command[0], "--isolated", "--line-length", "110"]
-    found = subprocess.run(
-        [*ruff, *command[1:], *excluded, folder], capture_output=True, text=True, check=False
-    )
+    ruff = ["-m", "ruff", command[0], "--isolated", "--line-length", "110"]
+    found = python(*ruff, *command[1:], *excluded, str(folder))
     assert found.returncode == 0, found.stdout
 
 

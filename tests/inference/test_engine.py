@@ -1,7 +1,5 @@
 """The engine as the outside sees it."""
 
-import subprocess
-import sys
 import threading
 import tomllib
 from collections import Counter
@@ -25,6 +23,7 @@ from components.model.catalogue import stated
 from components.model.files import folder
 from components.settings import Settings
 from components.types import Analysis, Query
+from tests.serving import python
 from tests.tiny import checkpoint
 
 CASES = tomllib.loads(Path(__file__).with_name("engine.toml").read_text("utf-8"))
@@ -49,7 +48,7 @@ def test_importing_it_loads_neither_torch_nor_transformers() -> None:
         "[kind.signature for kind in analyses().values()]; "
         "sys.exit(bool({'torch', 'transformers', 'gradio', 'plotly'} & set(sys.modules)))"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert python("-c", code).returncode == 0
 
 
 def test_what_nobody_waits_for_is_not_begun(engine: Engine) -> None:

@@ -1,7 +1,5 @@
 """The internals of torch and transformers are where they were, and a forward pass leaves no trace."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +20,7 @@ from components.types import Analysis, Query
 from tests.checkpoints import Made
 from tests.families.cases import boundless
 from tests.plain import SPECS
-from tests.serving import ROOT
+from tests.serving import python
 from tests.tiny import checkpoint
 
 MOVED = "{} has moved: see the file of internals for what it was needed for"
@@ -163,10 +161,7 @@ for said in ("before", "after"):
 
 
 def test_a_command_s_terminal_has_no_bars_and_tables_but_every_other_warning() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", LOADING], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    before, after = run.stderr.split("What matters before")
+    before, after = python("-c", LOADING).stderr.split("What matters before")
     assert "Loading weights: 100%" in before
     assert "LOAD REPORT" in before
     assert "weights" not in after

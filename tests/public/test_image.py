@@ -1,14 +1,12 @@
 """The image: what the Dockerfile says holds, as far as that can be tried without Docker."""
 
 import os
-import subprocess
-import sys
 from http import HTTPStatus
 
 import httpx
 
 from tests.public.image import COMMAND, COPIES, ENVIRONMENT, HEALTH, INSTRUCTIONS, PORT, said
-from tests.serving import ROOT, eventually, free_port
+from tests.serving import ROOT, eventually, free_port, python
 
 
 def test_docker_gets_what_is_copied_and_nothing_else() -> None:
@@ -35,6 +33,4 @@ def test_its_health_check_tells_an_app_that_answers_from_none(real: httpx.Client
     assert (COMMAND, HEALTH[0]) == (["python", "app.py"], "python")
     eventually(lambda: real.get("/health").status_code == HTTPStatus.OK, "it is not healthy")
     for port, status in ((str(real.base_url.port), 0), (str(free_port()), 1)):
-        command, environment = [sys.executable, *HEALTH[1:]], {**os.environ, PORT: port}
-        done = subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=False)
-        assert done.returncode == status
+        assert python(*HEALTH[1:], env={**os.environ, PORT: port}).returncode == status

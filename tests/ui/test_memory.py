@@ -3,8 +3,6 @@
 import gc
 import inspect
 import os
-import subprocess
-import sys
 import time
 from typing import Any
 
@@ -15,7 +13,7 @@ from components.ui import gradio_internals
 from components.ui.serving import serve
 from components.ui.shell import build
 from tests.public.asking import answers_of
-from tests.serving import ROOT, built, free_port
+from tests.serving import built, free_port, python
 from tests.ui.fake import FakeAnalyst
 
 MARK = f"zebra{os.getpid()}"
@@ -80,8 +78,7 @@ def main() -> None:
 
 def test_nothing_of_a_table_is_held_when_its_visitor_has_left() -> None:
     """Neither by gradio nor by this app. In a process of its own: the server ends with it."""
-    command = [sys.executable, "-m", "tests.ui.test_memory"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    told = python("-m", "tests.ui.test_memory", timeout=120)
     assert told.stdout.partition("held:")[2] == "\n", told.stderr
 
 
