@@ -1,7 +1,6 @@
 """The lab's numbers against other libraries and data whose answer is known; groups of rows; and its head."""
 
 import json
-import tomllib
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from components.inference.engine import Engine
 from components.inference.jobs import Job
 from components.model.query import Asked
 from components.settings import ASSETS
+from components.texts import read_toml
 from components.types import Bools, Floats, Ints, Query
 from tests.benchmarks.headlines import NOTHING, Kind, all_of, fitted as simulated, said
 from tests.measured import by_holm
@@ -33,9 +33,7 @@ from tests.tables import reviews
 from tests.vectors import features
 
 KEY = "bert-sentiment"
-HEADS, FITS = (
-    tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8")) for name in ("heads", "fits")
-)
+HEADS, FITS = (read_toml(Path(__file__).with_name(f"{name}.toml")) for name in ("heads", "fits"))
 LONG = "a long film " * 300
 FOREIGN = "\u6211\u4eec\u5f88\u559c\u6b22"  # Chinese, which an English vocabulary lacks
 MIXED = f"a fine film and a fine plot {FOREIGN[:1]}"

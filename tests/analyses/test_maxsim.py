@@ -1,6 +1,5 @@
 """Late interaction is what transformers' states give by hand, and what ColBERT's own library scores."""
 
-import tomllib
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +13,8 @@ from components.analyses.measuring.maxsim import match
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.loading import load
-from components.settings import ASSETS
 from components.types import Analysis, Query
+from tests.model.test_ordinary import SENTENCES
 from tests.plain import SPECS, load_plain
 
 TEXT, PAIR = "the acting is good", "the acting is bad, it is"
@@ -41,9 +40,8 @@ def test_it_is_what_transformers_states_give_by_hand(engine: Engine, key: str) -
     def vectors(text: str) -> Any:
         return normalize(plain(text).hidden_states[-1][0], dim=-1)
 
-    sentences = tomllib.loads((ASSETS / "ordinary.toml").read_text("utf-8"))["sentences"]
     cosines = vectors(TEXT) @ vectors(PAIR).T
-    others = [vectors(one) for one in sentences]
+    others = [vectors(one) for one in SENTENCES]
     ordinary = np.array([(vectors(TEXT) @ one.T).amax(dim=1).numpy() for one in others]).max(axis=0)
     found = engine.ask("maxsim", Query(key, TEXT, PAIR))
     np.testing.assert_allclose(found.similarity, cosines, atol=1e-5)
@@ -53,7 +51,7 @@ def test_it_is_what_transformers_states_give_by_hand(engine: Engine, key: str) -
     assert found.others == sum(map(len, others))
     assert found.rate == pytest.approx(len(cosines[0]) / (len(cosines[0]) + found.others))
     assert [one.key for one in found.warnings] == ["maxsim.plain"]
-    itself = engine.ask("maxsim", Query(key, sentences[3], TEXT)).others
+    itself = engine.ask("maxsim", Query(key, SENTENCES[3], TEXT)).others
     assert itself == found.others - len(others[3])  # it is no other sentence
 
 

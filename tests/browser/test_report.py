@@ -1,6 +1,5 @@
 """Reports of real analyses, opened from a file with the network off."""
 
-import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,10 +20,10 @@ from components.exhibits.view import number
 from components.inference.engine import Engine
 from components.texts import ASSETS
 from components.types import Query
+from tests.browser.test_hostile import TRICKS
 from tests.browser.visitor import Visitor
 from tests.exhibits.answers import found
 from tests.exhibits.showing import SAY
-from tests.serving import ROOT
 from tests.ui.fake import FakeAnalyst
 
 WHEN = datetime(2026, 11, 21, tzinfo=UTC)
@@ -32,7 +31,6 @@ PANELS: tuple[Panel[Any, Any], ...] = (ANSWER, TOKENS, HEAD, READING)
 FIGURES = tuple(
     one.name for panel in PANELS for one in panel.exhibits if one.plotted and "report" in one.where
 )
-TRICKS: list[str] = tomllib.loads((ROOT / "tests" / "xss.toml").read_text(encoding="utf-8"))["tricks"]
 WIDTH = 360  # pixels
 TEXT = "The plot is thin, but the actors are a delight."
 

@@ -1,7 +1,6 @@
 """Tokens, spans, segments and [CLS], on the bundled tokenizers, a tiny one, and some written in Python."""
 
 import json
-import tomllib
 from io import BytesIO
 from pathlib import Path
 
@@ -15,14 +14,14 @@ from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.encoding import Encoded, encode, encode_batch
 from components.model.loading import load
+from components.texts import read_toml
 from components.types import BackboneSpec, Query
 from tests.families.cases import tiny_model
 from tests.plain import SPECS, load_plain
 from tests.tiny import change, checkpoint, tokenizer
 
 CASES, PIECES, TEXTS = (
-    tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
-    for name in ("encodings", "sentencepieces", "texts")
+    read_toml(Path(__file__).with_name(f"{name}.toml")) for name in ("encodings", "sentencepieces", "texts")
 )
 
 
