@@ -20,7 +20,6 @@ from plotly.colors import hex_to_rgb
 from components.analyses.anatomy import Anatomy, Lens
 from components.exhibits.draw import Figure
 from components.exhibits.exhibit import Exhibit, Shown, to_csv
-from components.results import Row
 from components.texts import load_texts
 from components.types import Analysis, Query, Reads
 from tests.ui.fake import FakeAnalyst
@@ -110,13 +109,6 @@ def checked(figure: Figure | None) -> go.Figure:
     made = json.loads(figure.to_json())
     assert {one["type"] for one in made["data"]} <= {"scatter", "bar", "heatmap"}  # which reports can draw
     return go.Figure(made)
-
-
-def same_intervals(rows: Sequence[Row], values: Sequence[float], bars: Any, unit: int = 1) -> None:
-    """Check that dots at ``values`` with their error ``bars`` are the results of ``rows``."""
-    drawn = np.array([values, np.subtract(values, bars.arrayminus), np.add(values, bars.array)]).T
-    results = [(row.value, row.low, row.high) for row in rows]
-    np.testing.assert_allclose(drawn, np.multiply(unit, results), atol=2e-4)
 
 
 def numbers(cells: list[str]) -> list[float]:
