@@ -53,13 +53,6 @@ def looked(page: Page) -> list[tuple[object, ...]]:
     return page.tab.analyst.looked
 
 
-@pytest.fixture
-def headed(page: Page) -> Page:
-    """A page with the answer of a model of four labels."""
-    page.set(text="not good", backbone="emotions")
-    return page
-
-
 def audited(page: Page) -> str:
     padding, *_ = page.tab.answer.plain
     updates = page.take(padding.fill(page.values))
@@ -225,14 +218,16 @@ def test_what_is_quick_comes_before_integrated_gradients_and_each_is_asked_once(
     assert SAY("matters.stopped") in updates[matters.bar.status]
 
 
-def test_the_lens_is_pointed_at_the_label_that_is_chosen(headed: Page) -> None:
-    first, second = (drawn(chosen(headed, label)[plot_of(headed, "lens")]) for label in ("fear", "trust"))
+def test_the_lens_is_pointed_at_the_label_that_is_chosen(page: Page) -> None:
+    page.set(text="not good", backbone="emotions")  # of four labels
+    first, second = (drawn(chosen(page, label)[plot_of(page, "lens")]) for label in ("fear", "trust"))
     assert first.data[0].z != second.data[0].z
-    assert chosen(headed, "trust") is NOTHING
+    assert chosen(page, "trust") is NOTHING
 
 
-def test_the_menu_has_the_label_that_is_chosen_as_long_as_there_is_one(headed: Page) -> None:
-    page, menu = headed, headed.tab.answer.importance.controls[LABEL]
+def test_the_menu_has_the_label_that_is_chosen_as_long_as_there_is_one(page: Page) -> None:
+    menu = page.tab.answer.importance.controls[LABEL]
+    page.set(text="not good", backbone="emotions")
     chosen(page, "fear")
     page.set(text="so good")
     assert page.values[menu] == "fear"
@@ -240,12 +235,6 @@ def test_the_menu_has_the_label_that_is_chosen_as_long_as_there_is_one(headed: P
     assert page.values[menu] == ""
     assert [value for _, value in updates[menu]["choices"]] == ["", *LABELS]
     assert not page.set(backbone="score")[menu]["visible"]
-
-
-def frames_of(page: Page, query: Query) -> Any:
-    answer, analysis = page.tab.answer, FakeAnalyst().ask("analyze", query)
-    sent = answer.send_frames({**page.values, answer.shown: View.of(analysis, {})})
-    return json.loads(sent[answer.frames])
 
 
 def test_an_answer_sends_its_frames_and_a_refusal_none(page: Page) -> None:
@@ -262,5 +251,6 @@ def test_the_same_is_drawn_once_and_a_visitor_s_own_head_is_not_kept(page: Page)
     assert key_of(first) == key_of(again) != key_of(other)
     with patch.object(answers, "frames_json", wraps=answers.frames_json) as draw:
         for one in (query, query, replace(query, mine="{}"), replace(query, mine="{}")):
-            frames_of(page, one)
+            looked = View.of(FakeAnalyst().ask("analyze", one), {})
+            page.tab.answer.send_frames({**page.values, page.tab.answer.shown: looked})
     assert draw.call_count == 3

@@ -13,10 +13,8 @@ from tests.ui.page import Counting, Page
 
 
 @pytest.fixture
-def page(laid_out: Page, analyst: Counting) -> Page:
+def page(page: Page) -> Page:
     """A visitor's page, on which the first question is answered."""
-    del analyst
-    page = laid_out.anew()
     page.arrive()
     return page
 

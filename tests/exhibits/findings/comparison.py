@@ -69,12 +69,7 @@ ROWS = {
     ),
     "edit.margin": Row(
         turned((LOW, HIGH), STAYS),
-        lambda say: {
-            "name": say("compare.combination", backbone="B0", pooling="p0"),
-            "before": "−0.50",
-            "after": "2.25",
-            "moved": "+2.75",
-        },
+        lambda say: {"name": name(say, "p0"), "before": "−0.50", "after": "2.25", "moved": "+2.75"},
         turned((LOW, swap(HIGH)), (HIGH, HIGH), TURNS),
     ),
     "edit.still": Row(turned(STAYS, STAYS), {}, turned(STAYS, (NO, swap(YES)))),
