@@ -21,8 +21,6 @@ from components.ui.shell import build
 from tests.serving import built
 
 FIELDS = ("backbone", "text", "text_pair", "pooling", "head", "layer", "reference", "task")
-
-
 SPECIALS = (
     "[CLS]", "[SEP]", "[MASK]", "[UNK]", "<s>", "</s>", "<pad>", "<cls>", "<eod>", "<|endoftext|>",
     "\x00", "\ufeff", "\u202e", "\u200b", "\u200d", "\u0301", "\ufffd", "\ud800", "\udfff", "\u2028",

@@ -16,8 +16,6 @@ QUESTIONS = read_questions()
 RESULTS = fake_results()
 KEYS = [question.key for question in QUESTIONS]
 LANGUAGES = tuple(QUESTIONS[0].question)
-
-
 CASES: Mapping[str, Mapping[str, Sequence[str]]] = read_toml(ASSETS / "question_cases.toml")  # by measure
 
 

@@ -67,9 +67,8 @@ def reaches(found: Iterable[Mapping[str, str]], *measures: str) -> None:
 @pytest.mark.parametrize(("read", "named", "place", "case"), CASES["read"])
 def test_what_is_read_is_named_counted_and_placed(read: list[int], named: str, place: str, case: str) -> None:
     found = head_facts(anatomy(read=read), EN)
-    assert [found[name] for name in ("read", "place", "count", "total", "cls", "reads")] == [
-        *(named, place, str(len(read)), "6", "[CLS]", case)
-    ]
+    told = [found[name] for name in ("read", "place", "count", "total", "cls", "reads")]
+    assert told == [named, place, str(len(read)), "6", "[CLS]", case]
 
 
 def test_steps_are_those_that_ran() -> None:

@@ -40,8 +40,6 @@ VECTORS = comparison(
     ],
     TITLES[:3],
 )
-
-
 SAID = {
     "many": comparison(MANY, TITLES),
     "of-poolings": comparison([[NO] * 5, [YES] * 4 + [NO]]),

@@ -135,18 +135,15 @@ def test_an_end_token_or_a_chat_is_typed_and_what_it_moves_is_said(
         chat = words.apply_chat_template(turns[: 1 + bool(texts[1])])["input_ids"]
         plain = answered(kind, spec, words, *texts)
         assert {"skips", "no_end", "no_chat"}.isdisjoint(warned(plain))
-        with torch.no_grad():
-            logits = model(torch.tensor([ids])).logits[0]
+        logits = model(torch.tensor([ids])).logits[0].detach()
         likeliest, share = int(logits.argmax()), 100 * float(logits.softmax(dim=0).max())
         value = f"{float(logits[0]):.2f}".replace("-", "−") if labels == 1 else f"{share:.3g} %"
         says = f"{model.config.id2label[likeliest]} {value}"
         last = (texts[1] or texts[0]).split()[-1]
         for name, expected in (("end", [*ids, words.eos_token_id]), ("chat", chat)):
             written = answered(kind, spec, words, *plain.ways[name])
-            with torch.no_grad():
-                np.testing.assert_allclose(
-                    written.logits, model(torch.tensor([expected])).logits[0], atol=1e-5
-                )
+            theirs = model(torch.tensor([expected])).logits[0].detach()
+            np.testing.assert_allclose(written.logits, theirs, atol=1e-5)
             assert written.ways[f"no_{name}"] == texts
             assert warned(written)[f"no_{name}"] == {"end": "[SEP]", "token": last, "says": says}
             assert f"no_{'chat' if name == 'end' else 'end'}" not in warned(written)

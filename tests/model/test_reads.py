@@ -12,8 +12,6 @@ from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain
 
 HIDDEN = torch.randn(1, 5, 16, generator=torch.Generator().manual_seed(1))
 WEIGHT = torch.randn(3, 16, generator=torch.Generator().manual_seed(2))
-
-
 WEIGHTS = torch.tensor([0.0, 0.1, 0.2, 0.3, 0.4])
 HEADS: dict[str, tuple[Head, list[float]]] = {  # of five positions, and the share of each: read where not 0
     "one position": (lambda hidden: hidden[:, 2] @ WEIGHT.T, [0, 0, 1, 0, 0]),

@@ -263,9 +263,8 @@ def test_of_several_negations_the_one_that_moves_most_is_chosen_and_what_each_do
         pairs = list(zip(said(text), said(left), strict=True))
         flips = sum(was.predicted != now.predicted for was, now in pairs)
         assert f"{flips} without {f'the one in “{name}”' if name else 'any'}" in told
-        moves.append(
-            sum(abs(now.probabilities[0] - was.probabilities[0]) for was, now in pairs)
-        )  # of two labels
+        moved = (now.probabilities[0] - was.probabilities[0] for was, now in pairs)  # of two labels
+        moves.append(sum(map(abs, moved)))
     assert place == int(np.argmax(moves))
     assert "How many of 5 combinations" in told
 

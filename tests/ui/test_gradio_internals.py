@@ -177,14 +177,11 @@ def test_gradio_ships_the_classes_that_elements_have_at_times(name: str) -> None
 def test_every_class_that_is_not_this_app_s_own_is_listed() -> None:
     styles = "".join(path.read_text("utf-8") for path in (ROOT / "assets").glob("*.css"))
     rules = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", styles, flags=re.DOTALL))
-    used = set(re.findall(r"\.([a-z][\w-]*)", " ".join(rules)))
+    names = re.compile(r"\.([a-z][\w-]*)")
+    used = set(names.findall(" ".join(rules)))
     ui, exhibits = ROOT / "components" / "ui", ROOT / "components" / "exhibits"
     code = [path for folder in (ui, exhibits) for path in folder.rglob("*.[pj][ys]")]
     code += (ROOT / "assets" / "templates").glob("*.html")
     own = {word for path in code for word in re.findall(r"[\w-]+", path.read_text("utf-8"))}
-    listed = SELECTORS["at_times"].keys() | {
-        name
-        for place in ("on_arrival",)
-        for name in re.findall(r"\.([a-z][\w-]*)", " ".join(SELECTORS[place]))
-    }
+    listed = SELECTORS["at_times"].keys() | names.findall(" ".join(SELECTORS["on_arrival"]))
     assert [name for name in sorted(used - own - listed) if is_shipped(name)] == []

@@ -60,8 +60,6 @@ FIRST, LAST, MIXED = passport((0, 4), (0, 5)), passport((3, 4), (4, 5)), passpor
 SCORE = Dense("3_Dense", 8, 1, "Identity", bias=True, residual=False)
 READ, LOST, HALF = Unread("Latin", "abc", ""), Unread("Greek", "αβ", "αβ"), Unread("Greek", "αβ", "α")
 EVERY, UNREAD = (passport(samples=(Sample("x", "", ("a", "b"), reads),)) for reads in ((0, 1), ()))
-
-
 MERGED = {"base": "org/base", "kind": "LoRA 8", "modules": "query", "head": "classifier"}
 WITH_HEAD, BARE = (passport(beside=(Sentence(f"passport.adapted{end}", **MERGED),)) for end in ("", "_bare"))
 

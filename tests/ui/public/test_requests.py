@@ -88,11 +88,8 @@ def test_values_that_the_page_collects_are_paid_for_as_if_they_were_sent_apart(w
 
     def cost(text: str) -> float:
         data = [[text, "", 3] if field == requests.COLLECTED else None for field in ask.fields]
-        body = {"fn_index": number, "data": data, "session_hash": "x"}
-        return price(
-            ask.name,
-            requests.validated_body("/gradio_api/queue/join", json.dumps(body).encode(), known).asked,
-        )
+        body = json.dumps({"fn_index": number, "data": data, "session_hash": "x"}).encode()
+        return price(ask.name, requests.validated_body("/gradio_api/queue/join", body, known).asked)
 
     for text in ("good", "good " * 1000):
         assert cost(text) == price(ask.name, [text])

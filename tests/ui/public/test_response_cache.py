@@ -23,11 +23,9 @@ class App:
     def __init__(self, max_bytes: int = 1_000_000) -> None:
         self.asked: list[str] = []
         self.status, self.now = 200, ""
-        cache = ResponseCache(self, self.version, max_bytes)
+        cache = httpx.ASGITransport(ResponseCache(self, self.version, max_bytes))
         headers = {"Accept-Encoding": ""}  # no compression
-        self.client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(cache), base_url="http://app", headers=headers
-        )
+        self.client = httpx.AsyncClient(transport=cache, base_url="http://app", headers=headers)
 
     def version(self, path: str) -> str | None:
         return None if path.startswith("/own") else self.now
