@@ -177,11 +177,10 @@ class Backbone:
 
     @property
     def problem_type(self) -> ProblemType:
-        """Meaning of the logits, as the config states; one label alone is a regression."""
-        stated = self.model.config.problem_type
-        if not stated:
-            return "regression" if self.model.config.num_labels == 1 else "single_label"
-        return files.PROBLEMS[stated]
+        """Meaning of the logits, as the config states; else one label alone is a regression."""
+        stated = str(self.model.config.problem_type)  # transformers runs any, and knows these
+        guess: ProblemType = "regression" if self.model.config.num_labels == 1 else "single_label"
+        return files.PROBLEMS.get(stated, guess)
 
     @property
     def head_trained(self) -> bool:

@@ -415,8 +415,6 @@ def check_stated(raw: dict[str, Any], known: Callable[[str], bool]) -> None:
         longest = max((len(str(name)) for name in names), default=0)
         if longest > LABEL:
             raise RefusalError("refusals.long_label", length=longest, most=LABEL)
-    if raw.get("problem_type") not in (None, "", *PROBLEMS):
-        raise RefusalError("refusals.problem", known=tuple(PROBLEMS))
 
 
 def _check_plain(raw: dict[str, Any]) -> None:
