@@ -49,7 +49,7 @@ def free_port() -> int:
 
 
 def python(*command: str, cwd: Path = ROOT, **more: Any) -> "subprocess.CompletedProcess[str]":
-    """What comes of ``python command``, run in a folder to its end."""
+    """Run ``python command`` in a folder to its end, and give what came of it."""
     whole = [sys.executable, *command]
     return subprocess.run(whole, cwd=cwd, capture_output=True, text=True, check=False, **more)
 
