@@ -94,6 +94,16 @@ class Visitor:
         expect(self.plot("origin").locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
         self.waits_for_the_server()
 
+    def has_asked(self, number: int) -> None:
+        """Hold that ``number`` questions are asked by now or soon, and no more once all are answered."""
+        waited = 0
+        while self.questions < number:
+            assert waited < PATIENCE, f"{self.questions} of {number} questions were asked"
+            self.page.wait_for_timeout(TICK)
+            waited += TICK
+        self.waits_for_the_server()
+        assert self.questions == number
+
     def has_loaded_its_images(self) -> None:
         """Let every image that was asked for load or fail: one that fails may run what is in its onerror."""
         self.page.wait_for_function("[...document.images].every((one) => one.complete)")
