@@ -96,7 +96,7 @@ def fake_visitor(fake: Open) -> Visitor:
 
 def _arrived(visitor: Visitor) -> Visitor:
     visitor.sees_an_answer()
-    visitor.waits_for_the_server()
+    visitor.sees_where_it_comes_from()
     return visitor
 
 

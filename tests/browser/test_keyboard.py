@@ -8,7 +8,6 @@ from tests.browser.visitor import SCRIPTS, Visitor
 def test_tab_passes_menus_and_what_chose_keeps_the_focus(visitor: Visitor) -> None:
     page, keys = visitor.page, visitor.page.keyboard
     pooling, more = page.locator("#pooling input"), page.locator("#more > .label-wrap")
-    visitor.sees_where_it_comes_from()
     lists, asked = page.get_by_role("listbox"), visitor.questions
     page.locator("#pair textarea").focus()
     passed = page.locator("#backbone input"), pooling, more, pooling

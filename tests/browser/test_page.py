@@ -13,7 +13,6 @@ def test_a_pooling_is_asked_once_and_a_text_by_a_key_or_after_a_pause(visitor: V
     expect(page).to_have_title("Poolscope")
     expect(visitor.verdict).to_contain_text("BertForSequenceClassification reads 1 of")
     expect(visitor.verdict.locator(".token")).to_have_text("[CLS]")
-    visitor.sees_where_it_comes_from()
     asked = visitor.questions  # each answer, and where it comes from
     visitor.choose("pooling", "mean · average of all tokens")
     expect(visitor.verdict).to_contain_text(re.compile(r"given the mean vector, reads all \d+ tokens"))
