@@ -46,6 +46,7 @@ class Visitor:
         box = self.page.locator(f"#{menu} input")
         box.blur()
         box.press("ArrowDown")  # opens the list
+        self.page.evaluate("() => new Promise(setTimeout)")  # a key is handled a task later
         listed = self.page.locator(f"#{menu}").get_by_role("option", name=option, exact=True)
         listed.dispatch_event("mousedown")
         box.blur()
