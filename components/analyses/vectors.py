@@ -1,6 +1,5 @@
 """Vectors that somebody pastes, in any form in which programs, servers and spreadsheets write numbers."""
 
-import binascii
 import json
 import math
 import re
@@ -171,7 +170,7 @@ def _of_text_bytes(text: str) -> list[float]:
     padded = packed + "=" * (-len(packed) % 4)
     try:
         return _of_bytes(bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True), text)
-    except binascii.Error as error:
+    except ValueError as error:  # digits of another script, too
         raise PoolscopeError(FIELD, text, "errors.vector") from error
 
 
