@@ -1,11 +1,54 @@
 """Whatever a visitor sends, the page parses it in a time that grows as its length does, or refuses it."""
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from components.analyses.detect_score import to_scores
+from components.analyses.vectors import PRINTED, to_vectors
+from components.errors import PoolscopeError
+from components.tables import FORMATS, PATTERNS, guess, read_sheet
 from tests.serving import python
 
 LIMIT = "3"  # seconds of processor time for what takes hundredths: what is quadratic takes minutes
+SIZE, BAR = 15_000, 0.3  # characters, and seconds for them: a square takes a second, and all else hundredths
+Read = Callable[[str], object]
+
+
+def patterns(held: object) -> Iterator[str]:
+    """List the regular expressions of a table; behind one in a list stands what is read in its place."""
+    if isinstance(held, dict | list):
+        for one in held.values() if isinstance(held, dict) else held[:1]:
+            yield from patterns(one)
+    else:
+        yield str(held).replace("{0}", ",").replace("{1}", '"')
+
+
+TABLES: tuple[tuple[object, Read], ...] = (
+    (PRINTED, to_vectors),
+    (PRINTED["scores"], to_scores),
+    ({**PATTERNS, **FORMATS}, lambda text: guess(read_sheet(text))),
+)
 
 
 def test_nothing_that_is_sent_keeps_the_page_from_others() -> None:
     """End the process where it takes longer: nothing else stops code that holds Python's lock."""
     done = python("-m", "tests.benchmarks.parsing", "--limit", LIMIT)
     assert done.returncode == 0, done.stderr[-500:]
+
+
+@pytest.mark.parametrize(("pattern", "read"), [(one, read) for held, read in TABLES for one in patterns(held)])
+@settings(max_examples=15, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_no_pattern_goes_back_and_back(pattern: str, read: Read, data: st.DataObject) -> None:
+    """Repeat a part of a text that it takes."""
+    text = data.draw(st.from_regex(pattern))
+    at, long = data.draw(st.integers(0, len(text))), data.draw(st.integers(1, 3))
+    repeated, end = text[at : at + long] or " ", data.draw(st.sampled_from(("", "x", "\nx")))
+    begun = time.process_time()
+    with suppress(PoolscopeError):
+        read(text[:at] + repeated * (SIZE // len(repeated)) + end)
+    assert time.process_time() - begun < BAR
