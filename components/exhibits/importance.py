@@ -211,8 +211,8 @@ def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Tr
         dy=1,
         marker={"opacity": [1 if index in first else PALE for index in total]},
         text=[f"<b>{first[index]}</b>" if index in first else "" for index in total],
-        width=0.74,
-        **{"textposition": "outside", "textangle": 0, "cliponaxis": False},  # of the ranks
+        width=0.74,  # ranks are as large as all else, however thin that is
+        **{"textposition": "outside", "textangle": 0, "cliponaxis": False, "constraintext": "none"},
     )
 
 

@@ -52,7 +52,7 @@ BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none
 KEPT = "public, max-age=600"  # an exhibit in a frame, by browsers and proxies
 HEAD = Path(__file__).with_name("head.html")  # the mark of what is read: a served one is fetched again
-HOW = "set GRADIO_SERVER_NAME=0.0.0.0, or POOLSCOPE_URL to its address in the network"
+HOW = "set GRADIO_SERVER_NAME=0.0.0.0 or, where that is set, POOLSCOPE_URL to its address in the network"
 STYLES = ASSETS / "answers.css", ASSETS / "theme.css"
 logger = logging.getLogger(__name__)
 STRONGER = ".gradio-container.gradio-container .contain"  # than gradio's own rules

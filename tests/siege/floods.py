@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import re
 import subprocess
 import time
 from collections import Counter
@@ -13,15 +14,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pandas as pd
 
 from components.settings import cores
 from components.ui.gradio_internals import CLOSE
 from tests.hub import hub
-from tests.public.asking import ask, client_of
+from tests.public.asking import ask, client_of, reported
 from tests.resident import resident
 from tests.serving import eventually, started, status
-from tests.siege.hostile import BACK, BUNDLE, BUNDLED, NAMED, Hostile, besieged
+from tests.siege.hostile import BACK, BUNDLE, BUNDLED, MB, NAMED, Hostile, besieged
 from tests.tiny import checkpoint
 
 SECONDS = 30.0  # of each attack, and of the peace before it
@@ -30,9 +32,9 @@ OPEN = 400  # connections that the attacker keeps open
 MOST = 3.0  # times what it is in peace: the 95th percentile of what the visitor waits
 GROWN = 300_000_000  # bytes by which the page's process may grow in an attack; BACK, when it is over
 ENDED = 10.0  # and in which it has then ended, at most
-MB = 1_000_000
 ATTACKER, VISITOR = "8.8.8.8", "9.9.9.9"
-EVENTS = "/gradio_api/queue/join"
+EVENTS, TOOLS = "/gradio_api/queue/join", "/gradio_api/mcp/"
+PHONE, READ = "Cookie: poolscope_phone=p{n}\r\n", "Accept: application/json, text/event-stream\r\n"  # heads
 ALONE = ("wide", "regex", "lookahead")
 Body = Mapping[str, object]
 
@@ -41,7 +43,8 @@ Body = Mapping[str, object]
 class Attack:
     """Requests that are sent: where, the body of each request, and whether its answer is read, or streamed.
 
-    ``head``: more headers. ``lacks``: bytes of the body that never come. ``refused``: none may be answered.
+    ``head``: more headers; {n} in them is the number of a request. ``lacks``: bytes of the body that never
+    come. ``refused``: none may be answered.
     """
 
     path: str
@@ -57,8 +60,8 @@ class Attack:
 async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
     """Send one request on a connection of its own; the whole answer, or none where it is not read."""
     content = json.dumps(attack.body(number)).encode()
-    head = f"X-Forwarded-For: {who}\r\nX-Forwarded-Host: h{number}\r\n{attack.head}"
-    head += f"Content-Length: {len(content) + attack.lacks}\r\n"
+    head = f"X-Forwarded-For: {who}\r\nX-Forwarded-Host: h{number}\r\n"
+    head += attack.head.replace("{n}", str(number)) + f"Content-Length: {len(content) + attack.lacks}\r\n"
     return await _exchanged(url, f"{attack.method} {attack.path}", head, content, attack.reads)
 
 
@@ -139,8 +142,17 @@ async def both(url: str, attack: Attack, seconds: float) -> tuple[pd.DataFrame, 
     return await asyncio.gather(visited(url, seconds), attacked(url, attack, seconds))
 
 
-def attacks(page: Mapping[str, Any], backbones: list[str]) -> dict[str, Attack]:
-    """All of them, each request from a made-up visitor. ``page``: its config."""
+def voted(client: httpx.Client, log: Path) -> str:
+    """Ask the phones in the room a question, as who leads the talk; gives its name."""
+    key = re.findall(r"/room/lead\?key=([\w-]+)", log.read_text("utf-8"))[-1]
+    slide = {"talk": "talk", "step": 1, "asking": True}
+    client.post("/room/at", json=slide, headers={"Cookie": f"poolscope_room={key}"}).raise_for_status()
+    return re.findall(r'name="round" value="(\w+)"', client.get("/room").text)[0]
+
+
+def attacks(client: httpx.Client, log: Path) -> dict[str, Attack]:
+    """All of them, each request from a made-up visitor."""
+    page, backbones = client.get("/config").json(), [place.name for place in BUNDLE]
     link = "https://example.org/?text=" + "so+%C3%A4+good+" * 150
 
     def call(name: str, data: Callable[[int], list[Any]]) -> Attack:
@@ -152,12 +164,14 @@ def attacks(page: Mapping[str, Any], backbones: list[str]) -> dict[str, Attack]:
         asked = {"fn_index": one["id"], "data": [None] * len(one["inputs"]), "event_data": event}
         return Attack("/gradio_api/run/predict", lambda n: {**asked, "session_hash": f"s{n}"})
 
-    def report(n: int) -> Body:
-        return {"query": f"text=film+{n}", "page": "https://x/", "session_hash": f"r{n}"}
+    def tool(name: str, values: Callable[[int], Body]) -> Attack:
+        called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        return Attack(TOOLS, lambda n: called | {"params": {"name": name, "arguments": values(n)}}, head=READ)
 
-    frozen = ["", "native", "own", ""]
+    frozen, many = ["", "native", "own", ""], {"backbones": backbones, "poolings": []}
+    vote = {"a form": f"&round={voted(client, log)}&choice=0&"}  # which is read out of any body
     return {
-        "reports that nobody reads": Attack("/report", report, reads=False),
+        "reports that nobody reads": Attack("/report", lambda n: reported(f"text={n}", f"r{n}"), reads=False),
         "downloads from a slow hub": call("fetch", lambda n: [f"org/slow{n}"]),
         "whole comparisons": call("compare", lambda n: [backbones, [], f"so {n} good " * 100, "", "own", -1]),
         "tables at every layer": call("fit", lambda n: [_table(n), "text", "label", "", [], [], "all", 5, 0]),
@@ -166,7 +180,12 @@ def attacks(page: Mapping[str, Any], backbones: list[str]) -> dict[str, Attack]:
         "heads without an end": Attack("/", method="GET", head="a: b\r\n" * 200_000, refused=True),
         "heads of many headers": Attack("/", method="GET", head="a:\r\n" * 16_000, refused=True),
         "half bodies": Attack(EVENTS, lambda _: {"x": "x" * 1_000_000}, lacks=1_000_000, refused=True),
-        "bodies for nothing": Attack("/gradio_api/mcp/", lambda _: {"x": "x" * 1_000_000}, refused=True),
+        "bodies for nothing": Attack("/gradio_api/upload", lambda _: {"x": "x" * 1_000_000}, refused=True),
+        "messages for nothing": Attack(TOOLS, lambda _: {"x": "x" * 1_000_000}, head=READ, refused=True),
+        "questions of programs": tool("analyze", lambda n: {"backbone": BUNDLED, "text": f"so {n} good"}),
+        "comparisons of programs": tool("compare", lambda n: {**many, "text": f"so {n} good " * 100}),
+        "votes of made-up phones": Attack("/room/vote", lambda _: vote, head=PHONE),
+        "streams of made-up phones": Attack("/room/now", method="GET", reads=False, head=PHONE),
         "QR codes of long links": run("draw_dialog", {"of": "code", "link": link[:2331]}),
         "a session for each request": run("go_to", {}),
         "checkpoints that freeze": call("anatomy", lambda n: [ALONE[n % len(ALONE)], f"{n} good !", *frozen]),
@@ -191,6 +210,8 @@ def flooded(folder: Path, log: Path) -> Iterator[tuple[str, "subprocess.Popen[by
             "POOLSCOPE_SOURCES": "any",
             "POOLSCOPE_RATE": "120",
             "POOLSCOPE_WORKERS": str(cores()),
+            "POOLSCOPE_ROOM": "true",
+            "GRADIO_MCP_SERVER": "true",
             "LOG": str(log),
             **there.environment(folder / "home"),
         }
@@ -204,15 +225,12 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
 
     Whether nobody waited too long.
     """
-    fine, log, backbones = True, folder / "floods.log", [place.name for place in BUNDLE]
+    fine, log = True, folder / "floods.log"
     with flooded(folder / "waits", log) as (url, _), client_of(url) as client:
-        for key in backbones:
-            assert "error" not in ask(client, backbone=key), key
-        every = attacks(client.get("/config").json(), backbones)
-        chosen = {name: attack for name, attack in every.items() if only in name}
-        print(
-            "| Attack | p95 in peace | in the attack | grown | kept | what came |\n|---|---|---|---|---|---|"
-        )
+        for place in BUNDLE:
+            assert "error" not in ask(client, backbone=place.name), place.name
+        chosen = {name: attack for name, attack in attacks(client, log).items() if only in name}
+        print("| Attack | p95 in peace | in it | grown | kept | what came |\n|---|---|---|---|---|---|")
         for name, attack in chosen.items():
             peace = asyncio.run(visited(url, seconds / 2))
             before = resident(log)["page"]
@@ -224,9 +242,9 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
             calm = pd.concat([peace, after])["seconds"].quantile(0.95)
             waited = waits["seconds"].quantile(0.95)  # seconds that 95 of 100 answers took at most
             faults = waits.loc[waits["status"] != "200", "status"].value_counts().to_dict()
-            answered = came["200" if attack.reads else "unread"] > 0
-            begun = bool(came) and answered != attack.refused  # else nothing was attacked
-            holds = begun and not faults and waited <= MOST * calm and grown < GROWN and held < BACK
+            answered = came["200"] + came["303"] + came["unread"] > 0
+            holds = bool(came) and answered != attack.refused  # else nothing was attacked
+            holds = holds and not faults and waited <= MOST * calm and grown < GROWN and held < BACK
             came_to = f"{dict(came)} {faults or ''}{'' if holds else ' **TOO MUCH**'}"
             print(
                 f"| {name} | {1000 * calm:.0f} ms | {1000 * waited:.0f} ms, x {waited / calm:.1f} | "
@@ -234,15 +252,15 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
                 flush=True,
             )
             fine &= holds
-    return _all_end(folder, chosen) and fine
+    return _all_end(folder, [*chosen]) and fine
 
 
-def _all_end(folder: Path, chosen: Mapping[str, Attack]) -> bool:
+def _all_end(folder: Path, chosen: list[str]) -> bool:
     """Say how long the app takes to end in each attack; whether that is never too long."""
-    took = {}
-    for name, attack in chosen.items():
-        with flooded(folder / name, folder / "ends.log") as (url, process):
-            took[name] = asyncio.run(stopped(url, process, attack))
+    took, log = {}, folder / "ends.log"
+    for name in chosen:
+        with flooded(folder / name, log) as (url, process), client_of(url) as client:
+            took[name] = asyncio.run(stopped(url, process, attacks(client, log)[name]))
         print(f"{name}: told to stop, it ends in {took[name]:.1f} s", flush=True)
     return max(took.values()) <= ENDED
 

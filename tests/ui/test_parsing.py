@@ -1,7 +1,8 @@
 """Whatever a visitor sends, the page parses it in a time that grows as its length does, or refuses it."""
 
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -10,28 +11,18 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from components.analyses.detect_score import to_scores
 from components.analyses.vectors import PRINTED, to_vectors
 from components.errors import PoolscopeError
-from components.tables import FORMATS, PATTERNS, guess, read_sheet
+from components.tables import FORMATS, PATTERNS, read_sheet
 from tests.serving import python
 
 LIMIT = "3"  # seconds of processor time for what takes hundredths: what is quadratic takes minutes
 SIZE, BAR = 15_000, 0.3  # characters, and seconds for them: a square takes a second, and all else hundredths
 Read = Callable[[str], object]
-
-
-def patterns(held: object) -> Iterator[str]:
-    """List the regular expressions of a table; behind one in a list stands what is read in its place."""
-    if isinstance(held, dict | list):
-        for one in held.values() if isinstance(held, dict) else held[:1]:
-            yield from patterns(one)
-    else:
-        yield str(held).replace("{0}", ",").replace("{1}", '"')
-
-
-TABLES: tuple[tuple[object, Read], ...] = (
-    (PRINTED, to_vectors),
-    (PRINTED["scores"], to_scores),
-    ({**PATTERNS, **FORMATS}, lambda text: guess(read_sheet(text))),
-)
+READ: list[tuple[str, Read]] = [
+    *((one, to_vectors) for one in (PRINTED["dump"], *PRINTED["forms"].values())),
+    *((one, to_vectors) for one, _ in PRINTED["vectors"].values()),
+    *((one, to_scores) for one in PRINTED["scores"].values() if isinstance(one, str)),
+    *((re.sub(r"\{[01]\}", ",", one), read_sheet) for one in (*PATTERNS.values(), *FORMATS.values())),
+]
 
 
 def test_nothing_that_is_sent_keeps_the_page_from_others() -> None:
@@ -40,7 +31,7 @@ def test_nothing_that_is_sent_keeps_the_page_from_others() -> None:
     assert done.returncode == 0, done.stderr[-500:]
 
 
-@pytest.mark.parametrize(("pattern", "read"), [(one, read) for held, read in TABLES for one in patterns(held)])
+@pytest.mark.parametrize(("pattern", "read"), READ)
 @settings(max_examples=15, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_no_pattern_goes_back_and_back(pattern: str, read: Read, data: st.DataObject) -> None:
