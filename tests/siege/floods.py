@@ -145,7 +145,7 @@ async def both(url: str, attack: Attack, seconds: float) -> tuple[pd.DataFrame, 
 def voted(client: httpx.Client, log: Path) -> str:
     """Ask the phones in the room a question, as who leads the talk; gives its name."""
     key = re.findall(r"/room/lead\?key=([\w-]+)", log.read_text("utf-8"))[-1]
-    slide = {"talk": "talk", "step": 1, "asking": True}
+    slide = {"talk": "cls", "step": 1, "asking": True}
     client.post("/room/at", json=slide, headers={"Cookie": f"poolscope_room={key}"}).raise_for_status()
     return re.findall(r'name="round" value="(\w+)"', client.get("/room").text)[0]
 
