@@ -169,9 +169,10 @@ def _of_text_bytes(text: str) -> list[float]:
         raise PoolscopeError(FIELD, text, "errors.vector")
     padded = packed + "=" * (-len(packed) % 4)
     try:
-        return _of_bytes(bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True), text)
-    except ValueError as error:  # digits of another script, too
+        data = bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True)
+    except ValueError as error:  # also of digits that are another script's
         raise PoolscopeError(FIELD, text, "errors.vector") from error
+    return _of_bytes(data, text)
 
 
 def _of_bytes(data: bytes, given: object) -> list[float]:

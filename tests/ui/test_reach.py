@@ -113,5 +113,5 @@ def test_who_starts_a_room_reads_where_phones_find_it_or_what_to_set(network: Si
     network.name = ""
     lost = printed("http://0.0.0.0:7860/room", Reach(host="0.0.0.0"))
     assert "No phone can reach" in lost
-    assert "GRADIO_SERVER_NAME=0.0.0.0, or POOLSCOPE_URL" in lost
+    assert "GRADIO_SERVER_NAME=0.0.0.0 or, where that is set, POOLSCOPE_URL" in lost
     assert "█" not in lost
