@@ -60,6 +60,7 @@ OTHER = 2  # what any other request costs: those redraw, cancel or listen
 READ_BYTES = 10_000  # of a body cost 1 more, whatever is then refused of it
 READ_HEAD = 4_000  # and of a head, whose cookies and lists take longer
 KEPT = 0.5  # what costs a file, or what else is the same for all: a page loads 75, once
+TOOL = 3  # times as much costs a message to a tool, for which gradio asks the app again
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
@@ -292,7 +293,8 @@ class GuardMiddleware:
         values = list(valid.asked)
         linked = [one.get("query") for one in values if isinstance(one, dict)]  # what an event follows
         shown = [price("", self._extent(query)) for query in linked if isinstance(query, str)]
-        return max([price(valid.endpoint.name, values), *shown])
+        times = TOOL if PATHS["tools"].fullmatch(path) else 1
+        return times * max([price(valid.endpoint.name, values), *shown])
 
     def _spend_address(self, cost: float, asker: Asker) -> None:
         """Count what a request costs for the address that it comes from, unless that is trusted."""

@@ -98,6 +98,7 @@ LINK = {**EVENT, "event_data": {"query": "x" * 20_000}}
     ("path", "body", "beside", "again"),
     [
         ("/gradio_api/mcp/", TOOL, {}, 429),
+        ("/gradio_api/mcp/", {"method": "tools/list"}, {}, 429),
         ("/gradio_api/mcp/", TOOL, {"data": [], "session_hash": "a" * 3_900_000}, 429),
         ("/gradio_api/mcp/", TOOL, {"data": [], "fn_index": 7}, 429),
         ("/gradio_api/queue/join", EVENT, {}, 200),
