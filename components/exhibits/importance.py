@@ -177,7 +177,7 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
     traces, axes, titles = [], {}, []
     total, random = len(methods), view.analysis.random
     colours = [draw.OTHER] * len(view.labels) if random else draw.token_colours(view)
-    for place, method in enumerate(methods):
+    for place, method in enumerate((methods[0], methods[-1], *methods[1:-1])):  # a phone has room for two
         left, right = round(place / total, 4), round((place + 1 - GAP) / total, 4)
         traces.append(_bars(method, colours, place, say))
         start, high = method.least, max(0.0, float(np.nanmax(method.values)))
@@ -185,8 +185,7 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
         ends = {"domain": [left, right], "range": [start - (room if start < 0 else 0), high + room]}
         axis = draw.axis(**ends, showticklabels=False, **draw.ZERO_LINE)
         axes[f"xaxis{draw.axis_number(place)}"] = axis
-        erasure = place == total - 1
-        last = say("matters.yardstick") if erasure else say("matters.rho", rho=rho_text(method.rho))
+        last = say("matters.yardstick" if place == 1 else "matters.rho", rho=rho_text(method.rho))
         longest = WIDEST * len(method.title) // naming.width(method.title)
         names = textwrap.wrap(method.title, longest, break_long_words=False)
         beyond = not random and abs(method.rho or 0.0) > chance_of(len(method.ranked))

@@ -50,7 +50,7 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     axis = draw.value_axis(title, ticksuffix=" %", **FEW)
     plot = _figure(evidence, found, lambda value: tables.accuracy_text(value / 100), axis, say)
     lines = [draw.guide(100 * row.value, draw.LINES[row.method][0], GUIDE) for row in evidence.baselines]
-    figure = draw.Figure(plot.data, {**plot.layout, "shapes": [*plot.layout["shapes"], *lines]})
+    figure = replace(plot, layout={**plot.layout, "shapes": [*plot.layout["shapes"], *lines]})
     return _shown(evidence, "accuracy", figure, say)
 
 
@@ -110,7 +110,7 @@ def _figure(
         shapes=shapes,
         annotations=values,
     )
-    return draw.Figure(data=traces, layout=frame)
+    return draw.Figure(traces, frame, left + 3 * VALUES)  # or dots could not be told apart
 
 
 def _said(evidence: Evidence, row: Row, shown: tables.Format, say: Texts) -> str:

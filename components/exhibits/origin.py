@@ -14,7 +14,7 @@ from components.exhibits.control import State
 from components.exhibits.exhibit import Column, Exhibit, Shown, scale_html, strong_html, titled_frame
 from components.exhibits.view import View, labels_of, number, render, shorten, visible
 from components.texts import Texts
-from components.types import Floats
+from components.types import Analysis, Floats
 
 MOST = 0.5  # of the change: who carries no more, or is not the only one, does not carry most of it
 SEEN = 0.2  # from which on a share is written into its cell, and what is read is said to have it
@@ -98,13 +98,16 @@ def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
     )
 
 
+def asked_of_read(key: str, analysis: Analysis, say: Texts) -> str:
+    """Fill the sentence ``key`` with the one token that is read; its other form where that is not one."""
+    two = [naming.token_name(labels_of(analysis), place, say) for place in analysis.reads.indices[:2]]
+    return say(key, token=two[0]) if len(two) == 1 else say(f"{key}_many")
+
+
 def origin(given: Origin, _: State, say: Texts) -> Shown:
     """The word that matters most, where its difference is, and a map of that; or that no word matters."""
     analysis, labels = given.analysis, labels_of(given.analysis)
-    read = naming.indices(analysis.reads.positions)
-    heading = say("origin.heading_many")
-    if len(read) == 1:
-        heading = say("origin.heading", token=naming.token_name(labels, read[0], say))
+    heading = asked_of_read("origin.heading", analysis, say)
     told = render("origin", say, given=given, word=lambda: _placed(given, say))
     drawn = not analysis.random and len(given.shares) > 0
     if drawn:

@@ -114,7 +114,7 @@ DETECTIVE: Panel[Any, Any] = Panel("detective", "detective.heading", rows=((VECT
 SCORES: Panel[Any, Any] = Panel("score", "score.heading", rows=((SCORE,),))
 IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
     "importance",
-    "view.importance",
+    "view.importance_many",
     attrgetter("importance"),
     summary=IMPORTANT,
     rows=((BARS,),),

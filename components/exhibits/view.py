@@ -1,5 +1,6 @@
 """Words for what is looked at: tokens, layers, numbers, what was asked, and the link that asks it alone."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 
 INSIDE = "##"  # what vocabularies put before a piece that continues a word; in a row of tokens it stays
 MARKS = (INSIDE, "Ġ", "▁")  # and before one that follows a space
+APART = re.compile(r"(?<=\d) (?=%|pp\b)")  # between a number and its unit: no line begins with that
 _INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
 
@@ -282,10 +284,10 @@ def counted(count: int) -> str:
 def token_name(names: Sequence[str], token: int, say: Texts) -> str:
     """A token in a sentence, not escaped, a mark in quotes; which one, where several are called so."""
     name = shorten(word(names[token]), 24)
-    name = name if any(map(str.isalnum, name)) else say("similarity.stand_in", token=name)
-    if names.count(names[token]) == 1:
-        return name
-    return say("trace.nth", token=name, place=names[: token + 1].count(names[token]))
+    apart = all(any(map(str.isalnum, part)) for part in name.split(" → "))
+    name = name if apart else say("similarity.stand_in", token=name)
+    alike, place = names.count(names[token]), names[: token + 1].count(names[token])
+    return name if alike == 1 else say("trace.nth", token=name, place=place)
 
 
 def render(template: str, say: Texts | None = None, /, **values: object) -> Markup:
@@ -301,7 +303,7 @@ def render(template: str, say: Texts | None = None, /, **values: object) -> Mark
         known |= {"said": lambda sentence: visible(sentence.said(say)), "label": say.label, "title": say.name}
         known |= {"listed": partial(listed, say=say), "tell": say}
     known |= {"say": say and say.html, **values}
-    return Markup(environment().get_template(f"{template}.html").render(known))
+    return Markup(APART.sub("\u00a0", environment().get_template(f"{template}.html").render(known)))
 
 
 LONGEST = 4000  # characters of a link in a cell: a table has hundreds of them, and servers take no long ones

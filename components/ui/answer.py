@@ -24,7 +24,7 @@ from components.exhibits import panels
 from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Exhibit, Panel, Shown, frames_json, heading_html, hint_html, or_why
 from components.exhibits.importance import INTEGRATED, integrates
-from components.exhibits.origin import WHENCE
+from components.exhibits.origin import WHENCE, asked_of_read
 from components.exhibits.sees import SEES, Sight, turns
 from components.exhibits.verdict import BESIDE, mistake
 from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, light, render, shorten, visible
@@ -355,7 +355,7 @@ class Answer:
         places, looks = [place for panel in self.panels for place in panel.places], {LAYER, CENTRED}
         self.looked_at = [place for place in places if looks & {*place.exhibit.controls}]
         self.cards = self.origin, self.sees
-        menus = [self.layer, self.reference, self.label]
+        menus = [self.layer, self.reference, self.label, self.importance.tab]
         self.all: list[Any] = [self.shown, self.answered, self.area, *menus, *self.ways.values()]
         self.all += [part for panel in self.panels for part in panel.parts]
         self.all += [part for card in self.cards for part in (card.watch, card.button, *card.place.parts)]
@@ -437,6 +437,7 @@ class Answer:
             self.layer: gr.update(maximum=last, value=view.layer, info=info),
             self.reference: gr.update(choices=_references(view, self.say), value=chosen),
             self.label: offered_labels(view.analysis, state, self.say),
+            self.importance.tab: gr.update(label=asked_of_read("view.importance", view.analysis, self.say)),
         }
 
     def _written(self, analysis: Analysis) -> Updates:

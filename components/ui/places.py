@@ -27,7 +27,7 @@ Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
 Build = Callable[[], object] | None  # lays out what stands within something else
 Widget = gr.Slider | gr.Checkbox | gr.Radio  # what the card of an exhibit may hold
-OFFERED = {"choices", "info", "maximum", "visible"}  # what no visitor changes of a menu or a slider
+OFFERED = {"choices", "info", "label", "maximum", "visible"}  # what no visitor changes
 NOTHING: Updates = gr.skip()  # leaves every component as it is
 
 # What is sent is taken where it is answered: gradio would hold on to it. Progress is hidden on no part: at

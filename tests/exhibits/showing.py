@@ -116,8 +116,8 @@ def numbers(cells: list[str]) -> list[float]:
 
 
 def plain(html: str) -> str:
-    """Text without its markup."""
-    return unescape(re.sub(r"<[^>]+>", "", html))
+    """Text without its markup, each space a plain one."""
+    return unescape(re.sub(r"<[^>]+>", "", html)).replace("\u00a0", " ")
 
 
 class Document(HTMLParser):

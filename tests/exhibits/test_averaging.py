@@ -60,7 +60,7 @@ def test_counts_and_points_are_those_of_the_file(oracle: pd.DataFrame) -> None:
 def test_the_finding_of_what_is_shipped() -> None:
     shown = AVERAGING.show(SHIPPED, {}, SAY)
     assert "in 30 of 54 cases; where the backbone was fine-tuned for the task, in none of 10" in shown.heading
-    assert "70.1 % with [CLS], 79.0 % with the average, 81.9 % with" in shown.above
+    assert "70.1 % with [CLS], 79.0 % with the average, 81.9 % with" in plain(shown.above)
     assert "corrected for all 64 cases instead, 22 are left" in shown.legend
 
 

@@ -144,7 +144,7 @@ def test_every_exhibit_shows_something_of_every_answer(name: str, tag: str) -> N
         assert (one.data is not None) == bool(one.figure and one.figure.data)
         assert all((one.heading, one.words))
         html = heading_html(one, "place", say)
-        text = unescape(html)
+        text = unescape(html).replace("\u00a0", " ")
         assert f'<h2 id="place-heading">{one.heading}</h2>' in text
         around = "".join(f"{one.heading}{plain(one.above)}".split())
         style = "unseen told" if "".join(one.words.split()) in around else "unseen"  # a report says it once

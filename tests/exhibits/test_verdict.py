@@ -20,7 +20,7 @@ from tests.ui.fake import XSS
 def plain(given: Analysis, say: Texts = SAY) -> str:
     """The verdict as a reader sees it."""
     lines = re.sub(r"</p>|</li>|</div>", "\n", VERDICT.show(given, {}, say).html)
-    return unescape(re.sub(r"<[^>]+>", "", lines))
+    return unescape(re.sub(r"<[^>]+>", "", lines)).replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_it_says_what_is_read_and_what_is_said(given: Analysis, said: str) -> No
 
 def picture(given: Analysis) -> tuple[list[tuple[str, str]], list[str]]:
     """The row of tokens, each with its class, and what stands at the end of the arrow."""
-    html = VERDICT.show(given, {}, SAY).html
+    html = VERDICT.show(given, {}, SAY).html.replace("\u00a0", " ")
     assert '<span class="picture" aria-hidden="true"' in html  # the sentences say it to who hears the page
     cells = re.findall(r'<i class="(\w*)">([^<]*)</i>', html)
     return [(unescape(text), kind) for kind, text in cells], re.findall(r"<em[^>]*>(.*?)</em>", html)
@@ -169,11 +169,11 @@ def hovers(given: Analysis) -> list[str]:
 
 def test_what_is_read_without_a_share_is_explained_wherever_it_stands() -> None:
     given = sharing(FIVE, [0.75, 0.0, 0.25, 0.0, 0.0], [0, 1, 2, 3])
-    silent = "0 % (a small change moves no logit, only a larger one)"
+    silent, larger = "0 % (a small change moves no logit, only a larger one)", " (larger changes only)"
     assert hovers(given) == ["75 %", silent, "25 %", silent, "0 %"]  # the last one is not read
-    assert re.findall(r">(\d+ %[^<]*)<", TABLE.show(given, {}, SAY).html) == [
-        *("75 %", "0 % (larger changes only)", "25 %", "0 % (larger changes only)", "0 %")
-    ]
+    assert re.findall(r">(\d+\u00a0%)([^<]*)<", TABLE.show(given, {}, SAY).html) == [
+        *(("75\u00a0%", ""), ("0\u00a0%", larger), ("25\u00a0%", ""), ("0\u00a0%", larger), ("0\u00a0%", ""))
+    ]  # no line begins with a percent sign
 
 
 def test_under_a_maximum_it_counts_the_dimensions_that_tokens_win() -> None:
@@ -197,6 +197,6 @@ def test_beside_each_bar_stands_how_much_of_what_is_read_it_is(
     given: Analysis, texts: list[str], key: str
 ) -> None:
     assert [text.partition(" · ")[2] for text in drawn(SIMILARITY, given).data[-1].text] == texts
-    legend = unescape(SIMILARITY.show(given, {}, SAY).legend)
+    legend = unescape(SIMILARITY.show(given, {}, SAY).legend).replace("\u00a0", " ")
     assert key in legend
     assert (" · " in legend or "· 0" in legend) == bool(key)

@@ -50,7 +50,7 @@ def traced(first: Examined, second: Examined, begin: int = 0, seconds: float = m
     logits = patched(first, map(taken, second.kept.hidden[begin:]), where, begin, seconds)
     each = logits[:, : len(pairs)]
     alone = tuple(
-        name
+        name if any(map(str.isalnum, name)) else Sentence("similarity.stand_in", token=name)
         for examined, known in zip((first, second), pairs.T.tolist(), strict=True)
         for place, name in enumerate(examined.passed.encoded.tokens.text)
         if place not in known
