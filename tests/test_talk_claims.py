@@ -99,7 +99,7 @@ def test_layer_by_layer_more_tokens_are_more_like_cls_than_is_ordinary(engine: E
     for layer in range(analysis.layers + 1):
         view = View(analysis, layer, CENTRED.of(heatmap.state))
         above.append(len(view.above))
-    assert above == sorted(above)
+    assert above == [0, 2, 3, 5, 8]  # as transformers and NumPy count them: see tests/model/test_ordinary.py
     assert above[-1] > len(analysis.tokens.text) / 3 > above[0]
 
 

@@ -149,7 +149,7 @@ class Document(HTMLParser):
         if self._figure:
             self.figures[self._figure] = json.loads(data)
         elif self._figure is None:
-            self.text += f" {data}"
+            self.text += f" {data}".replace("\u00a0", " ")
 
 
 def contrast(one: str, other: str) -> float:

@@ -12,7 +12,9 @@ import torch
 from scipy.stats import mannwhitneyu
 
 from components.errors import PoolscopeError
+from components.exhibits.view import View
 from components.inference.engine import Engine
+from components.menus import load_examples
 from components.model import ordinary
 from components.model.backbone import alike, batch_states, measured
 from components.model.examine import forward
@@ -66,7 +68,7 @@ def beside(
 
 
 @pytest.mark.parametrize("reference", ["cls", "pooled", 2])
-@pytest.mark.parametrize(("text", "pair"), [INPUTS[1], INPUTS[3]])
+@pytest.mark.parametrize(("text", "pair"), [INPUTS[1], INPUTS[3], (load_examples()[0].text, "")])
 @pytest.mark.parametrize("key", KEYS)
 def test_what_is_asked_is_compared_with_all_tokens_and_held_against_those_of_other_sentences(
     engine: Engine, key: str, text: str, pair: str, reference: str | int
@@ -77,6 +79,7 @@ def test_what_is_asked_is_compared_with_all_tokens_and_held_against_those_of_oth
         np.testing.assert_allclose(given.cosines(way)[layer], every, atol=1e-5)
         quantiles = np.quantile(others, (0.05, 0.5, 0.95))
         np.testing.assert_allclose(given.ordinary.of(way)[layer], quantiles, atol=1e-5)
+        assert len(View(given, layer, way).above) == (mine > quantiles[2]).sum()
         area = mannwhitneyu(mine.round(6), others.round(6)).statistic / len(mine) / len(others)
         assert given.area.of(way)[layer] == pytest.approx(area, abs=2e-4), (way, layer)
 

@@ -179,7 +179,7 @@ def test_an_exhibit_stands_alone_in_a_frame_and_leads_to_where_it_stands_on_the_
         assert ('<script src="./x.js">' in html) == show.exhibit.plotted
         assert "button" not in found.tags
         assert html.count('agreement">') == (show.place["tab"] == "compare")  # once
-        assert (SAY("evidence.intervals") in html) == (name == "rho")  # what is said of other plots
+        assert (SAY("evidence.intervals") in found.text) == (name == "rho")  # what is said of other plots
         assert html.count("<a ") == html.count('<a target="_blank" ')
         assert links.extent("", name)[0] == show.panel.key
         style, _, body = html.rpartition("</style>")
