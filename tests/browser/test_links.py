@@ -9,7 +9,7 @@ from tests.browser.visitor import PATIENCE, SCRIPTS, Visitor
 
 # Every view and tab by its name, and what is seen there once it is filled.
 VIEWS = {
-    "How [CLS] knows": "#matters-plot .main-svg",
+    "How “.” knows": "#matters-plot .main-svg",  # of the token that this one reads
     "Serving": "#padding p",
     "Compare": "#compare-grid td",
     "Evidence": "#averaging .main-svg",
