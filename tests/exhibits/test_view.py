@@ -72,6 +72,11 @@ def test_what_was_asked_is_one_line_in_which_the_task_is_called_as_on_the_page()
     assert "paraphrase" not in chinese
 
 
+def test_a_mark_in_a_sentence_stands_in_quotes_also_where_it_becomes_a_word() -> None:
+    said = {"[CLS]": "[CLS]", ",": "“,”", ", → pair": "“, → pair”", "not → good": "not → good"}
+    assert [naming.token_name(list(said), place, SAY) for place in range(4)] == list(said.values())
+
+
 def test_numbers_have_a_real_minus_no_negative_zero_and_are_never_rounded_to_certainty() -> None:
     assert [number(value) for value in (0.5, -0.25, -0.001, 1)] == ["0.50", "−0.25", "0.00", "1.00"]
     shares = (0, 1e-9, 0.004, 0.5, 0.994, 0.99999, 1)
