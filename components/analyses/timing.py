@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from components.analyses.registry import Check, Cost, Examined, Prepared, analysis, measuring
-from components.results import exact
 from components.types import Analysis, Floats, Query, as_json
 
 ROUNDS, LEAST, SECONDS = 15, 5, 2.0  # at most and at least, however long one takes; of a slow model
@@ -30,6 +29,8 @@ class Timed:
     def p(self) -> float:
         """The exact sign test of the rounds: how often chance alone tells both poolings apart like this."""
         differ = np.diff(self.whole)
+        from components.results import exact  # with pandas: each worker would load it to answer anything
+
         return exact(int((differ > 0).sum()), int((differ < 0).sum()))
 
     def to_json(self) -> dict[str, Any]:
