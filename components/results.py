@@ -4,7 +4,6 @@ A row is one measurement; results.toml says what each kind of them is, and which
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import comb
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, Literal, TypeAlias
@@ -70,9 +69,3 @@ def holm(ps: Sequence[float]) -> list[float]:
     in_order = pd.Series(ps, dtype="float64").sort_values(kind="stable")
     times = in_order * [*range(len(ps), 0, -1)]
     return list[float](times.clip(upper=1).cummax().sort_index().tolist())
-
-
-def exact(better: int, worse: int) -> float:
-    """The p-value of the exact sign test of two counts, which is McNemar's exact test; 1 without any."""
-    total, least = better + worse, min(better, worse)
-    return min(1.0, 2 * sum(comb(total, count) for count in range(least + 1)) / (1 << total))

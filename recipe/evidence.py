@@ -23,12 +23,13 @@ from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scale
 from components.analyses.fit.embedding import available, states
 from components.analyses.importance import SIMILARITY, rho_with_erasure
 from components.analyses.measuring.importance import integrate, weigh
+from components.analyses.timing import exact
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, half, read_probe
-from components.results import Baseline, exact
+from components.results import Baseline
 from components.types import Bools, Floats, Ints, Query
 from recipe.corpus import WORD, Example, Examples
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,12 @@ from components.analyses.registry import Check, Cost, Examined, Prepared, analys
 from components.types import Analysis, Floats, Query, as_json
 
 ROUNDS, LEAST, SECONDS = 15, 5, 2.0  # at most and at least, however long one takes; of a slow model
+
+
+def exact(better: int, worse: int) -> float:
+    """The p-value of the exact sign test of two counts, which is McNemar's exact test; 1 without any."""
+    total, least = better + worse, min(better, worse)
+    return min(1.0, 2 * sum(comb(total, count) for count in range(least + 1)) / (1 << total))
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +36,6 @@ class Timed:
     def p(self) -> float:
         """The exact sign test of the rounds: how often chance alone tells both poolings apart like this."""
         differ = np.diff(self.whole)
-        from components.results import exact  # with pandas: each worker would load it to answer anything
-
         return exact(int((differ > 0).sum()), int((differ < 0).sum()))
 
     def to_json(self) -> dict[str, Any]:

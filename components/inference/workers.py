@@ -149,7 +149,7 @@ def _context() -> BaseContext:
     if sys.platform != "linux" or len(os.fsencode(gettempdir())) > LONGEST:
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload([MEASURER, __name__])
+    context.set_forkserver_preload([f"{__package__}.copied", MEASURER, __name__])
     return context
 
 
@@ -171,6 +171,7 @@ def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
 
     quiet()
     gc.freeze()  # to look for garbage in what copies share would make tens of megabytes each one's own
+    gc.enable()
     measurer = Measurer(limits.memory, limits.sharers, limits.device, limits.dtype)
     if limits.working is not None:
         limit(measurer.checkpoints.budget + limits.working)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from components.analyses.timing import LEAST, ROUNDS, Timed
+from components.analyses.timing import LEAST, ROUNDS, Timed, exact
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.results import exact
 from components.types import Analysis, Query
 
 TEXT = "The plot is not bad."

@@ -123,7 +123,9 @@ def test_what_a_worker_came_to_is_said(monkeypatch: pytest.MonkeyPatch, error: E
 @LINUX
 def test_torch_is_loaded_once_by_the_process_that_workers_are_copies_of(desk: Desk) -> None:
     assert desk.ask("analyze", Query(KEYS[0], TEXT)).predicted
-    (begun_by,) = {Process(worker._process.pid).parent() for worker in _pool(desk)._idle}
+    workers = [Process(worker._process.pid) for worker in _pool(desk)._idle]
+    assert not any("pandas" in one.path for worker in workers for one in worker.memory_maps())
+    (begun_by,) = {worker.parent() for worker in workers}
     assert begun_by != Process()
     assert any("libtorch_cpu" in one.path for one in begun_by.memory_maps())
     assert begun_by.num_threads() == 1  # a copy has no thread but one
