@@ -1,4 +1,4 @@
-"""Imported first by the process that workers are copies of: while torch is loaded, nothing becomes garbage."""
+"""Imported first by the process that workers are copies of: nothing that it loads becomes garbage."""
 
 import gc
 

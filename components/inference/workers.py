@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import get_context
@@ -177,12 +178,10 @@ def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
         limit(measurer.checkpoints.budget + limits.working)
     if first is not None:
         reply(measurer.run, pack(first))
-    try:
+    with suppress(EOFError, OSError):  # the page's process has ended
         pipe.send_bytes(b"")  # it can be asked from now on
         while True:
             pipe.send_bytes(reply(measurer.run, pipe.recv_bytes()))
-    except (EOFError, OSError):
-        return  # the page's process has ended
 
 
 def limit(more: int) -> None:

@@ -192,7 +192,8 @@ def worker(guests: Desk) -> int:
 
 def test_what_is_bundled_goes_first_where_processors_are_short(guests: Desk) -> None:
     assert guests.ask("analyze", Query("good", FILM)).labels
-    assert os.getpriority(os.PRIO_PROCESS, worker(guests)) == os.getpriority(os.PRIO_PROCESS, 0) + BEHIND
+    behind = min(19, os.getpriority(os.PRIO_PROCESS, 0) + BEHIND)  # there is no lower one
+    assert os.getpriority(os.PRIO_PROCESS, worker(guests)) == behind
 
 
 @pytest.mark.parametrize(
