@@ -21,6 +21,7 @@ DECLARED = "declared"  # the pooling of all that a checkpoint declares
 CUT_LATE = "cut_late"  # the variant whose length was 1 before its numbers were cut
 LAYER_NORM = "layer_norm"  # the variant whose numbers have the mean 0 and the deviation 1 before they are cut
 CHUNKED = ("chunks", "slices")  # variants of long texts; in slices the special tokens stand at the ends alone
+COUNTED = (*CHUNKED, "padding")  # variants that end so count tokens; beside padding, those of both
 OTHER_POOLINGS = ("no_first", "no_last", "two_layers", "with_embeddings")  # variants that name poolings
 OTHER_TEXTS = ("stop", "exclaimed")  # variants that are no way to make a vector of this text
 STORED = ("int8", "binary")  # precisions that keep no length
@@ -78,7 +79,7 @@ class Way:
 
     def words(self, layers: int) -> dict[str, Sentence]:
         """Say each part of it but the pooling, in the order in which they are told, by name."""
-        kind, cut = self.variant, None if self.variant.endswith(CHUNKED) else self.truncated
+        kind, cut = self.variant, None if self.variant.endswith(COUNTED) else self.truncated
         scaled = kind == CUT_LATE or self.precision in STORED  # so no length is told
         last, special = self.layer == layers, "detect.special" if self.special_tokens else "detect.no_special"
         parts = {

@@ -181,3 +181,26 @@ def test_an_end_token_is_found_alone_and_behind_a_start_token(loaded: Loaded) ->
         assert answer.match is not None
         variant = "added_end" if after else ""
         assert Way("lasttoken", layers_of(GPT2), told, False, variant=variant) in answer.ways
+
+
+@pytest.mark.parametrize(("key", "side"), [(BERT, "right"), (GPT2, "left")])
+@pytest.mark.parametrize("length", ["longest", 64])
+def test_padding_that_is_read_is_found(loaded: Loaded, key: str, side: str, length: Any) -> None:
+    """By the mean over all states, as tutorials write it, and by engines that forget the mask."""
+    plain, tokenizer = load_plain(SPECS[key].location), deepcopy(loaded(key).tokenizer)
+    tokenizer.padding_side = side
+    texts, how = [TEXT, f"{TEXT} Or so."], {"padding": "max_length", "max_length": length}
+    how = {"padding": True} if length == "longest" else how
+    row = {name: each[:1] for name, each in tokenizer(texts, return_tensors="pt", **how).items()}
+    own = row["attention_mask"][0].bool().numpy()
+    read = hidden(plain.model, {**row, "attention_mask": torch.ones_like(row["attention_mask"])})
+    vectors = {
+        "pooled_padding": hidden(plain.model, row).mean(axis=0),
+        "read_padding": read.mean(axis=0),
+        "seen_padding": read[own].mean(axis=0),
+    }
+    for variant, vector in vectors.items():
+        answer = held_against(replace(loaded(key), tokenizer=tokenizer), vector)
+        special = None if key == GPT2 else True
+        assert Way("mean", layers_of(key), special, False, len(own), variant=variant) in answer.ways
+        assert f"{len(own)} tokens" in str(answer.says[0])

@@ -24,6 +24,7 @@ from transformers.pytorch_utils import Conv1D
 from components.analyses import detect as nouns
 from components.analyses.detect import ARITHMETIC, SERVING, Candidate, Detected, Kept, Way
 from components.analyses.measuring.analyze import vectors_of
+from components.analyses.measuring.padding import batched
 from components.analyses.measuring.printed import BITS, Doubles, Printed, read_printed
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
@@ -42,6 +43,8 @@ Runs = tuple[tuple[Try, Made], ...]
 KEPT = get_args(Kept)
 PLAIN = ("cls", "mean", "lasttoken", "max", "first")  # first where several give one vector
 VARIED = ("mean", "max", "weightedmean", "lasttoken", "first")  # what is pooled where a token is left out
+PADDED = "padding"  # a variant before it is known what of it is pooled
+BESIDE = 8  # tokens by which other texts of a batch are longer, at most
 BEST = 10  # candidates that are told
 SHORTEST = 8  # numbers that a vector is cut to
 ALIKE = 0.02  # difference of the logarithms of two lengths that are one, at most
@@ -85,7 +88,8 @@ class Tried:
         lengths = _lengths(self.declared, SERVING["prefixed"])
         every = (one for each in others for one in every_try(self.backbone, self.query, each, lengths))
         usual = (one for one in every if one[0].special_tokens is not False)  # the rest takes as long again
-        tries = (*usual, *other_texts(self.backbone, self.query, self.runs[0][0][0]))
+        plain = self.runs[0][0]
+        tries = (*usual, *other_texts(self.backbone, self.query, plain[0]), *_padded(self.backbone, *plain))
         return replace(self, runs=_all_made(self.backbone, tries, self.declared)[0])
 
     def halved(self, half: Backbone, near: set[Way]) -> Made:
@@ -215,6 +219,17 @@ def other_texts(backbone: Backbone, query: Query, way: Way) -> Iterator[Try]:
                 yield replace(way, variant=variant), encoded
 
 
+def _padded(backbone: Backbone, way: Way, whole: Encoded) -> Iterator[Try]:
+    """The ``whole`` beside padding, up to usual lengths and those of texts that are a little longer."""
+    tokenizer, count = backbone.tokenizer, len(whole.tokens.text)
+    usual = {*range(count + 1, count + BESIDE + 1), *SERVING["padded"]}
+    can = backbone.per_token and tokenizer.pad_token_id is not None
+    for length in sorted(one for one in usual if can and count < one <= backbone.limit):
+        longer = _part(whole, np.arange(length).clip(max=count - 1).tolist())
+        inputs = batched(backbone, [whole.inputs], length, tokenizer.padding_side)
+        yield replace(way, truncated=length, variant=PADDED), replace(longer, inputs=inputs)
+
+
 def cut_to(backbone: Backbone, query: Query, prefix: str, length: int, special: bool, kept: Kept) -> Encoded:
     """So many tokens of the text, ``kept`` in one of four ways."""
     if kept in ("first", "last"):
@@ -260,6 +275,8 @@ def _all_made(
 def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None) -> Made:
     """Pool in every way what is run at once, or average what is made of chunks."""
     (way, whole), size = one, one[0].truncated or 0
+    if way.variant == PADDED:
+        return dict(_beside_padding(backbone, one, declared, half))
     if way.variant not in nouns.CHUNKED:
         return _pooled_layers(backbone, one, declared, half)
     places = np.arange(len(whole.tokens.text))
@@ -281,21 +298,43 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbon
     return found
 
 
+def _beside_padding(
+    backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None
+) -> Iterator[tuple[Way, Floats]]:
+    """Pool the last layer of all tokens behind the right mask, then behind none, and then only the text's."""
+    (way, longer), own = one, one[1].inputs["attention_mask"]
+    every = torch.ones_like(own)
+    blind = replace(longer, inputs={**longer.inputs, "attention_mask": every})
+    for encoded, pooled in ((longer, {"pooled": every}), (blind, {"read": every, "seen": own})):
+        states = _states(backbone, encoded, half)
+        for name, mask in pooled.items():
+            told = replace(way, layer=-1, variant=f"{name}_padding")
+            for made, vector in _pooled(told, replace(states, mask=mask.bool()), VARIED, declared):
+                yield made, vector.numpy()
+
+
+def _states(backbone: Backbone, encoded: Encoded, half: Backbone | None) -> States:
+    """All layers of one forward pass, of which ``half`` computes the hidden states where it is given."""
+    layers = len(backbone.ordinary.layers)
+    states = run_encoded(backbone, encoded, layers, Stopwatch()).states
+    if half is None:
+        return states
+    hidden = run(half, encoded.inputs).upmost(layers).hidden
+    return replace(states, layers=tuple(layer.float() for layer in hidden))
+
+
 def _pooled_layers(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None) -> Made:
     """Pool every layer of one forward pass in every way, the last layer and plain names first.
 
     ``half``: the same model in half precision, for the hidden states. What has no direction is left out.
     What is declared is tried only where it is more than one step: else its pooling is one of the others.
     """
-    (plain, encoded), layers, says = one, len(backbone.ordinary.layers), declared and declared.says
+    (plain, encoded), says = one, declared and declared.says
     more = says and (len(says.poolings) > 1 or any(isinstance(one, Cut | LayerNorm) for one in says.steps))
     specs = {key: POOLINGS[key].spec for key in dict.fromkeys((*PLAIN, *POOLINGS))}
     keys = [key for key, spec in specs.items() if not spec.learned and (more or not spec.declared)]
     found: dict[Way, Tensor] = {}
-    states = run_encoded(backbone, encoded, layers, Stopwatch()).states
-    if half is not None:
-        hidden = run(half, encoded.inputs).upmost(layers).hidden
-        states = replace(states, layers=tuple(layer.float() for layer in hidden))
+    states = _states(backbone, encoded, half)
     for layer in reversed(range(len(states.layers))):
         upto = states.upto(layer)
         if upto.hidden.shape != states.hidden.shape:

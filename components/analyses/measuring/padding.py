@@ -49,8 +49,8 @@ def audit(examined: Examined) -> Padding:
         given = Sentence("errors.tokens", count=total)
         raise PoolscopeError("text", given, "errors.no_room", limit=backbone.limit)
     typed, other = _longer(examined, total + room)
-    batch = _padding(backbone, [examined.kept.inputs, other], total + room, side)
-    right, left = (_padding(backbone, [examined.kept.inputs], total + room, end) for end in ("right", "left"))
+    batch = batched(backbone, [examined.kept.inputs, other], total + room, side)
+    right, left = (batched(backbone, [examined.kept.inputs], total + room, end) for end in ("right", "left"))
     asked = {**({} if backbone.alone else {"batch": batch}), "right": right, "left": left}
     begun, *rest = asked.items()
     try:
@@ -80,7 +80,7 @@ def _longer(examined: Examined, length: int) -> tuple[bool, Inputs]:
     return bool(typed.any()), {name: value[:, order] for name, value in {**inputs, "input_ids": ids}.items()}
 
 
-def _padding(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str) -> dict[str, Tensor]:
+def batched(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str) -> dict[str, Tensor]:
     """Rows (1, T) as one batch (B, S), with the mask of it."""
     lists = {name: [row[name][0].tolist() for row in rows] for name in rows[0]}
     batch = backbone.tokenizer.pad(
