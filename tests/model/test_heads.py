@@ -219,7 +219,9 @@ def test_steps_that_are_not_run_or_in_another_order_are_refused(folder: Path, ke
 def test_a_model_that_is_no_transformer_is_named_as_what_it_is(folder: Path, tmp_path: Path) -> None:
     static = parts.StaticEmbedding(tokenizer(), embedding_dim=8)
     routes: Any = {"query": [static], "document": [Transformer(str(folder / "bert")), Pooling(32)]}
-    table, router = "one row for each token, whose mean", "begins with a Router, which leads queries"
+    table, router = "never from their order", "begins with a Router, which leads queries"
+    said, turned = SentenceTransformer(modules=[static], device="cpu").encode(["not so good", "good so not"])
+    np.testing.assert_allclose(said, turned, atol=1e-6)
     made = {"static": (static, table), "model2vec": (static, table), "routed": (Router(routes), router)}
     for key, (module, _) in made.items():
         SentenceTransformer(modules=[module], device="cpu").save(str(tmp_path / key))
