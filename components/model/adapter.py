@@ -1,11 +1,11 @@
 """Adapters: weights of peft that change those of another model, and are merged into it on loading.
 
-Light to import. Their config may be anybody's: peft is handed what adapter.toml lists, as by other keys
-it imports modules, or reads files. Weights are read from safetensors alone.
+Light to import. Their config may be anybody's: peft is handed numbers and what adapter.toml lists, as by
+other keys it imports modules, or reads files. Weights are read from safetensors alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from components.model.files import ADAPTED, ADAPTER, MB, RefusalError
 from components.texts import Sentence, read_toml
 
 STATED: Mapping[str, Any] = read_toml(Path(__file__).with_suffix(".toml"))
-KINDS: Mapping[str, Any] = STATED["kinds"]  # which change a model's weights; learned prompts do not
 PREFIX = "base_model.model."  # of all names in there
 FOR_TEXTS = ("SEQ_CLS", "")  # tasks of which a head is one for whole texts; "": none is stated
 BASE = "base"  # in the place of a task: that of the base, whose head it is that was trained on
@@ -24,13 +23,18 @@ HEAVIEST = 2_000 * MB  # bytes of its weights: those may hold a whole table of e
 
 @dataclass(frozen=True, eq=False)
 class Adapter:
-    """An adapter for a ``task``, with ``tensors``; ``base``: folder of the model ``name`` that it changes."""
+    """An adapter for a ``task``, ``stored`` as such; ``base``: folder of the model ``name`` that it changes."""
 
     settings: Mapping[str, Any]
     name: str
     task: str
     base: Path
-    tensors: Mapping[str, Any]
+    stored: Mapping[str, Any]
+
+    @property
+    def tensors(self) -> dict[str, Any]:
+        """What is stored, by the names that it has in the model."""
+        return {name.removeprefix(PREFIX): tensor for name, tensor in self.stored.items()}
 
     def sizes(self, empty: Any) -> dict[str, int]:
         """Count the labels of the head that it holds, and tokens, where the model ``empty`` has others."""
@@ -42,24 +46,27 @@ class Adapter:
 
     def merge(self, model: Any, info: Mapping[str, Any]) -> tuple[dict[str, Any], Sentence]:
         """Merge it into a ``model``, whose loader gave the ``info``; gives that of both, and what is said."""
-        from peft import mapping, set_peft_model_state_dict
+        from peft import PeftModel, mapping, set_peft_model_state_dict
 
         kind, settings = self.settings["peft_type"], self.settings
-        known, start = KINDS[kind], settings.get("init_lora_weights")
-        light: Any = {"low_cpu_mem_usage": start not in STATED["changing"]}
-        changed = {name.partition(known["mark"])[0] for name in self.tensors if known["mark"] in name}
+        mark = f".{mapping.PEFT_TYPE_TO_PREFIX_MAPPING[kind]}"
+        light: Any = {"low_cpu_mem_usage": settings.get("init_lora_weights") not in STATED["changing"]}
+        within = [name.partition(PREFIX)[2] for name in self.stored if name.startswith(PREFIX)]
+        changed = {name.partition(mark)[0] for name in within if mark in name}
         prefix = f"{model.base_model_prefix}."  # an adapter of the body alone is named from there
         paths = {path for path, _module in model.named_modules()}
         inner = model.base_model if changed and not changed & paths else model
         with files.foreign("refusals.adapter"):
-            config = mapping.PEFT_TYPE_TO_CONFIG_MAPPING[kind](**settings)
-            adapted: Any = mapping.PEFT_TYPE_TO_TUNER_MAPPING[kind](inner, config, "default", **light)
-            left: Any = set_peft_model_state_dict(inner, dict(self.tensors), **light)
+            config: Any = mapping.PEFT_TYPE_TO_CONFIG_MAPPING[kind](**settings)
+            adapted: Any = PeftModel(inner, config, **light)  # some kinds keep tensors beside the layers
+            left: Any = set_peft_model_state_dict(adapted, dict(self.stored), **light)
             lacking = [name for name, weight in inner.named_parameters() if weight.is_meta]
         for name in (*left.unexpected_keys, *lacking):
             key = f"refusals.adapter_{'names' if self.task in FOR_TEXTS else 'task'}"
-            raise RefusalError(key, base=self.name, name=name, task=self.task)
+            raise RefusalError(key, base=self.name, name=name.removeprefix(PREFIX), task=self.task)
         with files.foreign("refusals.adapter"):
+            parts = (name.rpartition(".")[0] for name in adapted.base_model.targeted_parameter_names)
+            targets = (*adapted.base_model.targeted_module_names, *parts)
             adapted.merge_and_unload()
         names = model.state_dict().keys()
         held = {name for each in self.tensors for name in (each, f"{prefix}{each}") if name in names}
@@ -68,25 +75,40 @@ class Adapter:
         head = tuple(sorted({name.rpartition(".")[0] for name in held if not name.startswith(prefix)}))
         lacked = (*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"]))  # by the base
         task = self.task or ("" if any(str(name).startswith(head) for name in lacked) else BASE)
-        kind = f"{'DoRA' if settings.get('use_dora') else known['name']} {settings.get('r', '')}".strip()
-        modules = tuple(sorted({name.rpartition(".")[2] for name in changed}))
+        title = "DoRA" if settings.get("use_dora") else STATED["titles"].get(kind, kind)
+        kind = f"{title} {settings.get('r') or ''}".strip()
+        modules = tuple(sorted({name.rpartition(".")[2] for name in targets}))
         key = "passport.adapted" if head else "passport.adapted_bare"
         told = {"kind": kind, "base": self.name, "modules": modules, "head": head, "task": task}
         return {**info, **lacks}, Sentence(key, **told)
 
 
 def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the settings that peft is handed; RefusalError says what is not read here, or of another kind."""
-    if (kind := str(stated.get("peft_type") or "")) not in KINDS:
-        key, names = "kind" if kind else "library", tuple(one["name"] for one in KINDS.values())
-        raise RefusalError(f"refusals.adapter_{key}", file=ADAPTER, kind=kind[:40], known=names)
-    read, starts = (*STATED["read"], *KINDS[kind]["read"]), (*STATED["starts"], *STATED["changing"])
-    for key, value in stated.items():
-        started = key != "init_lora_weights" or value in (None, *starts)
-        known = key in read or key in STATED["unused"] or value in (*files.NOTHING, False)
-        if not (started and known):
+    """Give the settings that peft may be handed; RefusalError says what is not read here."""
+    kind, read = str(stated.get("peft_type") or ""), STATED["read"]
+    if not kind or kind in STATED["prompts"]:
+        raise RefusalError(f"refusals.adapter_{'kind' if kind else 'library'}", file=ADAPTER, kind=kind)
+    settings = {key: value for key, value in stated.items() if key not in STATED["unused"]}
+    starts = (None, *STATED["starts"], *STATED["changing"])
+    handed = {key: each for key, each in settings.items() if key in read or isinstance(each, int | float)}
+    for key, value in settings.items():
+        started = key != "init_lora_weights" or value in starts
+        if not (started and (key in handed or value in files.NOTHING)):
             raise RefusalError("refusals.adapter_key", file=ADAPTER, key=key[: files.LONGEST_KEY])
-    return {key: value for key, value in stated.items() if key in read and value is not None}
+    return {key: value for key, value in handed.items() if value is not None}
+
+
+def _of_kind(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Give those settings that adapters of this kind have; RefusalError where peft knows no such kind."""
+    from peft import mapping
+
+    kind: Any = str(settings["peft_type"])
+    if kind not in mapping.PEFT_TYPE_TO_CONFIG_MAPPING:
+        raise RefusalError("refusals.adapter_kind", kind=kind[:40])
+    own = {each.name for each in fields(mapping.PEFT_TYPE_TO_CONFIG_MAPPING[kind])}
+    for key in (key for key, value in settings.items() if key not in own and value):
+        raise RefusalError("refusals.adapter_key", file=ADAPTER, key=key[: files.LONGEST_KEY])
+    return {key: value for key, value in settings.items() if key in own}
 
 
 def read_adapter(folder: Path) -> Adapter | None:
@@ -96,7 +118,7 @@ def read_adapter(folder: Path) -> Adapter | None:
     from safetensors.torch import load_file
 
     stated = files.checked_object(files.bounded(folder / ADAPTER, files.LARGEST, ADAPTER))
-    settings, base, name = check_adapter(stated), files.base(folder), base_name(stated)
+    settings, base, name = _of_kind(check_adapter(stated)), files.base(folder), base_name(stated)
     if not (folder / ADAPTED).is_file():
         raise files.no_weights(folder, ADAPTED)
     if base is None:
@@ -105,7 +127,8 @@ def read_adapter(folder: Path) -> Adapter | None:
     with files.foreign("refusals.damaged", file=ADAPTED):
         stored = load_file(file, backend="pread")  # a mapped file may be shortened later
     again = {key for key in stored for part in TWICE if part in key and key.replace(part, ".") in stored}
-    tensors = {key.removeprefix(PREFIX): each.float() for key, each in stored.items() if key not in again}
+    kept = ((key, each) for key, each in stored.items() if key not in again)
+    tensors = {key: each.float() if each.is_floating_point() else each for key, each in kept}
     return Adapter(settings, name, str(stated.get("task_type") or "")[: files.LONGEST_KEY], base, tensors)
 
 

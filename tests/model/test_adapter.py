@@ -8,12 +8,14 @@ from typing import Any
 import peft
 import pytest
 import torch
+from peft.tuners.tuners_utils import BaseTuner
 from transformers import AutoModel, AutoModelForSequenceClassification
 
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.export import program
 from components.analyses.passport import fingerprint, passport
 from components.errors import PoolscopeError
+from components.model.adapter import STATED
 from components.model.catalogue import refreshed
 from components.model.examine import examine
 from components.model.files import version
@@ -22,7 +24,8 @@ from components.model.loading import load
 from components.types import BackboneSpec, Query
 from tests.tiny import WORDS, change, checkpoint, reweigh, tokenizer
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # of peft's own
+HEARD = (".*is_gradient_checkpointing:FutureWarning", ":UserWarning")  # of peft's own
+pytestmark = [pytest.mark.filterwarnings(f"ignore:{one}") for one in HEARD]
 TEXT = "the film is not good at all"
 TABLES = tomllib.loads(Path(__file__).with_name("adapter.toml").read_text(encoding="utf-8"))
 CASES, OTHERS, REFUSED = TABLES["cases"], TABLES["others"], TABLES["refused"]
@@ -78,6 +81,12 @@ def test_what_a_head_was_made_for_is_said_where_that_is_no_text(tmp_path: Path, 
     assert [case["says"] in str(one) for one in warnings] == ([True] if case["says"] else [])
     with repeatable(backbone.model):
         assert {*warnings} <= {*passport.function(backbone, ()).says}
+
+
+def test_kinds_that_are_no_tuner_of_peft_are_the_learned_prompts() -> None:
+    kinds = peft.mapping.PEFT_TYPE_TO_TUNER_MAPPING.items()
+    others = {kind.value for kind, tuner in kinds if not issubclass(tuner, BaseTuner)}
+    assert others == {*STATED["prompts"]}
 
 
 def test_a_head_that_neither_has_is_random(tmp_path: Path) -> None:
