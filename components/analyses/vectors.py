@@ -89,6 +89,8 @@ def parsed(given: object, field: str = FIELD) -> object:
     if len(given) > LONGEST:
         raise PoolscopeError(field, given[:80], "errors.long", length=len(given), longest=LONGEST)
     text = given.strip()
+    if octets := FORM["octets"].fullmatch(text):
+        return bytes.fromhex(re.sub(r"[:-]|,\s*0x", "", octets[1]))
     if escaped := FORM["escaped"].fullmatch(text):
         with suppress(UnicodeError):
             return escaped[2].encode("latin-1").decode("unicode_escape").encode("latin-1")
@@ -103,6 +105,7 @@ def parsed(given: object, field: str = FIELD) -> object:
 def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
     plain = text = re.sub(PRINTED["dump"], r"\1", text)
+    plain = FORM["hexadecimal"].sub(lambda found: repr(float.fromhex(found[0])), plain)
     for pattern, instead in PRINTED["vectors"].values():
         plain = re.sub(pattern, instead, plain)
     if FORM["left_out"].search(text) or ("," in text and text.count("[") > text.count("]")):

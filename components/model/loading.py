@@ -68,14 +68,15 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
             read_declaration(place)  # which says with what other model it begins
         if lacking and (inside or not composed):
             other = files.no_weights(folder, files.WEIGHTS)
-            if not inside and other.sentence.key in files.KNOWN["of_others"]:
+            if not inside and (files.made_for(folder) or other.sentence.key in files.KNOWN["of_others"]):
                 raise other
             key = "errors.config_inside" if inside else "errors.no_config"
             raise PoolscopeError("backbone", spec.key, key, file=files.CONFIG, folders=tuple(inside))
         return _loaded(spec, place, make_room)
     except RefusalError as refusal:
         files.forget(refusal)
-        raise PoolscopeError("backbone", spec.key, "errors.unloaded", reason=refusal.sentence) from refusal
+        reason = files.made_for(folder) or refusal.sentence
+        raise PoolscopeError("backbone", spec.key, "errors.unloaded", reason=reason) from refusal
 
 
 def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -> Backbone:
@@ -234,8 +235,9 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
         raise files.no_weights(folder, files.WEIGHTS)
     if not found:
         named = files.checked_object(folder / files.INDEX).get("weight_map")
-        key = "refusals.part" if isinstance(named, dict) and named else "refusals.no_part"
-        raise RefusalError(key, file=files.INDEX)
+        parts = {str(name)[: files.SHOWN] for name in named.values()} if isinstance(named, dict) else set()
+        lost = sorted(parts - {file.name for file in folder.iterdir()})
+        raise RefusalError(f"refusals.{'' if parts else 'no_'}part", file=files.INDEX, names=tuple(lost[:3]))
     with ExitStack() as stack:
         tensors: dict[str, Any] = {}
         for file in found:

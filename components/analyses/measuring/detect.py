@@ -142,7 +142,9 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
     layers = -min(way.layer for way in first.made)
     nearest, rounding = ranked(held, layers), max(given.rounding, SAME)
     declared = None if first.declared is None else first.declared.says
-    warnings = tuple(dict.fromkeys(warning for one in tries for warning in one.warnings))
+    every = [warning for one in tries for warning in one.warnings]
+    every += [Sentence("detect.calibrated")] if given.stored == "int8" and not held.explained.any() else []
+    warnings = tuple(dict.fromkeys(every))
     return Detected(layers - 1, len(held.made), nearest, declared, first.prompts, warnings, rounding, half)
 
 
