@@ -4,7 +4,7 @@ Light to import. Their config may be anybody's: peft is handed numbers and what 
 other keys it imports modules, or reads files. Weights are read from safetensors alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from components.model.files import ADAPTED, ADAPTER, MB, RefusalError
 from components.texts import Sentence, read_toml
 
 STATED: Mapping[str, Any] = read_toml(Path(__file__).with_suffix(".toml"))
-PREFIX = "base_model.model."  # of all names in there
+SHARED = "base_model"  # what a tensor belongs to that all layers share
+PREFIX = f"{SHARED}.model."  # of all other names in there
 FOR_TEXTS = ("SEQ_CLS", "")  # tasks of which a head is one for whole texts; "": none is stated
 BASE = "base"  # in the place of a task: that of the base, whose head it is that was trained on
 TWICE = (".modules_to_save.", ".original_module.")  # in names of a bias that stands there without these, too
@@ -23,18 +24,13 @@ HEAVIEST = 2_000 * MB  # bytes of its weights: those may hold a whole table of e
 
 @dataclass(frozen=True, eq=False)
 class Adapter:
-    """An adapter for a ``task``, ``stored`` as such; ``base``: folder of the model ``name`` that it changes."""
+    """An adapter for a ``task``, with ``tensors``; ``base``: folder of the model ``name`` that it changes."""
 
     settings: Mapping[str, Any]
     name: str
     task: str
     base: Path
-    stored: Mapping[str, Any]
-
-    @property
-    def tensors(self) -> dict[str, Any]:
-        """What is stored, by the names that it has in the model."""
-        return {name.removeprefix(PREFIX): tensor for name, tensor in self.stored.items()}
+    tensors: Mapping[str, Any]
 
     def sizes(self, empty: Any) -> dict[str, int]:
         """Count the labels of the head that it holds, and tokens, where the model ``empty`` has others."""
@@ -51,15 +47,15 @@ class Adapter:
         kind, settings = self.settings["peft_type"], self.settings
         mark = f".{mapping.PEFT_TYPE_TO_PREFIX_MAPPING[kind]}"
         light: Any = {"low_cpu_mem_usage": settings.get("init_lora_weights") not in STATED["changing"]}
-        within = [name.partition(PREFIX)[2] for name in self.stored if name.startswith(PREFIX)]
-        changed = {name.partition(mark)[0] for name in within if mark in name}
+        changed = {name.partition(mark)[0] for name in self.tensors if mark in name} - {SHARED}
         prefix = f"{model.base_model_prefix}."  # an adapter of the body alone is named from there
         paths = {path for path, _module in model.named_modules()}
         inner = model.base_model if changed and not changed & paths else model
         with files.foreign("refusals.adapter"):
             config: Any = mapping.PEFT_TYPE_TO_CONFIG_MAPPING[kind](**settings)
             adapted: Any = PeftModel(inner, config, **light)  # some kinds keep tensors beside the layers
-            left: Any = set_peft_model_state_dict(adapted, dict(self.stored), **light)
+            named = {f"{'' if SHARED in name else PREFIX}{name}": each for name, each in self.tensors.items()}
+            left: Any = set_peft_model_state_dict(adapted, named, **light)
             lacking = [name for name, weight in inner.named_parameters() if weight.is_meta]
         for name in (*left.unexpected_keys, *lacking):
             key = f"refusals.adapter_{'names' if self.task in FOR_TEXTS else 'task'}"
@@ -83,42 +79,36 @@ class Adapter:
         return {**info, **lacks}, Sentence(key, **told)
 
 
-def check_adapter(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the settings that peft may be handed; RefusalError says what is not read here."""
-    kind, read = str(stated.get("peft_type") or ""), STATED["read"]
-    if not kind or kind in STATED["prompts"]:
-        raise RefusalError(f"refusals.adapter_{'kind' if kind else 'library'}", file=ADAPTER, kind=kind)
-    settings = {key: value for key, value in stated.items() if key not in STATED["unused"]}
-    starts = (None, *STATED["starts"], *STATED["changing"])
-    handed = {key: each for key, each in settings.items() if key in read or isinstance(each, int | float)}
-    for key, value in settings.items():
-        started = key != "init_lora_weights" or value in starts
-        if not (started and (key in handed or value in files.NOTHING)):
+def check_adapter(stated: Mapping[str, Any], own: Collection[str] | None = None) -> dict[str, Any]:
+    """Give the settings that peft may be handed; RefusalError says what is not read here, or of another kind.
+
+    ``own``: names of those that its kind has, which only peft knows; "" where peft has no such kind.
+    """
+    kind, read, handed = str(stated.get("peft_type") or ""), STATED["read"], {}
+    if not kind or kind in STATED["prompts"] or own == "":
+        raise RefusalError(f"refusals.adapter_{'kind' if kind else 'library'}", file=ADAPTER, kind=kind[:40])
+    for key, value in stated.items():
+        started = key != "init_lora_weights" or value in (None, *STATED["starts"], *STATED["changing"])
+        known = key in read or isinstance(value, int | float)
+        has = own is None or key in own
+        if key not in STATED["unused"] and not (started and (known and has or value in (*files.NOTHING, False))):
             raise RefusalError("refusals.adapter_key", file=ADAPTER, key=key[: files.LONGEST_KEY])
-    return {key: value for key, value in handed.items() if value is not None}
-
-
-def _of_kind(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Give those settings that adapters of this kind have; RefusalError where peft knows no such kind."""
-    from peft import mapping
-
-    kind: Any = str(settings["peft_type"])
-    if kind not in mapping.PEFT_TYPE_TO_CONFIG_MAPPING:
-        raise RefusalError("refusals.adapter_kind", kind=kind[:40])
-    own = {each.name for each in fields(mapping.PEFT_TYPE_TO_CONFIG_MAPPING[kind])}
-    for key in (key for key, value in settings.items() if key not in own and value):
-        raise RefusalError("refusals.adapter_key", file=ADAPTER, key=key[: files.LONGEST_KEY])
-    return {key: value for key, value in settings.items() if key in own}
+        if known and has and value is not None and key not in STATED["unused"]:
+            handed[key] = value
+    return handed
 
 
 def read_adapter(folder: Path) -> Adapter | None:
     """Read the adapter in a ``folder``; None where none stands alone. RefusalError says why it cannot be."""
     if not files.adapts(folder):
         return None
+    from peft import mapping
     from safetensors.torch import load_file
 
+    kinds = {str(kind.value): fields(config) for kind, config in mapping.PEFT_TYPE_TO_CONFIG_MAPPING.items()}
     stated = files.checked_object(files.bounded(folder / ADAPTER, files.LARGEST, ADAPTER))
-    settings, base, name = _of_kind(check_adapter(stated)), files.base(folder), base_name(stated)
+    own = {each.name for each in kinds.get(str(stated.get("peft_type")), ())}
+    settings, base, name = check_adapter(stated, own or ""), files.base(folder), base_name(stated)
     if not (folder / ADAPTED).is_file():
         raise files.no_weights(folder, ADAPTED)
     if base is None:
@@ -127,8 +117,8 @@ def read_adapter(folder: Path) -> Adapter | None:
     with files.foreign("refusals.damaged", file=ADAPTED):
         stored = load_file(file, backend="pread")  # a mapped file may be shortened later
     again = {key for key in stored for part in TWICE if part in key and key.replace(part, ".") in stored}
-    kept = ((key, each) for key, each in stored.items() if key not in again)
-    tensors = {key: each.float() if each.is_floating_point() else each for key, each in kept}
+    own = {key.removeprefix(PREFIX): each for key, each in stored.items() if key not in again}
+    tensors = {key: each.float() if each.is_floating_point() else each for key, each in own.items()}
     return Adapter(settings, name, str(stated.get("task_type") or "")[: files.LONGEST_KEY], base, tensors)
 
 
