@@ -82,19 +82,18 @@ class Adapter:
 def check_adapter(stated: Mapping[str, Any], own: Collection[str] | None = None) -> dict[str, Any]:
     """Give the settings that peft may be handed; RefusalError says what is not read here, or of another kind.
 
-    ``own``: names of those that its kind has, which only peft knows; "" where peft has no such kind.
+    ``own``: names of those that its kind has, which only peft knows; none where peft has no such kind.
     """
-    kind, read, handed = str(stated.get("peft_type") or ""), STATED["read"], {}
-    if not kind or kind in STATED["prompts"] or own == "":
+    kind, handed = str(stated.get("peft_type") or ""), dict[str, Any]()
+    if not kind or kind in STATED["prompts"] or (own is not None and not own):
         raise RefusalError(f"refusals.adapter_{'kind' if kind else 'library'}", file=ADAPTER, kind=kind[:40])
-    for key, value in stated.items():
-        started = key != "init_lora_weights" or value in (None, *STATED["starts"], *STATED["changing"])
-        known = key in read or isinstance(value, int | float)
+    for key, value in ((key, value) for key, value in stated.items() if key not in STATED["unused"]):
         has = own is None or key in own
-        if key not in STATED["unused"] and not (started and (known and has or value in (*files.NOTHING, False))):
+        known = has and (key in STATED["read"] or isinstance(value, int | float))
+        started = key != "init_lora_weights" or value in (None, *STATED["starts"], *STATED["changing"])
+        if not (started and (known or value in (*files.NOTHING, False))):
             raise RefusalError("refusals.adapter_key", file=ADAPTER, key=key[: files.LONGEST_KEY])
-        if known and has and value is not None and key not in STATED["unused"]:
-            handed[key] = value
+        handed |= {key: value} if known and value is not None else {}
     return handed
 
 
@@ -108,7 +107,7 @@ def read_adapter(folder: Path) -> Adapter | None:
     kinds = {str(kind.value): fields(config) for kind, config in mapping.PEFT_TYPE_TO_CONFIG_MAPPING.items()}
     stated = files.checked_object(files.bounded(folder / ADAPTER, files.LARGEST, ADAPTER))
     own = {each.name for each in kinds.get(str(stated.get("peft_type")), ())}
-    settings, base, name = check_adapter(stated, own or ""), files.base(folder), base_name(stated)
+    settings, base, name = check_adapter(stated, own), files.base(folder), base_name(stated)
     if not (folder / ADAPTED).is_file():
         raise files.no_weights(folder, ADAPTED)
     if base is None:
@@ -117,8 +116,8 @@ def read_adapter(folder: Path) -> Adapter | None:
     with files.foreign("refusals.damaged", file=ADAPTED):
         stored = load_file(file, backend="pread")  # a mapped file may be shortened later
     again = {key for key in stored for part in TWICE if part in key and key.replace(part, ".") in stored}
-    own = {key.removeprefix(PREFIX): each for key, each in stored.items() if key not in again}
-    tensors = {key: each.float() if each.is_floating_point() else each for key, each in own.items()}
+    kept = {key.removeprefix(PREFIX): each for key, each in stored.items() if key not in again}
+    tensors = {key: each.float() if each.is_floating_point() else each for key, each in kept.items()}
     return Adapter(settings, name, str(stated.get("task_type") or "")[: files.LONGEST_KEY], base, tensors)
 
 
