@@ -229,6 +229,7 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(arrived: Vis
     page.keyboard.press("Escape")
     visitor.sees_an_answer()
     page.keyboard.press("t")
+    assert page.evaluate("document.activeElement.closest('#talk')"), "the focus is outside"
     expect(page.locator("#slide-end .invitation")).to_be_attached(timeout=PATIENCE)  # all are made
     page.keyboard.press("Escape")
     expect(page.locator("#talk")).to_be_hidden()

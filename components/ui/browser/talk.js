@@ -140,6 +140,7 @@ const go = (to, answered = false) => {
     slide.classList.toggle("asking", !answered && here && "asks" in all[place].dataset);
     all[place].hidden = !here;
   });
+  if (!talk.contains(document.activeElement)) Object.assign(talk, { tabIndex: -1 }).focus(); // which was elsewhere, or nowhere
   status.textContent = `${step} / ${slides.length}`;
   prepare();
   keep();
