@@ -86,14 +86,19 @@ def check_adapter(stated: Mapping[str, Any], own: Collection[str] | None = None)
     """
     kind, handed = str(stated.get("peft_type") or ""), dict[str, Any]()
     if not kind or kind in STATED["prompts"] or (own is not None and not own):
-        raise RefusalError(f"refusals.adapter_{'kind' if kind else 'library'}", file=ADAPTER, kind=kind[:40])
-    for key, value in ((key, value) for key, value in stated.items() if key not in STATED["unused"]):
+        refused = "refusals.adapter_kind" if kind else "refusals.adapter_library"
+        raise RefusalError(refused, file=ADAPTER, kind=kind[:40])
+    used = {key: value for key, value in stated.items() if key not in STATED["unused"]}
+    for key, value in used.items():
         has = own is None or key in own
         known = has and (key in STATED["read"] or isinstance(value, int | float))
-        started = key != "init_lora_weights" or value in (None, *STATED["starts"], *STATED["changing"])
-        if not (started and (known or value in (*files.NOTHING, False))):
+        is_odd = not known and value not in (*files.NOTHING, False)
+        if key == "init_lora_weights":
+            is_odd = is_odd or value not in (None, *STATED["starts"], *STATED["changing"])
+        if is_odd:
             raise RefusalError("refusals.adapter_key", file=ADAPTER, key=key[: files.LONGEST_KEY])
-        handed |= {key: value} if known and value is not None else {}
+        if known and value is not None:
+            handed[key] = value
     return handed
 
 
