@@ -25,8 +25,7 @@ QUICK = 300_000_000
 def first_of(backbones: Sequence[BackboneSpec], texts: int = 1) -> BackboneSpec | None:
     """The backbone that a page begins with, for one or two ``texts``; None where none can be asked.
 
-    It is the largest that is here, is `QUICK` to answer, and has a head for as many texts, else the first
-    that may have one.
+    It is the largest that is here, `QUICK` to answer, and has such a head, else the first that may have one.
     """
     here = [spec for spec in backbones if spec.available and spec.texts in (None, texts)]
     quick = [spec for spec in here if spec.texts and spec.weights <= QUICK]

@@ -153,10 +153,9 @@ class Fit:
     shuffled labels: its mean, and between what the next one would be. ``learned``: the score that fits the
     table. ``words``: what is reached without a backbone. ``classes``: K labels in their order. ``curve``: the
     best combination's accuracy by the number of rows that it is fitted on. ``gain``: by how much that rises
-    from the last but one point to the last. ``confusion``: (K, K)
-    given by predicted, of the best. ``predicted``: (N,) out-of-fold predictions of the best, as places in
-    ``classes``.
-    ``head``: of the best, fitted on all rows; see `OwnHead`. ``warnings``: what could not be had.
+    from the last but one point to the last. ``confusion``: (K, K) given by predicted, of the best.
+    ``predicted``: (N,) out-of-fold predictions of the best, as places in ``classes``. ``head``: of the best,
+    fitted on all rows; see `OwnHead`. ``warnings``: what could not be had.
     """
 
     table: Table
@@ -206,8 +205,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 class OwnHead:
     """A linear classifier of one vector: what a backbone's ``pooling`` makes of a ``layer``, -1 the last.
 
-    ``texts``: 1, or 2 for pairs. ``numbers``: for each of the K labels D' weights and then a bias, float32 in
-    base64: see `matrix`.
+    ``texts``: 1, or 2 for pairs. ``numbers``: for each of K labels D' weights and a bias, float32 in base64.
     """
 
     backbone: str

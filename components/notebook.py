@@ -124,8 +124,7 @@ def poolscope_show(
 def anatomy_of(model: object, tokenizer: object, query: Query, longest: int) -> Anatomy:
     """Take the own head of a model object apart on a query of any backbone; ``longest`` is in characters.
 
-    Model, tokenizer and torch's random numbers stay as they are. PoolscopeError says what is wrong with
-    which of these.
+    These and torch's random numbers stay as they are. PoolscopeError says what is wrong with which of them.
     """
     found = _classifier(model)
     if not isinstance(tokenizer, PreTrainedTokenizerBase):

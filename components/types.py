@@ -138,8 +138,7 @@ class BackboneSpec:
     ``architecture`` and ``labels`` are empty for a hub entry that is not on this machine yet (``available``
     is false); ``size`` is what has to be downloaded for it, in bytes, or None where that is not known;
     ``weights`` is how many bytes of weights are on this machine.
-    ``declared`` is what its modules.json says of how a vector is made, or why that cannot be read; None: it
-    has none.
+    ``declared`` is what its modules.json, if any, says of how a vector is made, or why that cannot be read.
     """
 
     key: str

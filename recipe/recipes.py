@@ -72,8 +72,7 @@ class Teacher(Part):
     """A stronger encoder, of a Python package whose folder ``model`` is its checkpoint; needed to train only.
 
     Its soft labels for the sources ``texts`` come from a head that is trained in ``stage``; those for the
-    sources ``pairs`` from the cosine of the two sentence vectors, by logistic regression on one of them,
-    ``calibration``.
+    sources ``pairs`` from the cosine of both vectors, by logistic regression on one of them, ``calibration``.
     """
 
     package: str

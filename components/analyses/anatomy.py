@@ -123,8 +123,7 @@ class Anatomy:
     used. ``unused``: what the files hold and loading puts nowhere into the model. ``declared``: what
     ``print(model)`` says of the head. ``program``: Python that prints the same probabilities without
     Poolscope. ``module``: Python for an ``nn.Module`` with this pooling and head, ready for training. Both
-    are "" for a model object. ``lens``: what the head says of every hidden state, or why it cannot be pointed
-    at them.
+    are "" for a model object. ``lens``: what the head says of every hidden state, or why that cannot be had.
     """
 
     analysis: Analysis

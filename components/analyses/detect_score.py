@@ -118,8 +118,7 @@ class DetectedScore:
     """Ways that gave scores of so many ``texts``: the best ten ``candidates`` and all that fit.
 
     ``tried``: how many ways give different scores; ``fitting``: how many fit. ``more``: how many scores of
-    other texts would make the best sure, or 0. ``ones``: whether each is 1. ``trained``: whether its head is
-    whole.
+    other texts would make the best sure, or 0. ``ones``: whether each is 1. ``trained``: whether its head is.
     """
 
     candidates: tuple[Candidate, ...]
@@ -176,8 +175,7 @@ class DetectedScore:
 def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...], int, tuple[str, ...]], ...]:
     """Read scores of one text in any form, or of several: objects with ``text``, ``text_pair`` and scores.
 
-    Gives for each the texts, if it has its own, the scores, the decimals that were printed, or -1, and what
-    the scores are called.
+    Gives for each the texts, if it has its own, the scores, the decimals that were printed, or -1, and names.
     """
     value = _results(parsed(given, FIELD))
     every = [_with_texts(one) for one in (value if isinstance(value, list) else [value])]

@@ -19,8 +19,7 @@ SIMILARITY = "similarity"
 class Integral:
     """Integrated gradients (Sundararajan et al. 2017) of the explained output, the same as captum's.
 
-    ``values``: (T,) summed over the width, of the steps before ``stop``. ``change``: of the output on the
-    way.
+    ``values``: (T,) summed over the width, of the steps before ``stop``. ``change``: of the output meanwhile.
     """
 
     values: Floats

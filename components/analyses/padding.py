@@ -21,8 +21,7 @@ class PaddingCase:
     ``logits``: (K,). ``largest``: the largest difference of a logit from what is said
     of the text alone. ``reads``: the indices of the tokens that the head reads; ``reads_padding``: whether it
     reads what was padded, too. ``moved``: the indices of the tokens whose final hidden state is another one.
-    ``pooled``: for each pooling that there is how far its vector lies from that of the text alone, in lengths
-    of the latter.
+    ``pooled``: how far the vector of each pooling lies from that of the text alone, in lengths of the latter.
     ``cause``: why logits moved, as measured: the "head" reads other positions; the tokens attend to padding
     ("attention"); the tokens' "positions" are counted from the padding; "unknown"; "" where none moved.
     """
@@ -49,8 +48,7 @@ class Padding:
     """Changes that padding makes, beside the ``analysis`` of the text alone.
 
     ``padded``: how many tokens were put beside it. ``side``: where the tokenizer itself pads. ``alone``: why
-    there is no batch, the first of the ``cases``; there are none where it cannot pad, or where the model
-    fails.
+    there is no batch, the first of the ``cases``; there are none where it cannot pad, or the model fails.
     """
 
     analysis: Analysis

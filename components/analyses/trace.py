@@ -31,8 +31,7 @@ class Patched:
     text when the state of the one token after so many layers (0: the embeddings) is that of the other.
     ``whole``: (L + 1, K) when all states of a layer are the other's, or None where the texts have different
     numbers of tokens. ``shares``: (L + 1, P) the part of the change from the first logits to the second that
-    each patch makes. ``warnings``: what was left alone. Of some layers alone there are (n, P, K), (n, K) and
-    (n, P).
+    each patch makes. ``warnings``: what was left alone. Of n layers alone: (n, P, K), (n, K) and (n, P).
     """
 
     first: Analysis

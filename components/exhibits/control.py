@@ -48,10 +48,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Choice:
-    """An option of a few ``options`` that the page shows side by side.
-
-    ``labels``: the keys of their texts.
-    """
+    """An option of a few that the page shows side by side; ``labels``: the keys of their texts."""
 
     options: tuple[str, ...]
     labels: tuple[str, ...]

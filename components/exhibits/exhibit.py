@@ -120,8 +120,7 @@ class Shown:
     Escaped HTML: ``above`` stands under the heading, ``action`` before that where the page can be clicked,
     ``html`` is the exhibit itself where it is no figure, ``legend`` stands below.
 
-    ``data``: its numbers, columns named in the language. ``codes``: programs, one for each title in the
-    exhibit's ``codes``.
+    ``data``: its numbers, columns named in the language. ``codes``: programs, one for each of the exhibit's.
     """
 
     heading: str = ""
@@ -252,8 +251,7 @@ Drawing = tuple[Callable[[State], Sequence[Any]], Sequence[Control[Any]]]  # of 
 def frames_json(drawings: Iterable[Drawing], analysis: Analysis, state: State, answered: str = "") -> str:
     """Draw an answer at every layer and with every centring, else in ``state``; frames.js shows one of them.
 
-    Each is drawn once for each value of its controls; a part has ``values``, and ``at``. ``answered``: key of
-    the answer.
+    Each is drawn once for each value of its controls; a part has ``values``, and ``at``. ``answered``: its key.
     """
     looks, parts = product(CENTRINGS, range(analysis.layers + 1)), []
     states = [{**state, LAYER.key: layer, CENTRED.key: centring} for centring, layer in looks]

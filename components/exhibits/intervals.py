@@ -123,8 +123,7 @@ def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:
     """Each vector of a backbone at every layer, from the embeddings to the last; none if only that is known.
 
     One profile for the ``poolings`` that are one vector at all layers. The layers below the last are held
-    against it: their p is ``corrected`` by Holm's method over all of them, and that of the last layer is
-    None.
+    against it: their p is ``corrected`` by Holm's method over all of them, and that of the last is None.
     """
     lower = grouped((row.pooling, row) for row in evidence.of("depth", backbone))
     whole = (
@@ -169,8 +168,7 @@ def _table(
 def explained(evidence: Evidence) -> list[Row]:
     """Every answer of every checkpoint, in the order of the results; whether it is of the ``last`` layer.
 
-    Of these, all but similarity have their p against it ``corrected`` by Holm's method over those of all
-    checkpoints.
+    Of these, all but similarity have their p against it ``corrected`` by Holm's method over all checkpoints.
     """
     rows = evidence.every["agreement"]
     last = {(row.backbone, row.method): row for row in sorted(rows, key=lambda row: row.layer or 0)}

@@ -220,10 +220,7 @@ def confusion(found: Found, _: State, say: Texts) -> Shown:
 
 
 def misses(found: Found, _: State, say: Texts) -> Shown:
-    """The rows that the best combination gets wrong, the surest first.
-
-    The text leads to Classify.
-    """
+    """The rows that the best combination gets wrong, the surest first. The text leads to Classify."""
     fit, every = found.fit, found.fit.misses
     doubts = sum(miss.suspicious for miss in every)
     heading = say(

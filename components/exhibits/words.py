@@ -36,8 +36,7 @@ class Tokenized:
     """The texts as one backbone takes them, at the last layer.
 
     ``held``: the places of the tokens of each word that has any; those before a text, between two or behind
-    them stand under a word -1 of what follows. There are none where its tokenizer does not tell where tokens
-    stand.
+    them stand under a word -1 of what follows. There are none where its tokenizer does not tell of places.
     """
 
     view: View
@@ -111,8 +110,7 @@ def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
 def finest_words(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
     """The finest words of ``text``, in their order, such that each of the tokens' ``spans`` lies within one.
 
-    They begin and end where words, punctuation marks, ideographs and emoji of the text do, and not within
-    any of the spans.
+    They begin and end where words, punctuation marks, ideographs and emoji of the text do, and not in a span.
     """
     borders = {match.start() for match in BORDER.finditer(text)} | {len(text)} - {0}
     for start, end in spans:

@@ -2,8 +2,7 @@
 
 The tensor that the head receives is found by identity: it is the last that the body hands out and that moves
 the logits, and the cut is the outermost module that hands out that very tensor and still has the whole head
-behind it. With that module's forward replaced by chosen hidden states, calling the model runs the head and
-nothing deep.
+behind it. With that module's forward replaced by chosen hidden states, calling the model runs the head alone.
 
 A body that has a pooler hands out its ``pooler_output`` beside the final hidden states. What lies between the
 two is the pooler: it is run by handing the body chosen hidden states, as the head is. Many families have a

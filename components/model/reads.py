@@ -30,8 +30,7 @@ class Reading:
         """(B, T) true exactly where a change of the final hidden state changes a logit.
 
         A nonzero slope proves that a position is read. A zero slope proves nothing (a dead ReLU, a saturated
-        tanh, a maximum that lies elsewhere), so the silent positions are changed for good and the logits
-        compared bit by bit.
+        tanh, a maximum that lies elsewhere), so silent positions are changed, and logits compared bit by bit.
         """
         read = self._measured[0] > 0
         if read.all():

@@ -35,8 +35,7 @@ class Call:
 
     ``taken`` and ``given``: tensors that depend on the hidden states. ``arguments``: all that it took, flat,
     with ``rebuild`` to undo that. ``module``: path of the innermost module that was running, or "".
-    ``weights``: names of the parameters that it used. ``lines``: those of the model's own code, innermost
-    first.
+    ``weights``: names of the parameters that it used. ``lines``: of the model's own code, innermost first.
     """
 
     function: Callable[..., Any]

@@ -128,8 +128,7 @@ class AskedCard:
     ``passes``: of the text, about, for each of its tokens, until it is known. ``asked``: the question that is
     asked there of an answer's. ``subject``: what the exhibit shows, of an answer and what came. ``controls``
     are options of the question, which what came ``offers`` or not. ``stored`` holds what came last, of
-    whichever answer; what is drawn is of the one that is ``shown`` then. ``watch`` fires after an answer if
-    the card is in sight.
+    whichever answer; what is drawn is of the one that is ``shown`` then. ``watch``: see `AskedView`.
     """
 
     exhibit: Exhibit[Any]

@@ -58,8 +58,7 @@ SHOWN = "() => document.getElementById('code')?.showModal()"
 class Site:
     """All that is served: the page in every language, and by language the ``links``, which make its reports.
 
-    ``scripts``: the talks in each language; none where there are no talks. ``readers``: what makes
-    the page to read.
+    ``scripts``: the talks in each language, if there are any. ``readers``: what makes the page to read.
     """
 
     page: gr.Blocks

@@ -121,8 +121,7 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
 def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detected:
     """Tell which ways gave each of ``vectors`` of its text; where none did, other texts are tried as well.
 
-    Where one is near, it is computed in half precision, too. PoolscopeError where no way gives vectors so
-    wide.
+    Where one is near, it is computed in half precision, too. PoolscopeError where none gives vectors so wide.
     """
     first, made = tries[0], together([one.made for one in tries])
     widths = tuple(sorted({each.shape[1] for each in made.values()}))

@@ -171,8 +171,7 @@ class OwnLayers:
     """The own head as layers, behind a pooled vector.
 
     ``native``: the pooling that the own head turns out to stand behind, or None. ``code``: one line of source
-    for each layer. ``same``: whether they give the own head's logits. ``left_out``: names of steps without a
-    layer.
+    for each layer. ``same``: whether they give the own head's logits. ``left_out``: steps without a layer.
     """
 
     native: str | None

@@ -168,8 +168,7 @@ def integrate(examined: Examined, label: str, start: int = 0, seconds: float = m
     """Integrate gradients for the same output, from a text whose own tokens are all erased to the text.
 
     Sundararajan et al. 2017, by Gauss and Legendre's rule; what the tokenizer added stays in both and so has
-    no part. From step ``start`` on, as many steps as are begun within so many ``seconds``. PoolscopeError as
-    `weigh` raises it.
+    no part. From step ``start`` on, as many as are begun within ``seconds``. PoolscopeError as of `weigh`.
     """
     _, index, eraser = _asked(examined, label)
     ids, special = examined.kept.inputs["input_ids"], torch.from_numpy(examined.passed.encoded.tokens.special)

@@ -92,10 +92,7 @@ def along(logits: Tensor, before: Tensor, after: Tensor) -> Floats:
 
 
 def _entries(examined: Examined) -> list[Entry]:
-    """The entries of all layers below the last.
-
-    PoolscopeError where one of them does not go on to the next as a whole.
-    """
+    """The entries of all layers below the last; PoolscopeError where one does not go on as a whole."""
     backbone = examined.backbone
     if not backbone.per_token:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced_states")
