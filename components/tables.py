@@ -37,8 +37,6 @@ TITLES = 3  # lines at most above the names of the columns, and words that a nam
 WORD = re.compile(r"[^\W\d_]+")
 TURNS = 4  # objects in a list at most that get columns each: of a talk, of those who labelled
 TOLD = 1_000  # rows that tell what stands in a column
-MOST_UNREADABLE = 0.1  # of the rows
-LOOSE = " .,;:!?\"'"  # about a label
 ALIKE = "lab.alike"  # the key of the note on labels that differ in spelling alone
 
 
@@ -115,7 +113,7 @@ def _readable(sheet: Sheet, text: str) -> Sheet:
     found = cells[named].where(cells[named].map(lambda cell: marks.search(cell) is not None))
     odd = found.notna().any(axis=1)
     repeats = any(found[name].dropna().duplicated().any() for name in named)
-    if repeats or odd.sum() > MOST_UNREADABLE * len(cells) or any("\ufffd" in name for name in sheet.columns):
+    if repeats or odd.sum() > len(cells) / 10 or any("\ufffd" in name for name in sheet.columns):
         line = text.count("\n", 0, text.index("\ufffd")) + 1 if "\ufffd" in text else 1
         raise PoolscopeError("table", text, "errors.table_encoding", line=line)
     if cells[~odd].map(str.strip).eq("").all(axis=None):
@@ -209,7 +207,7 @@ def _plain(label: str) -> str:
     try:
         return f"{float(shown):g}"
     except ValueError:
-        words = re.sub(r"(?<=[^\W_])[_-]+(?=\w)", " ", shown.casefold()).strip(LOOSE).split()
+        words = re.sub(r"(?<=[^\W_])[_-]+(?=\w)", " ", shown.casefold()).strip(" .,;:!?\"'").split()
         return " ".join(words) or shown
 
 

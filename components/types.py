@@ -76,7 +76,6 @@ class Cut:
 
 
 DeclaredStep = Dense | LayerNorm | Normalize | Cut
-Kind = Literal["vector", "scores", "logits", "sparse", "tokens"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Declaration:
     prompt: str = ""
     lowercases: bool = False
     includes_prompt: bool = True
-    kind: Kind = "vector"
+    kind: Literal["vector", "scores", "logits", "sparse", "tokens"] = "vector"
     score: Dense | None = None
     asked: tuple[int, ...] = ()
     templated: bool = False

@@ -21,8 +21,6 @@ from recipe.recipes import Recipes, load_recipes
 from recipe.steps import AGREEMENT, PROBES, ROWS, Record, Workspace, bundled, run_steps, steps
 from recipe.training import correct, load, load_tokenizer
 
-CARD = Path(__file__).with_name("card.md")
-
 
 def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Table:
     """Replaces models/, probes/ and results.csv in ``out`` by what the steps made.
@@ -87,7 +85,7 @@ def card(
 
     ``result``: of its head, None where it has none.
     """
-    template = CARD.read_text(encoding="utf-8")
+    template = Path(__file__).with_name("card.md").read_text(encoding="utf-8")
     made = {"key": key, "config": AutoConfig.from_pretrained(folder), "record": record, "learned": learned}
     made |= {"megabytes": (folder / "model.safetensors").stat().st_size / 1e6, "result": result}
     page = Template(template, undefined=StrictUndefined, keep_trailing_newline=True)

@@ -27,8 +27,6 @@ REPLACED = (0.3, 0.8)  # and in one that does not
 PASSAGE = (8, 45)  # words of a passage, where its document has as many
 NEXT, RANDOM = 0.0, 1.0  # transformers' labels for next-sentence prediction
 WORD = re.compile(r"\w+")
-_NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
-_SENTENCE_END = re.compile(r"(?<=[.?!]) (?=[^.?!])")  # of tokenized text: a mark between spaces
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def _rows(source: Source, folder: Path) -> list[dict[str, str]]:
 def _sentences(text: str) -> list[str]:
     """The sentences of tokenized text, of at least four words each: shorter ones join the one before."""
     found: list[str] = []
-    for sentence in _SENTENCE_END.split(text):
+    for sentence in re.split(r"(?<=[.?!]) (?=[^.?!])", text):  # a mark between spaces
         if found and len(sentence.split()) < 4:
             found[-1] += f" {sentence}"
         else:
@@ -130,7 +128,7 @@ def fingerprint(text: str) -> str:
     Wider than folding white space, so that a text is also found under another tokenisation ("it 's", "it's").
     A text without letters and digits is its own fingerprint.
     """
-    return _NEITHER_LETTER_NOR_DIGIT.sub("", text.lower()) or " ".join(text.split())
+    return re.sub(r"[\W_]+", "", text.lower()) or " ".join(text.split())
 
 
 def without_leaks(examples: Iterable[Example], evaluation: Iterable[Example]) -> tuple[Example, ...]:

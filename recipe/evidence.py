@@ -34,7 +34,6 @@ from components.types import Bools, Floats, Ints, Query
 from recipe.corpus import WORD, Example, Examples
 
 EPOCHS, LEARNING_RATE, DECAY = 6, 0.02, 0.01  # of the query of the pooling attention
-WIDE_STRENGTHS = (1e-4, 1e-3)
 FOLDS = 3
 RESAMPLES = 2000  # an end of the interval then moves by a few hundredths of its width from seed to seed
 BASELINE = "cls"  # what the other poolings are compared with
@@ -78,7 +77,7 @@ def logistic_regression(wide: bool, seed: int) -> LogisticRegressionCV:
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     quarter = StratifiedShuffleSplit(1, test_size=0.25, random_state=seed)
     return LogisticRegressionCV(
-        Cs=WIDE_STRENGTHS if wide else STRENGTHS,
+        Cs=(1e-4, 1e-3) if wide else STRENGTHS,
         l1_ratios=(0.0,),  # the squared penalty alone
         cv=quarter if wide else folds,
         scoring="neg_log_loss",

@@ -30,7 +30,6 @@ from recipe.corpus import AUGMENTATIONS, Corpus, Example, Examples
 from recipe.recipes import Family, Recipes, Stage, Teacher, TokenizerRecipe, Training, Vocabulary
 
 TEMPERATURE = 2.0  # of the distillation
-EVERY = 100  # steps between two lines of progress
 POOL = 32  # batches that are sorted by length together: little padding, still well mixed
 TAIL = 0.05  # pieces that hardly occur get scores within this distance of the lowest, in no fixed order
 
@@ -266,7 +265,7 @@ def train(
         optimizer.step()
         schedule.step()
         average.update_parameters(model)
-        if done % EVERY == 0 or done == stage.steps:
+        if done % 100 == 0 or done == stage.steps:
             report(f"{stage.objective}: step {done:,} of {stage.steps:,}, loss {loss.item():.3f}")
     return cast(Model, average.module)
 

@@ -21,7 +21,6 @@ LONGEST = 400_000  # characters: so many numbers with 24 each
 TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
 LEVELS = 8  # of lists in lists; servers have up to six
 WRITTEN = str.maketrans("()'", '[]"')  # what Python writes -> JSON
-URL_SAFE = str.maketrans("-_", "+/")
 BFLOAT, FLOAT, DOUBLE = "bfloat16", "<f4", "<f8"  # of base64: OpenAI's endpoints write the second
 FORMS = (BFLOAT, FLOAT, ">f4", DOUBLE, "<f2")  # each comes before those that it looks like
 LEAST, HUGE = 1e-30, 1e9  # sizes that no number of a vector has
@@ -165,7 +164,7 @@ def _parts(text: str, between: str) -> list[str]:
 
 def _of_text_bytes(text: str) -> list[float]:
     """The numbers that a ``text`` of base64 or of hex digits stands for."""
-    packed = "".join(text.split()).rstrip("=").translate(URL_SAFE)
+    packed = "".join(text.split()).rstrip("=").translate(str.maketrans("-_", "+/"))  # of URLs
     digits = FORM["bytes"].fullmatch(packed)
     lines = len(text.split()) == len(text.strip().splitlines())
     if not (digits or (lines and FORM["base64"].fullmatch(packed))):

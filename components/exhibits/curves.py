@@ -14,9 +14,6 @@ from components.exhibits.view import TEXT, percent, shorten, visible
 from components.texts import Texts
 from components.types import Floats
 
-HEIGHT = 440  # pixels
-NAME = 32  # characters of a name
-DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
 Curve = tuple[str, Floats]  # of a backbone: its name, and its areas (L + 1,) in [0, 1]
 
 
@@ -65,7 +62,7 @@ def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
     """Lines over the relative depth, with their names below; a dotted one where chance is."""
     still = {"itemclick": False, "itemdoubleclick": False}
     frame = draw.layout(
-        height=HEIGHT,
+        height=440,
         margin={"l": 66, "r": 22, "t": 14, "b": 50},
         hovermode="closest",
         showlegend=True,
@@ -76,7 +73,7 @@ def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
         yaxis=draw.value_axis(say("compare.curves_axis"), ticksuffix=" %", range=[-2, 102]),
         shapes=[draw.guide(50, "dot", draw.OTHER, "y")],  # chance
     )
-    styles = cycle(product(DASHES, draw.MARKS))
+    styles = cycle(product(("solid", "dot", "dash"), draw.MARKS))  # of more backbones than colours
     traces = [_trace(line, mark, dash, say) for line, (dash, mark) in zip(lines, styles, strict=False)]
     return draw.Figure(traces, frame)
 
@@ -96,7 +93,7 @@ def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> dr
     return draw.Trace(
         type="scatter",
         mode="lines+markers",
-        name=draw.escape(shorten(name, NAME)),
+        name=draw.escape(shorten(name, 32)),
         x=np.linspace(0, 100, len(areas)).round(2).tolist(),
         y=[round(100 * float(area), 2) for area in areas],
         line={"color": colour, "width": 2.5, "dash": dash},

@@ -228,7 +228,6 @@ def painted(colour: str) -> str:
     return f"background:{colour};color:{'#000000' if light > EVEN else '#ffffff'}"
 
 
-ROW = 34  # pixels
 TOP, LEFT = 4, 72
 NAMES = 22  # pixels that the names of two texts take above the cells
 EDGE = 0.002  # room for the frame at both ends, as a fraction of the width
@@ -242,7 +241,7 @@ def heat_map(
     hover: str,
     say: Texts,
     framed: Part | None = None,
-    high: int = ROW,
+    high: int = 34,
     **more: Any,
 ) -> Figure:
     """Rows of cells by T columns, the last layer on top, coloured from -1 to 1; ``high``: pixels of a row.

@@ -251,7 +251,7 @@ Drawing = tuple[Callable[[State], Sequence[Any]], Sequence[Control[Any]]]  # of 
 def frames_json(drawings: Iterable[Drawing], analysis: Analysis, state: State, answered: str = "") -> str:
     """Draw an answer at every layer and with every centring, else in ``state``; frames.js shows one of them.
 
-    Each is drawn once for each value of its controls; a part has ``values``, and ``at``. ``answered``: its key.
+    Each is drawn once for a value of its controls; a part has ``values`` and ``at``. ``answered``: its key.
     """
     looks, parts = product(CENTRINGS, range(analysis.layers + 1)), []
     states = [{**state, LAYER.key: layer, CENTRED.key: centring} for centring, layer in looks]

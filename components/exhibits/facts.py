@@ -26,7 +26,6 @@ NAMED = 4  # tokens or labels that are named; the others are only counted
 TENSORS = 8  # tensors of the head that are named
 UNUSED = 3  # tensors without use that are named: there may be hundreds
 ARROW = " → "
-CONFIDENCE = "95 %"  # of the intervals in the results
 
 
 def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
@@ -270,7 +269,7 @@ def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Tex
         "better": better,  # those of them whose vectors are better than cls by more than chance
         "worse": worse,  # those that are worse
         "level": str(LEVEL),  # the p below which a difference counts
-        "confidence": CONFIDENCE,  # of every interval
+        "confidence": "95 %",  # of every interval
         "own": (*own, say("questions.unmeasured"))[0],  # of the checkpoint's own head
     }
 

@@ -24,7 +24,6 @@ RANKED = {  # columns of the table, and where they stand in a row of the ranking
     **{"p": "p", "corrected": "p_corrected", "same_as": "same_as"},
 }
 UNLINKED: frozenset[Where] = frozenset({"page", "report"})  # no link, nor a step of a talk, holds a table
-NAME = 40  # characters of a backbone's title at most
 LITTLE = 0.02  # accuracy that more labels hardly help by
 DRAWN = 24  # vectors in the figure, the best ones; all stand in the table
 WIDEST, LINE = 15, 18  # characters of a line beside the axis, and the pixels that it takes
@@ -62,7 +61,7 @@ class Found:
         """Backbone, every pooling of the same vectors and, where there are several, layer; not escaped."""
         where, every = (one.backbone, one.pooling, one.layer), self.fit.ranking
         alike = (like.pooling for like in every if (like.backbone, like.same_as, like.layer) == where)
-        title = shorten(visible(self.titles.get(one.backbone, one.backbone)), NAME)
+        title = shorten(visible(self.titles.get(one.backbone, one.backbone)), 40)
         key = "lab.combination_layer" if self.fit.plan.all_layers else "lab.combination"
         return say(key, backbone=title, pooling=one_vector((one.pooling, *alike)), layer=one.layer)
 

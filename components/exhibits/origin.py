@@ -21,7 +21,6 @@ SEEN = 0.2  # from which on a share is written into its cell, and what is read i
 WHOLE = 0.995, 1.05  # a share between them is all of it
 LONG = 6  # stays that a sentence tells one by one
 ENDS = "≤ 0 %", "≥ 100 %"  # of their colours
-ROW = 18  # pixels: the map stands whole on the first screen
 
 Holder = str | int  # "word", "read", the place of a token, "spread", "shared", "moves_about"
 
@@ -86,7 +85,7 @@ def share_map(view: View, shares: Floats, say: Texts) -> draw.Figure:
         say("trace.hover", token="%{x}", layer="%{y}", value="%{customdata}"),
         say,
         draw.read_frame(view.analysis),
-        ROW,
+        high=18,  # pixels: the map stands whole on the first screen
         customdata=texts,
         text=written.tolist(),
         texttemplate="%{text}",

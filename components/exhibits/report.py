@@ -27,13 +27,11 @@ from components.texts import ASSETS, Texts, load_texts
 from components.types import Analysis, BackboneSpec
 
 HERE = Path(__file__).parent
-INSTALLED = ("torch", "transformers", "plotly")  # what the numbers and the figures come from
 PAGE_LINK = re.compile(r' href="\?([^"]*)"')
 PAPER = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # the policy of a page without scripts
 END = "</body></html>\n"
 DARK = "screen and (prefers-color-scheme: dark)"  # whose styles are
 THEMES = {"dark": "screen", "light": "not all"}  # when, in a theme that is asked for
-TITLE = 60  # characters of the text that the title names
 LEVEL = 6  # of gzip: 9 takes off 0.2 % more
 Facts = Callable[[State], Mapping[str, str]]  # what was asked, by name, not escaped, the text first
 LOOKS = LAYER, CENTRED  # what the reader of a report chooses
@@ -83,7 +81,7 @@ def report(
 
 
 def _asked(facts: Mapping[str, str], made: Made, say: Texts) -> Markup:
-    versions = ", ".join(f"{name} {_version(name)}" for name in INSTALLED)
+    versions = ", ".join(f"{name} {_version(name)}" for name in ("torch", "transformers", "plotly"))
     return render("asked", say, facts=facts, made=made, versions=versions)
 
 
@@ -118,7 +116,7 @@ def gzipped(text: str) -> str:
 
 def title_of(facts: Mapping[str, str], say: Texts) -> str:
     """The title of a document: the text, which is the first of the ``facts``."""
-    return say("away.title", text=shorten(visible(next(iter(facts.values()))), TITLE))
+    return say("away.title", text=shorten(visible(next(iter(facts.values()))), 60))
 
 
 def figured(title: str, body: Markup, say: Texts) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from components.texts import Sentence, Texts
 
 NAMED = 4  # tokens that a cell names; more are only counted
 PAIRS = 6  # tokens that match, which a sentence names
-BEST = 10  # ways to make a score that are shown
 
 
 def padding(given: Padding, _: State, say: Texts) -> Shown:
@@ -107,7 +106,7 @@ def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
 
 def score(given: DetectedScore, _: State, say: Texts) -> Shown:
     """The verdict, what is to be set, and a row for each of the best ways."""
-    best = given.candidates[:BEST]
+    best = given.candidates[:10]
     columns: dict[str, Column] = {
         "score.way": [visible(one.way.said().said(say)) for one in best],
         "score.given": [" · ".join(f"{number:.4g}" for row in one.scores for number in row) for one in best],

@@ -14,7 +14,6 @@ from components.types import Analysis, Floats, Reads
 
 ENDS = ("low", "median", "high")
 KEYS = ("ordinary.below", "ordinary.name", "ordinary.above")  # of what the colours say
-AREAS = 7  # layers of which a line tells the area
 PALE = 0.5  # of a bar that is not above the band
 BEYOND = 0.05  # of tokens of other sentences lie above the band, and as many below it
 OUTSIDE = 0.2  # where the colours of what is not ordinary begin, on a scale from 0 to 1
@@ -97,7 +96,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
         band=beside_band(view, 0, say),
         beside=beside_bars(analysis.reads),
         told=alone.words(view, say),
-        layers=np.unique(np.linspace(0, last, AREAS).round().astype(int)),
+        layers=np.unique(np.linspace(0, last, 7).round().astype(int)),  # of which a line tells the area
     )
     return Shown(
         heading=say("ordinary.heading" if view.others else "similarity.heading", **found),

@@ -17,8 +17,6 @@ from components.exhibits.view import render, shorten, visible
 from components.texts import Texts
 
 NAMED = re.compile(r"(.*?)\s*\{#([a-z][a-z0-9-]*)\}")  # a title, and the name of the talk in an address
-NUMBER = re.compile(r"\d+(\.\d+)?")
-BREAKS = ("softbreak", "hardbreak")
 LONGEST = 200  # characters of a sentence on a slide
 
 
@@ -128,7 +126,7 @@ def _step(
         return None
     arrival = {control.key: control.default for control in controls}
     there = {key: value for key, value in shows[permalink.shown].items() if state[key] == arrival[key]}
-    minutes = NUMBER.search(permalink.text)
+    minutes = re.search(r"\d+(\.\d+)?", permalink.text)
     return Step(
         caption=slide[0].text,
         question=" ".join(block.text for block in before if block.tag != "li"),
@@ -161,7 +159,8 @@ def _blocks(text: str) -> Iterator[Block]:
 
 
 def _text(parts: Iterable[Token]) -> str:
-    return "".join("\n" if part.type in BREAKS else part.content for part in parts).strip()
+    breaks = ("softbreak", "hardbreak")
+    return "".join("\n" if part.type in breaks else part.content for part in parts).strip()
 
 
 def following(texts: list[Control[str]], state: State) -> list[Control[str]]:

@@ -18,8 +18,6 @@ from components.errors import PoolscopeError, remade
 # Whose dataclasses may stand in a payload, beside those of the files of analyses.
 MODULES = tuple(f"{whole}.{name}" for name in ("fitting", "inference.jobs", "model.query", "texts", "types"))
 TUPLE, ARRAY, RECORD, REFUSAL, LONG = range(1, 6)  # what msgpack has no type for
-FAULTS = (ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError)
-NUMBERS = "biuf"  # kinds of NumPy's types: truth values, whole numbers, and floats
 DEEPEST = 64  # levels of what msgpack has no type for: thousands would overflow the stack of the process
 SURROGATES = "surrogatepass"  # a visitor's text may hold half of a character
 
@@ -36,7 +34,7 @@ def unpack(data: bytes) -> Any:
     """The value that `pack` was given; a mapping is a dict by then. ValueError where these are no payload."""
     try:
         return _plain(data, DEEPEST)
-    except FAULTS as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
@@ -69,7 +67,7 @@ def _extended(value: object) -> Any:
 
 
 def _numbers(kind: np.dtype[Any]) -> np.dtype[Any]:
-    if kind.kind not in NUMBERS:
+    if kind.kind not in "biuf":  # truth values, whole numbers, and floats
         raise TypeError(f"an array of {kind} cannot stand in a payload")
     return kind
 

@@ -30,8 +30,7 @@ from components.inference.jobs import LARGEST, Answers, Job, Runner, answer_of, 
 from components.inference.payload import pack
 from components.settings import Settings, cores, total
 
-GB = 1_000_000_000
-LEAST, MOST = GB // 2, 2 * GB  # bytes to compute with, of a worker with limits
+LEAST, MOST = 500_000_000, 2_000_000_000  # bytes to compute with, of a worker with limits
 WORKERS = 8  # at most, where the owner does not say how many
 LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then leaves nothing behind
 CROWD = 60.0  # seconds for which somebody who has asked may ask again

@@ -45,10 +45,7 @@ from components.types import BackboneSpec, Query, TaskSpec
 
 ROWS = 10_000_000
 ALL = "all"
-PARQUET = (".parquet", ".pq")
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how such a file begins
 CARD = Path(__file__).with_name("card.md")
-OPTIONS = Path(__file__).with_suffix(".toml")
 TYPES = {"path": {"type": Path}, "number": {"type": int}, "language": {"type": str, "choices": languages()}}
 WIDE = 79  # characters of a line of progress: a shorter one covers the one before
 LEFT = ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.onnx", "checkpoint-*", ".*")  # not needed
@@ -71,7 +68,7 @@ class Done:
 def main(given: Sequence[str]) -> int:
     """Run the command; gives 1 where the table or what is asked is refused."""
     parser = argparse.ArgumentParser(prog="poolscope lab", description=__doc__)
-    for name, stated in read_toml(OPTIONS).items():
+    for name, stated in read_toml(Path(__file__).with_suffix(".toml")).items():
         parser.add_argument(name, **stated | TYPES.get(stated.get("type", ""), {}))
     asked = parser.parse_args(given)
     quiet()
@@ -118,14 +115,14 @@ def read_file(file: Path, encoding: str = "") -> str:
     Without an ``encoding``, what is no UTF-8 becomes U+FFFD, which `read_sheet` speaks of.
     """
     try:
-        if file.suffix.lower() in PARQUET:
+        if file.suffix.lower() in (".parquet", ".pq"):
             return str(pd.read_parquet(file).to_json(orient="records", lines=True, date_format="iso"))
         written = file.read_bytes()
     except OSError as error:
         raise PoolscopeError("table", str(file), "errors.table_file", reason=error.strerror) from error
     except (ValueError, OverflowError) as error:  # pyarrow's errors of a broken file are ValueErrors too
         raise PoolscopeError("table", str(file), "errors.table_parquet") from error
-    usual = "utf-16" if written.startswith(UTF_16) else "utf-8"
+    usual = "utf-16" if written.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
     try:
         return written.decode(encoding or usual, errors="strict" if encoding else "replace")
     except (UnicodeError, LookupError) as error:

@@ -28,7 +28,6 @@ from components.texts import Named, Sentence
 from components.types import SWAP, SWAP_LAYER, Declaration, Floats, ProblemType, Query, TaskSpec, Tokens
 
 NATIVE, POOLER, DECLARED, CLS = "native", "pooler", "declared", "[CLS]"
-STRONGEST = 10  # words that are named
 PUBLIC = frozenset(vars(transformers)["__all__"])  # which dir() lists anew each time, in 0.2 s
 
 
@@ -169,7 +168,7 @@ def _strongest(backbone: Backbone, states: States) -> Sentence:
     count, total = int((vector > 0).sum()), len(vector)
     if not count:
         return Sentence("warnings.no_words", total=f"{total:,}")
-    weights, ids = (part.tolist() for part in vector.topk(min(STRONGEST, count)))
+    weights, ids = (part.tolist() for part in vector.topk(min(10, count)))  # more are only counted
     named = zip(backbone.tokenizer.convert_ids_to_tokens(ids), ids, weights, strict=True)
     words = tuple(f"“{token or f'#{number}'}” {weight:.2f}" for token, number, weight in named)
     return Sentence("warnings.words", count=f"{count:,}", total=f"{total:,}", words=words)

@@ -32,7 +32,6 @@ TOKENIZER_CONFIG = "tokenizer_config.json"
 KNOWN = read_toml(Path(__file__).with_suffix(".toml"))
 VOCABULARIES: tuple[str, ...] = tuple(KNOWN["vocabularies"])
 TOKENIZER_FILES = (*VOCABULARIES, *KNOWN["added"])  # it may read these; one of VOCABULARIES it must
-BEGINNING = 400  # bytes that tell what wrote a file
 POINTER = b"version https://git-lfs"  # what Git leaves in the place of a large file that was not fetched
 HEAD = "model_head.pkl"  # a classifier of scikit-learn behind a vector, as SetFit saves it
 MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
@@ -353,7 +352,7 @@ def made_for(folder: Path) -> Sentence | None:
     for program, (name, begins) in KNOWN["programs"].items():
         for file in filter(Path.is_file, folder.glob(name)):
             with file.open("rb") as opened:
-                if re.search(begins.encode("latin-1"), opened.read(BEGINNING)):
+                if re.search(begins.encode("latin-1"), opened.read(400)):
                     return Sentence("refusals.program", program=program)
     return None
 

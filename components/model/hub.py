@@ -34,10 +34,8 @@ from components.types import BackboneSpec, Progress
 
 SECONDS = 10.0  # without any news from the hub
 Parts = tuple[tuple[RepoSibling, ...], tuple[RepoSibling, ...]]
-STATED = (files.CONFIG, files.TOKENIZER_CONFIG, files.INDEX)  # what is read of a model before a download
 KNOWN = read_toml(Path(__file__).with_suffix(".toml"))
 UNREADABLE = "errors.hub_unreadable"
-REMEMBERED = 100  # ids; the least recently used leaves first
 TICK = 0.2  # seconds between two reports of progress
 LICENCE = 60  # characters
 SPARE = 500_000_000  # bytes of the disk that stay free
@@ -168,7 +166,7 @@ def _parts(model: str, commit: str, there: Mapping[str, RepoSibling], place: Pat
         return known(small), known([place / files.ADAPTED])
     if not (body / files.CONFIG).is_file():
         raise PoolscopeError("backbone", model, "errors.no_config", file=files.CONFIG)
-    for name in STATED:
+    for name in (files.CONFIG, files.TOKENIZER_CONFIG, files.INDEX):
         read(body / name)
     weights = files.weights_in(body)
     if not weights:
@@ -316,7 +314,7 @@ class Hub:
         self._classifies = known
         self._downloads = Downloads()
         self._lock = threading.Lock()
-        self._found: LRUCache[str, tuple[BackboneSpec, Listing | None]] = LRUCache(REMEMBERED)
+        self._found: LRUCache[str, tuple[BackboneSpec, Listing | None]] = LRUCache(100)  # by id
 
     def known(self, model: object) -> BackboneSpec | None:
         """Backbone that was found under this id, or None."""

@@ -43,7 +43,6 @@ NEW_NUMBERS, TIMES = 10_000_000, 3  # a head may be new, and of an encoder-decod
 UNMERGED = re.compile(files.KNOWN["unmerged"])
 HERE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}  # no code, no network
 UNHEARD = "☃ 🔭 ﷺ"  # what few vocabularies know
-MOST = 64  # tokens of "a b c", with all that a tokenizer may add
 LONGEST = 512  # tokens, where neither tokenizer nor config states a limit
 SHOWN = 2_048  # tokens that a page can still draw, and whose attention fits into memory
 UNLIMITED = 1_000_000  # from here on a stated limit is a way to say that there is none
@@ -371,7 +370,7 @@ def _tried(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[s
         tokenizer("a b c", UNHEARD)  # pairs have a template of their own, and unknown words a token
         example = dict(tokenizer("a b c", return_tensors="pt"))
         tokens = example["input_ids"].shape[1]
-    if tokens > MOST:
+    if tokens > 64:  # with all that a tokenizer may add
         raise RefusalError("refusals.letters", count=tokens)
     with repeatable(model), files.foreign("refusals.running"):
         logits = getattr(model(**example, return_dict=True), "logits", None)

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from components.types import ByCentring, Floats, Ints
 
 Numbers = NDArray[np.floating[Any]]
-QUANTILES = (0.05, 0.5, 0.95)
 SINGLE = 1 << 24  # numbers that are kept in single precision: 64 MiB
 NOISE = 2e-6  # of a cosine in single precision
-ENDS = np.array([[-NOISE], [0], [NOISE]])
 LEAST = float(np.finfo(np.float32).eps)  # a deviation below this part of the mean is rounding
 
 
@@ -152,7 +150,8 @@ def bands(others: Numbers) -> ByCentring:
 
     The ends lie as far out as single precision errs, so that what is equal to them is not beyond.
     """
-    return _by_centring(np.quantile(others, QUANTILES, axis=1).swapaxes(0, 1) + ENDS)
+    quantiles = np.quantile(others, (0.05, 0.5, 0.95), axis=1).swapaxes(0, 1)
+    return _by_centring(quantiles + np.array([[-NOISE], [0], [NOISE]]))
 
 
 def _by_centring(values: Numbers) -> ByCentring:

@@ -23,7 +23,6 @@ from components.ui.question import Question, to_query
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
 FOUND = 20  # looked-up backbones that one visitor's menu keeps
-REFERENCE = Control("reference", Text(), "cls")
 # What a question goes without where the rest of a link does not fit it.
 MENDED = {name: getattr(Query, name) for name in ("pooling", "head", "task", "reference", "pool_layer")}
 
@@ -75,11 +74,9 @@ class Classify(Tab):
             question.task: OneOf(lambda: tasks),
         }
         asked = [Linked(Control(str(one.elem_id), kind, one.value or ""), one) for one, kind in kinds.items()]
-        looked_at: dict[Control[Any], Any] = {
-            **{POOL_LAYER: question.pool_layer, REFERENCE: answer.reference},
-            **{LAYER: answer.layer, **answer.set},
-        }
-        looks = [Linked(control, part) for control, part in looked_at.items()]
+        looked_at: dict[Control[Any], Any] = {POOL_LAYER: question.pool_layer}
+        looked_at |= {Control("reference", Text(), "cls"): answer.reference, LAYER: answer.layer}
+        looks = [Linked(control, part) for control, part in {**looked_at, **answer.set}.items()]
         views = [str(tab.id) for tab in answer.tabs]
         return [*asked, *looks, Linked(Control(PANEL, OneOf(lambda: views), views[0]), None, answer.views)]
 

@@ -18,7 +18,6 @@ from components.types import Analysis, BackboneSpec, Progress, Query, Reference
 from components.ui import places as on_page
 from components.ui.places import PRIVATE, Given, Kept, Updates, menu, on, scripted_html, text_box
 
-Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 LABELS = 6  # of a model that is offered
 
 
@@ -67,7 +66,7 @@ class Question:
         self.inputs: list[gr.components.Component] = list(asked)
         self.menus = [*asked[2:], self.place]
 
-    def models(self, found: Found, again: BackboneSpec | None = None) -> BackboneMenu:
+    def models(self, found: Sequence[BackboneSpec], again: BackboneSpec | None = None) -> BackboneMenu:
         """List the backbones as they are now; only that one which is asked ``again``, if any."""
         if again is not None:  # to look at the files of all others takes as long as to answer
             return BackboneMenu((again,), self.analyst.online, self.say)

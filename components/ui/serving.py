@@ -50,10 +50,8 @@ PLACES = {**ASKING, "find": 16, "download": 16, DRAWN: AT_ONCE, "": AT_ONCE}  # 
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none
-KEPT = "public, max-age=600"  # an exhibit in a frame, by browsers and proxies
 HEAD = Path(__file__).with_name("head.html")  # the mark of what is read: a served one is fetched again
 HOW = "set GRADIO_SERVER_NAME=0.0.0.0 or, where that is set, POOLSCOPE_URL to its address in the network"
-STYLES = ASSETS / "answers.css", ASSETS / "theme.css"
 logger = logging.getLogger(__name__)
 STRONGER = ".gradio-container.gradio-container .contain"  # than gradio's own rules
 
@@ -150,7 +148,7 @@ def _documents(site: Site, admission: Admission, seconds: float, monitor: Monito
         yield Route(path, answers, methods=["POST"])
     path, text = _kept("\n".join(figures_scripts()), "js")
     yield Route(path, Response(text, media_type="text/javascript"))
-    kept = partial(HTMLResponse, headers={"Cache-Control": KEPT})
+    kept = partial(HTMLResponse, headers={"Cache-Control": "public, max-age=600"})
     shown = answering.PlainHTTP(linked("embed", script=f".{path}"), admission, kept, read=True)
     yield Route(requests.EMBED, shown, methods=["GET"])
     for tag, explain in site.readers.items():
@@ -247,7 +245,7 @@ def style_sheet() -> tuple[str, str]:
 
     Each rule stands there twice, like those that gradio is given: the page's first paint needs no script.
     """
-    rules = "".join(file.read_text("utf-8") for file in STYLES)
+    rules = "".join((ASSETS / name).read_text("utf-8") for name in ("answers.css", "theme.css"))
     return _kept(f"{rules}{STRONGER} {{ {rules} }}", "css")
 
 

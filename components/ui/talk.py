@@ -41,12 +41,10 @@ from components.ui.tab import Tab
 
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
 LONG = 300  # bytes of a link, of which a code is as mixed as any: to try all masks takes 0.4 s, one a tenth
-MASK = 4
 HIGHEST = 325  # pixels of a figure on a slide, before it is enlarged
 CLOSER = 0.7  # the least part of its own height
 
 Routes = dict[tuple[str, str], Callable[[Request, Texts], Awaitable[Response]]]  # by method and path
-Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +131,7 @@ class Talk:
         yield {self.slides: [*told[:-1], self._ended(asked, self._invitation(link, name))]}
         yield NOTHING  # the end of an event says once more what came last
 
-    def _made(self, index: int, own: Pair | None) -> str:
+    def _made(self, index: int, own: tuple[str, str] | None) -> str:
         """Make a slide, or say why there is none. ``own`` sentences are set where the step sets none."""
         show, step = self.shows[index], self.steps[index]
         follows = following(show.texts, step.state) if own else []
@@ -206,7 +204,7 @@ def reader(script: Script, shows: Mapping[str, Show], say: Texts) -> Callable[[]
 
 def encoded(link: str) -> segno.QRCode:
     """Make a link's QR code."""
-    return segno.make_qr(link, error="m", mask=None if len(link) < LONG else MASK)
+    return segno.make_qr(link, error="m", mask=None if len(link) < LONG else 4)
 
 
 def qr_code(link: object, say: Texts) -> Markup:

@@ -49,8 +49,6 @@ BEST = 10  # candidates that are told
 SHORTEST = 8  # numbers that a vector is cut to
 ALIKE = 0.02  # difference of the logarithms of two lengths that are one, at most
 SAME = 1e-5  # distance of two directions that are one: rounding stays below 3e-6
-# Distance of the ends of two directions with the least cosine that is near.
-FARTHEST = math.sqrt(2 - 2 * nouns.BAR)
 SLIGHT = 1e-3  # an edit of one character moves all but 0.2 % of vectors of bundled checkpoints by more
 CLEAR = 3.0  # times farther than what is asked about, a neighbour is told from it
 HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -449,7 +447,7 @@ class Held:
         own = np.linalg.norm(vectors, axis=2)
         directions, lengths = vectors / own[:, :, None], given.lengths
         far = _distance(directions, given.numbers / lengths[:, None])
-        near = far <= FARTHEST + given.rounding
+        near = far <= math.sqrt(2 - 2 * nouns.BAR) + given.rounding  # a distance of ends, from a cosine
         rest, scale = far.copy(), lengths / own
         rest[near], scale[near] = given.beyond(vectors[near])
         known = np.array([way in half for way in made], dtype=bool)

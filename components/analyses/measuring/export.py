@@ -39,8 +39,6 @@ WIDTH = 110  # of a line, in characters
 LOWER = "# A layer below the last is pooled. There is no short program for this.\n"
 FITTED = "# The classifier was fitted on a table. `poolscope lab` writes it down with its program.\n"
 STACKED = "# Another vector stands before the head of modules.json: there is no short program for this.\n"
-EXAMPLE = "a b c d e"
-ENOUGH = 3  # tokens that tell the first, the last and their average apart
 ACTIVATIONS: Mapping[str, type[nn.Module]] = {
     name.lower(): kind
     for name, kind in vars(nn.modules.activation).items()
@@ -183,8 +181,8 @@ class OwnLayers:
 def own_layers(examined: Examined, pooling: str) -> OwnLayers:
     """Find the own head's layers behind ``pooling``: native, or one as wide as a hidden state."""
     backbone, example = examined.backbone, examined
-    if examined.states.hidden.shape[1] < ENOUGH:
-        example = examine(backbone, Query(backbone.spec.key, EXAMPLE))
+    if examined.states.hidden.shape[1] < 3:  # which tell the first, the last and their average apart
+        example = examine(backbone, Query(backbone.spec.key, "a b c d e"))
     swap = swaps(backbone, pooling)
     behind = [POOLER]
     if pooling != POOLER or swap:

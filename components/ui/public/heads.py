@@ -4,7 +4,6 @@ from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_BYTES = 65_536  # of an address and headers
-HEADERS = 200  # a browser sends 20
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -24,7 +23,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header, or a trailer of a body."""
-        if len(self.headers) >= HEADERS:
+        if len(self.headers) >= 200:  # a browser sends 20
             raise HttpParserError("too many headers")
         super().on_header(name, value)
 

@@ -30,7 +30,6 @@ DRAWN = "drawn"  # and that of documents, which take the page's own processor
 EXPLAIN = "/explain"  # the English page to read
 OPENAPI = "/openapi.json"
 EMBED = "/embed"  # where a page is asked for that shows one exhibit; no address that anybody asks
-WHOLE = ("", "true", "false")  # what the hub says of a whole page in a frame
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
 
 
@@ -66,7 +65,7 @@ def negotiate_locale(address: str, accept_language: str, supported: Sequence[str
 def embedded(scope: Scope) -> str:
     """Read which exhibit a page is to show alone, as ``embed=`` in its query says; "" for a whole page."""
     asked = last_value(scope["query_string"].decode("latin-1"), "embed")
-    return "" if asked in WHOLE else asked
+    return "" if asked in ("true", "false") else asked  # as the hub says of a whole page in a frame
 
 
 def last_value(query: str, name: str) -> str:

@@ -21,7 +21,6 @@ from starlette.staticfiles import NotModifiedResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 MAX_BYTES = 64_000_000  # of bodies that are kept; all that one visitor loads is a tenth of it
-MIN_COMPRESSED = 400  # bytes; less is not worth it
 COMPRESSED = re.compile(r"text/.*|(application|image)/(javascript|json|svg\+xml).*")  # media types
 HASHED = re.compile(r".*[-.][\w-]{8}\.(js|css|woff2?)")  # a name that changes with what the file holds
 KEEP_FOREVER, ASK_AGAIN = "public, max-age=31536000, immutable", "no-cache"
@@ -98,7 +97,7 @@ def _compressed(key: Key, made: httpx2.Response, body: bytes) -> Response:
         headers["etag"] = f'"{hashlib.sha256(body + encoding.encode()).hexdigest()[:32]}"'
     if COMPRESSED.fullmatch(kind):
         headers["vary"] = "Accept-Encoding"
-        if encoding and len(body) >= MIN_COMPRESSED:
+        if encoding and len(body) >= 400:  # less is not worth it
             headers["content-encoding"] = encoding
             body = ENCODERS[encoding](body)
     return Response(body, made.status_code, headers)
