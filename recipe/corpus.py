@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
+from components.texts import read_toml
 from recipe.recipes import Recipes, Source
 
 UNLABELLED = -1.0
@@ -27,6 +28,7 @@ REPLACED = (0.3, 0.8)  # and in one that does not
 PASSAGE = (8, 45)  # words of a passage, where its document has as many
 NEXT, RANDOM = 0.0, 1.0  # transformers' labels for next-sentence prediction
 WORD = re.compile(r"\w+")
+SPACING: list[tuple[str, str]] = read_toml(Path(__file__).with_suffix(".toml"))["spacing"]
 
 
 @dataclass(frozen=True)
@@ -182,25 +184,13 @@ def without_held_out(corpus: Corpus, words: int) -> Corpus:
     return replace(corpus, training=training, dropped=dropped)
 
 
-# The spacing of tokenized English, undone one rule after the other.
-_SPACING = (
-    (re.compile(r"``\s*|\s*''"), '"'),  # quotation marks as the Penn Treebank writes them
-    (re.compile(r"(?<!\S)` "), "'"),
-    (re.compile(r" (?=n't\b|'(?:s|re|ve|ll|d|m)\b)"), ""),  # do n't, it 's
-    (re.compile(r"(?<=\b[gw][oa]n) (?=na\b)|(?<=\bgot) (?=ta\b)"), ""),  # gon na, wan na, got ta
-    (re.compile(r" (?=[,;:!?%)\]]|\.(?:\s|$)|\.\.\.|'(?:\s|$))"), ""),  # none before closing marks
-    (re.compile(r"(?<=[(\[$]) "), ""),  # none after opening marks
-    (re.compile(r"\bi\b(?!\.)"), "I"),
-)
-
-
 def detokenize(text: str) -> str:
     """Tokenized lower-case text as people type it: "i do n't like it ." becomes "I don't like it.".
 
     The first letter is capitalised; text that is not tokenized stays as it is.
     """
-    for pattern, replacement in _SPACING:
-        text = pattern.sub(replacement, text)
+    for pattern, replacement in SPACING:
+        text = re.sub(pattern, replacement, text)
     return text[:1].upper() + text[1:]
 
 
