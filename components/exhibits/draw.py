@@ -63,7 +63,6 @@ RANDOM = [[0.0, "#f4f5f6"], [0.5, "#b9bcc0"], [1.0, "#595d63"]]  # instead, for 
 SEGMENT_COLOURS = (FIRST, SECOND, SPECIAL)  # of the texts; -1 stands for tokens of neither
 SEGMENT_KEYS = ("segment.first", "segment.second", "segment.special")  # of their names
 TOKEN_ROW, LOW_ROW = 19, 18  # pixels; rows are low where there are many, so that a slide shows them larger
-MANY = 30  # rows
 BRACKET = 34  # pixels that a bracket with its label takes
 CHARACTER = 7.4  # pixels per character at the size of a tick label
 
@@ -165,7 +164,7 @@ def token_rows(view: View, say: Texts, top: int, right: int, **more: Any) -> dic
     ``top``, ``right``: pixels. Texts of a pair have brackets at the left.
     """
     total, left = len(view.labels), token_width(view)
-    high = TOKEN_ROW if total <= MANY else LOW_ROW
+    high = TOKEN_ROW if total <= 30 else LOW_ROW
     line = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "x0": 28 - left, "x1": 28 - left}
     name = {"xref": "paper", "x": 0, "xshift": 15 - left, "xanchor": "center", "textangle": -90}
     return layout(

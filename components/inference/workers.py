@@ -37,7 +37,6 @@ CROWD = 60.0  # seconds for which somebody who has asked may ask again
 DIFFERENT = 64  # checkpoints that a worker is asked about: libraries keep about a megabyte of each for good
 AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
 BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what went wrong
-ENDING = 1.0  # seconds from the end of its pipe to that of the process
 MEASURER = f"{__package__}.measurer"
 THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
 LONGEST = 70  # bytes of the folder for temporary files, in which the fork server has a socket: of that, 107
@@ -130,7 +129,7 @@ class Worker:
 
     def _ended(self) -> WorkerError:
         """Tell by which signal it ended, SIGSEGV for example; SIGKILL and SIGTERM are sent by somebody."""
-        self._process.join(ENDING)
+        self._process.join(1.0)  # seconds from the end of its pipe to its own
         code = -(self._process.exitcode or 0)
         if code <= 0 or code in (signal.SIGKILL, signal.SIGTERM):
             return WorkerError()

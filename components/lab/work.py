@@ -29,7 +29,6 @@ FEW = 500  # rows: their folds are fitted sooner than processes have begun
 ROOM = 6  # times the bytes of the vectors, for each process that fits: its fold copies its rows
 ABOUT = "poolscope"  # in the metadata of a file: the part without its vectors
 ANSWERED = 5.0  # seconds until somebody answers at an address
-RETRIES = 3  # how often a fit is begun anew whose process died; Ray Data does so by itself
 BLOCKS = 4096  # at most, of batches: Ray Data keeps a record of each
 
 
@@ -173,6 +172,6 @@ def folds(call: Call) -> Iterator[Any]:
 
     from components.analyses.fit.classifier import fold  # scikit-learn
 
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(fold)
+    task = ray.remote(num_cpus=1, max_retries=3)(fold)  # where its process died; Ray Data does so by itself
     shared = [ray.put(one) for one in call.given]
     yield from ray.get([task.remote(*shared, *more) for more in call.each])

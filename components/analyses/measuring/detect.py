@@ -45,7 +45,6 @@ PLAIN = ("cls", "mean", "lasttoken", "max", "first")  # first where several give
 VARIED = ("mean", "max", "weightedmean", "lasttoken", "first")  # what is pooled where a token is left out
 PADDED = "padding"  # a variant before it is known what of it is pooled
 BESIDE = 8  # tokens by which other texts of a batch are longer, at most
-BEST = 10  # candidates that are told
 SHORTEST = 8  # numbers that a vector is cut to
 ALIKE = 0.02  # difference of the logarithms of two lengths that are one, at most
 SAME = 1e-5  # distance of two directions that are one: rounding stays below 3e-6
@@ -571,7 +570,7 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
     others = normed | np.array([way.variant in nouns.OTHER_TEXTS for way in held.made])
     left = np.lexsort((np.round(held.far / SAME), places, tied & others, ~tied))
     left = left[(tied | ~normed)[left]]
-    while len(left) and len(candidates) < BEST:
+    while len(left) and len(candidates) < 10:  # more are not told
         best = left[0]
         same = _distance(held.directions[left], held.directions[best]) <= SAME
         long = np.abs(np.log(held.own[left] / held.own[best])).max(axis=1) <= SAME

@@ -16,7 +16,6 @@ from components.model.internals import both_ways, said_causal
 from components.texts import Sentence
 from components.types import Bools
 
-SIZES = (1.0, 100.0)  # of a change, in standard deviations of the text's embeddings
 ROUNDED = 1e-5  # of the largest state: tokens that share experts move each other by rounding
 ALIKE = 1e-4  # of the largest state, by which the same states may differ in two passes
 
@@ -43,7 +42,7 @@ def _square(examined: Examined, table: nn.Module) -> tuple[Bools, int]:
     plain = embedded(table, examined.kept.inputs["input_ids"])
     rows = torch.arange(plain.shape[1])
     seen = doubtful = torch.zeros(len(rows), len(rows), dtype=torch.bool)
-    for size in SIZES:
+    for size in (1.0, 100.0):  # of a change, in standard deviations of the text's embeddings
         points = plain.repeat(len(rows), 1, 1)
         points[rows, rows] += size * plain.std() * noise_like(plain)[0]
         moved = torch.cat([*_moved(examined, table, plain, points)]).T  # (t, u)
