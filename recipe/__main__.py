@@ -51,8 +51,7 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
     made = [f"{key}-{PROBES}" for key in recipes.probed]
     made += [f"{key}-{AGREEMENT}" for key, task in recipes.tuned.items() if task in recipes.explaining]
     found = [read_results(workspace.folder / step / ROWS) for step in made]
-    heads: list[evidence.Row] = []
-    others: list[evidence.Row] = []
+    rows: list[evidence.Row] = []
     strongest = {}
     right: dict[str, dict[str, dict[str, Bools]]] = {}
     for task, sources in recipes.baselines.items():
@@ -62,19 +61,19 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
         for training in {len(examples): examples for examples in given}.values():
             answers = evidence.baseline_answers(training, corpus.evaluation[task], seed)
             basic = {"kind": "baseline", "task": task, "trained": len(training)}
-            others += [{**basic, "method": by, **evidence.estimate(one, seed)} for by, one in answers.items()]
+            rows += [{**basic, "method": by, **evidence.estimate(one, seed)} for by, one in answers.items()]
         *_, strongest[task] = answers.values()
     for key, task in recipes.tuned.items():
         folder, examples = workspace.model(key), corpus.evaluation[task]
         backbone, probes = load_backbone(bundled(key, folder)), workspace.folder / f"{key}-{PROBES}"
         own = correct(load(folder), load_tokenizer(folder), examples).numpy()
         tested = evidence.estimate(own, seed) | evidence.sign_test(own, strongest[task])
-        heads.append({"kind": "head", "backbone": key, "task": task, **tested})
+        rows.append({"kind": "head", "backbone": key, "task": task, **tested})
         right.setdefault(task, {})[key] = {"": own}
         if task in recipes.probing.sources:
             right[task][key] |= evidence.last_answers(backbone, task, examples, probes / f"{key}.safetensors")
-    others += chain.from_iterable(evidence.pair_results(task, answers) for task, answers in right.items())
-    every = pd.concat([table([*heads, *others]), *found])
+    rows += chain.from_iterable(evidence.pair_results(task, answers) for task, answers in right.items())
+    every = pd.concat([table(rows), *found])
     return every.sort_values("kind", key=lambda kinds: kinds.map(list(KINDS).index), kind="stable")
 
 

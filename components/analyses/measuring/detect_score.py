@@ -30,7 +30,7 @@ from components.model.encoding import encode
 from components.model.examine import run
 from components.model.tracing import Call, trace
 from components.texts import Sentence
-from components.types import Ints, Query
+from components.types import Ints, Query, grouped
 
 Answers = dict[ScoreWay, Doubles]  # what each way gives of one text
 Encodings = Mapping[ScoreWay, Inputs]  # one text, (1, T) in each way
@@ -222,9 +222,7 @@ def _paths(backbone: Backbone, kept: Pass, head: Head | None) -> Iterator[tuple[
 
 def _groups(backbone: Backbone, ways: Encodings) -> Iterator[list[ScoreWay]]:
     """Ways whose inputs are as long, as many as run together."""
-    lengths: dict[int, list[ScoreWay]] = {}
-    for way, inputs in ways.items():
-        lengths.setdefault(inputs["input_ids"].shape[1], []).append(way)
+    lengths = grouped((inputs["input_ids"].shape[1], way) for way, inputs in ways.items())
     for length, group in lengths.items():
         most = backbone.at_once(length) if len(group) > 1 else 1
         yield from (group[start : start + most] for start in range(0, len(group), most))
