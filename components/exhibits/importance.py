@@ -206,8 +206,6 @@ def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Tr
         colours,
         say("matters.hover", token="%{y}", name=draw.escape(method.title), value="%{x:.3g}"),
         xaxis=f"x{draw.axis_number(place)}",
-        y0=0,
-        dy=1,
         marker={"opacity": [1 if index in first else PALE for index in total]},
         text=[f"<b>{first[index]}</b>" if index in first else "" for index in total],
         width=0.74,  # ranks are as large as all else, however thin that is

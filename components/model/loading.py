@@ -74,7 +74,7 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
         return _loaded(spec, place, make_room)
     except RefusalError as refusal:
         files.forget(refusal)
-        reason = files.made_for(folder) or refusal.sentence
+        reason = refusal.sentence if composed else files.made_for(folder) or refusal.sentence
         raise PoolscopeError("backbone", spec.key, "errors.unloaded", reason=reason) from refusal
 
 
