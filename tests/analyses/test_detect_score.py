@@ -1,6 +1,6 @@
 """The way that made a score is found: it is planted by transformers and torch alone."""
 
-import math
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -293,67 +293,17 @@ def test_what_is_left_of_a_long_text_is_found(key: str, kept: str) -> None:
     assert (limit, kept) in [(one.way.truncated, one.way.kept) for one in (told.match, *told.ties)]
 
 
-LISTED = (  # prints of two scores, with what stands beside them
-    "tensor(LISTED, device='cuda:0', dtype=torch.float16)",
-    "SequenceClassifierOutput(loss=tensor(0.0939), logits=tensor(LISTED), hidden_states=None)",
-    "Tensor(shape=[1, 2], dtype=float32, place=Place(cpu),\n       LISTED)",
-    "LISTED\n<NDArray 1x2 @cpu(0)>",
-    "tensor(LISTED)\ntorch.Size([1, 2])",
-    "1/1 [====] - 0s 23ms/step\nLISTED",
-    "Out[3]: array(LISTED, dtype=float32)",
-    "Prompt: 'Rated 4.5' | Class Probabilities: LISTED (size=2)",
-    "[1] 0.25 0.75",
-    "     [,1] [,2]\n[1,] 0.25 0.75",
-    "{0: 0.25, 1: 0.75}",
-    "5 stars: 25 %\n4 stars: 75 %",
-    "      label  share\n0  POSITIVE   0.25\n1  NEGATIVE   0.75",
-    '{"model_version": "1", "outputs": [{"shape": [1, 2], "data": LISTED}]}',
-    '{"data": [{"confidences": [{"confidence": 0.25}, {"confidence": 0.75}]}], "duration": 0.4}',
-    '{"top_classes": [{"class_probability": 0.25, "class_score": 1}, {"class_probability": 0.75}]}',
-)
-ONE_NUMBER = (
-    'Sentence[5]: "I love 3.5 films" → POSITIVE (0.9103)',
-    "[Document(index=0, score=0.9103, document='x 1.5', rank=1)]",
-    'HTTP/2 200\nx-time: 0.012\n\n[[{"label": "5 stars", "score": 0.9103}]]',
-    "2024-05-01 12:00:00,123 INFO score=0.9103 in 12 ms",
-    "rerank score 0:    0.9103",
-    "(Document(page_content='It is 2.5'), 0.9103)",
-    "  score\n-------\n 0.9103\n(1 row)",
-    "91.03\N{NO-BREAK SPACE}%",
-)
-RANKING = '{"id": "x-2.5", "results": [{"index": 1, "score": 0.1, IT}, {"index": 0, "score": 0.2, IT}]}'
-FORMS = (
-    ("0.910", [(0.91,)]),
-    ("-0.5 1.25e-1", [(-0.5, 0.125)]),
-    ([0.25, 0.75], [(0.25, 0.75)]),
-    ('[{"label": "LABEL_1", "score": 0.75}, {"label": "LABEL_0", "score": 0.25}]', [(0.75, 0.25)]),
-    ('{"score": 0.75, "all": [{"score": 0.25}, {"score": 0.75}]}', [(0.25, 0.75)]),
-    ('{"results": [{"relevance_score": 0.91}], "meta": {"billed_units": {"search_units": 1}}}', [(0.91,)]),
-    ('{"confidence": 0.75, "labels": {"a": {"x": 0.25}, "b": {"x": 0.75}}}', [(0.25, 0.75)]),
-    ("<tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[0.25, 0.75]])>", [(0.25, 0.75)]),
-    *((one, [(0.9877,)]) for one in ("0,9877", "98.77 %", "98,77%", "positive: 98.77%")),
-    ("0,25; 0,75", [(0.25, 0.75)]),
-    ("−0.5 1", [(-0.5, 1.0)]),
-    *((one.replace("LISTED", "[[0.25, 0.75]]"), [(0.25, 0.75)]) for one in LISTED),
-    *((one, [(0.9103,)]) for one in ONE_NUMBER),
-    ('{"text": "a", "score": 0.1}\n{"text": "b", "score": 0.2}', [(0.1,), (0.2,)]),
-    (
-        [{"query": "a 3", "document": one, "score": score} for one, score in (("b", 0.1), ("c", 0.2))],
-        [(0.1,), (0.2,)],
-    ),
-    (
-        [{"text": "a", "text_pair": "b", "scores": [0.1]}, {"text": "c", "text_pair": "d", "score": 0.2}],
-        [(0.1,), (0.2,)],
-    ),
-    (RANKING.replace("IT", '"document": {"text": "a 3"}'), [(0.1,), (0.2,)]),
-    (RANKING.replace("IT", '"input": "a 3"'), [(0.1,), (0.2,)]),
+TABLES = tomllib.loads(Path(__file__).with_name("scores.toml").read_text("utf-8"))
+FORMS = [(given, [tuple(row) for row in rows]) for rows, each in TABLES["forms"] for given in each]
+RANKING = (
+    '{"results": [{"index": 1, "score": 0.1, "document": "b"}, {"index": 0, "score": 0.2, "document": "b"}]}'
 )
 
 
 @pytest.mark.parametrize(("given", "scores"), FORMS)
 def test_scores_are_read_in_every_form(given: Any, scores: list[Row]) -> None:
     assert [one for _, one, *_ in to_scores(given)] == scores
-    for one in ([{"index": 0, "text": "b", "score": 0.9}], RANKING.replace("IT", '"document": "b"')):
+    for one in ([{"index": 0, "text": "b", "score": 0.9}], RANKING):
         assert to_scores(one)[0][0] == {"text_pair": "b"}
     pairs = to_scores(
         '{"sentence1": "a 3", "sentence2": "b", "found": 0.9}\n{"premise": "c", "hypothesis": "d", "p": 1}'
@@ -366,22 +316,9 @@ def test_scores_are_read_in_every_form(given: Any, scores: list[Row]) -> None:
     assert [to_scores(one)[0][2] for one in ("0.910", "0,910", "91.0%", timed)] == [3, 3, 3, 3]
 
 
-WRONG = (
-    ("a good film", "1 to 64 finite numbers"),
-    ([0.5] * 65, "1 to 64"),
-    ("ClassificationRequestOutput(request_id='0', prompt_token_ids=[101, 102])", "1 to 64"),
-    *(([one], "finite") for one in (math.inf, "[nan, 0.5]", {"error": {"code": 413}}, {"detail": [0]})),
-    ([10**400], "finite"),
-    ([{"text": "a", "score": 1}, {"score": 2}], "each needs its"),
-    (RANKING.replace("IT", '"id": 2'), "each needs its"),
-    ([{"text": "a", "score": 1}, {"text": "b", "scores": [1, 2]}], "as many scores"),
-    ([{"text": "a", "score": 1}, {"text": "b", "text_pair": "c", "score": 1}], "all or none"),
-    ([0.1, 0.2, 0.3], "2 numbers"),
-    ([{"label": "paraphrase", "score": one} for one in (0.9, 0.8)], "of several texts"),
+@pytest.mark.parametrize(
+    ("given", "why"), [*TABLES["refused"], ([0.5] * 65, "1 to 64"), ([10**400], "finite")]
 )
-
-
-@pytest.mark.parametrize(("given", "why"), WRONG)
 def test_what_is_no_score_is_refused_in_a_sentence(engine: Engine, given: Any, why: str) -> None:
     with pytest.raises(PoolscopeError, match=why) as refusal:
         engine.ask("detect_score", Query(BERT, *PAIRS[0]), scores=given)
