@@ -75,6 +75,20 @@ def change(file: Path, **keys: Any) -> None:
     file.write_text(json.dumps((json.loads(file.read_text()) if file.exists() else {}) | keys))
 
 
+def alter(folder: Path, case: Mapping[str, Any]) -> None:
+    """Do to a folder what a case says: files that go, or move; keys of some; texts of others."""
+    for name in case.get("without", ()):
+        (folder / name).unlink()
+    for name, to in case.get("moved", {}).items():
+        (folder / name).rename(folder / to)
+    for name, keys in case.get("files", {}).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        change(folder / name, **keys)
+    for name, text in case.get("texts", {}).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+
 def reweigh(folder: Path, edit: Callable[[dict[str, Tensor]], object]) -> None:
     """Edit the tensors of a checkpoint's weights in their place."""
     tensors = load_file(folder / "model.safetensors")

@@ -28,7 +28,7 @@ from components.texts import Sentence
 from components.types import BackboneSpec, Query
 from tests.plain import KEYS, SPECS
 from tests.tables import reviews
-from tests.tiny import WORDS, change, checkpoint, engine_on, reweigh, tokenizer
+from tests.tiny import WORDS, alter, change, checkpoint, engine_on, reweigh, tokenizer
 
 TABLES = tomllib.loads(Path(__file__).with_name("problems.toml").read_text(encoding="utf-8"))
 QUESTION = Query("x", "the film is not good at all")
@@ -98,14 +98,7 @@ def test_what_a_folder_holds_besides_or_instead_is_said(tmp_path: Path, kind: st
     reweigh(folder, lambda tensors: [tensors.update({prefix + key: tensors.pop(key)}) for key in [*tensors]])
     reweigh(folder, lambda tensors: tensors.update(dict.fromkeys(case.get("more", ()), torch.ones(1))))
     reweigh(folder, lambda tensors: [tensors.pop(key) for key in case.get("drop", ())])
-    for name in case.get("without", ()):
-        (folder / name).unlink()
-    for name, keys in case.get("files", {}).items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        change(folder / name, **keys)
-    for name, content in case.get("texts", {}).items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(content)
+    alter(folder, case)
     try:
         told = [str(one) for one in analyse(examine(load(spec), QUESTION)).warnings]
     except PoolscopeError as refusal:

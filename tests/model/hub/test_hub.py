@@ -3,9 +3,9 @@
 import json
 import shutil
 import tomllib
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from components.settings import Settings
 from components.types import BackboneSpec, Query
 from tests.hub import Hub as Server
 from tests.model.hub.conftest import CLASSIFIES, MODEL, PATIENT
-from tests.tiny import change
+from tests.tiny import alter, change
 from tests.vectors import features
 
 TABLES = tomllib.loads(Path(__file__).with_name("hub.toml").read_text(encoding="utf-8"))
@@ -98,72 +98,23 @@ def test_a_checkpoint_in_parts(there: Server, model: Path) -> None:
         refused(there, "names files that it does not have")
 
 
-Spoil = Callable[[Server, Path, pytest.MonkeyPatch], object]
+DEEP = {"texts": {"config.json": "[" * 100_000}, "says": "model_type"}
+LONG = {"texts": {"config.json": " " * 5_000_000}, "says": "over 4,000,000 bytes"}
 
 
-def stating(**keys: object) -> Spoil:
-    return lambda _there, model, _patch: change(model / "config.json", **keys)
-
-
-def holding(text: str) -> Spoil:
-    return lambda _there, model, _patch: (model / "config.json").write_text(text)
-
-
-def renaming(name: str, to: str) -> Spoil:
-    return lambda _there, model, _patch: (model / name).rename(model / to)
-
-
-def refusing(match: str, status: int, code: str = "") -> Spoil:
-    return lambda there, _model, _patch: there.fault(match, status=status, code=code)
-
-
-def saying(**said: object) -> Spoil:
-    return lambda there, _model, _patch: there.said.update({MODEL: said})
-
-
-NO_CONFIG = {"rfilename": "model.gguf", "size": 3, "blobId": "0" * 40}
-NO_SIZE = {"rfilename": "config.json", "blobId": "0" * 40}
-IMPOSSIBLE: tuple[tuple[Spoil, str], ...] = (
-    (renaming("model.safetensors", "pytorch_model.bin"), "no weights in safetensors.*save_pretrained"),
-    (stating(auto_map={"AutoModel": "own.Own"}, model_type="own"), "Python code of its own that it brings"),
-    (stating(model_type="vit"), "no text classification for models of type 'vit'.*choose"),
-    (stating(model_type=["bert"]), "model_type"),
-    (holding("[" * 100_000), "model_type"),
-    (holding(" " * 5_000_000), "over 4,000,000 bytes"),
-    (renaming("tokenizer.json", "no.json"), "tokenizer.json"),
-    (refusing("/api/", 401, "RepoNotFound"), "no public model of that name: check its spelling"),
-    (refusing("/api/", 404), "no public model of that name"),
-    (refusing("/api/", 404, "RevisionNotFound"), "pinned revision"),
-    (refusing("/api/", 403), "does not hand it out.*choose"),
-    (refusing("config.json", 403, "GatedRepo"), "gated.*choose one that is open"),
-    (refusing("config.json", 404, "EntryNotFound"), "not on the hub any more"),
-    (saying(sha="main"), "cannot be read"),
-    (saying(siblings=3), "cannot be read"),
-    *((saying(siblings=[NO_SIZE | size]), "cannot be read") for size in ({}, {"size": -5}, {"size": "5"})),
-    (saying(siblings=[NO_CONFIG]), r"it has no config\.json: choose"),
-)
-PASSING: tuple[tuple[Spoil, str], ...] = (  # which say nothing of the model
-    (refusing("/api/", 429), "too many requests.*try again in a few minutes"),
-    (refusing("/api/", 503), "503.*try again in a few minutes"),
-    (lambda there, _model, _patch: there.fault("/api/", held=60), "does not answer in time"),
-    (lambda there, _model, _patch: there.fault("/api/", after=100), "does not answer in time"),
-    (lambda _there, _model, patch: patch.setattr(constants, "HF_HUB_OFFLINE", True), "cannot be reached"),
-    (
-        lambda _there, _model, patch: patch.setattr(constants, "ENDPOINT", NOBODY),
-        "cannot be reached.*on this",
-    ),
-)
-NOBODY = "http://127.0.0.1:9"
-
-
-@pytest.mark.parametrize(("spoil", "message"), [*IMPOSSIBLE, *PASSING])
+@pytest.mark.parametrize("case", [*TABLES["refused"], DEEP, LONG])
 def test_what_cannot_be_had_is_refused_before_its_weights(
-    there: Server, model: Path, monkeypatch: pytest.MonkeyPatch, spoil: Spoil, message: str
+    there: Server, model: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(hub, "SECONDS", 0.3)
-    spoil(there, model, monkeypatch)
-    passing = (spoil, message) in PASSING
-    assert (refused(there, message).key in KNOWN["passing"]) == passing
+    for name, value in case.get("constants", {}).items():
+        monkeypatch.setattr(constants, name, value)
+    alter(model, case)
+    there.said[MODEL] = case.get("said", {})
+    if "fault" in case:
+        there.fault(**case["fault"])
+    passing = case.get("passing", False)  # which says nothing of the model
+    assert (refused(there, case["says"]).key in KNOWN["passing"]) == passing
     assert len(there.requests) <= 1 or not passing  # a visitor waits: no second try behind the scenes
 
 
