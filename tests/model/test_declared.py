@@ -3,7 +3,6 @@
 import json
 import shutil
 import tomllib
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from operator import itemgetter
@@ -28,7 +27,7 @@ from components.types import BackboneSpec, Declaration, Query
 from tests.analyses.test_export import printed
 from tests.checkpoints import Made
 from tests.plain import SPECS, load_plain
-from tests.tiny import change, engine_on, reweigh
+from tests.tiny import alter, change, engine_on, reweigh
 from tests.vectors import features
 
 TABLES = tomllib.loads(Path(__file__).with_name("declared.toml").read_text(encoding="utf-8"))
@@ -161,53 +160,21 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved(folder, Pooling(WIDTH, "mean"), Dense(WIDTH, 8), Normalize())
 
 
-def modules(folder: Path, **values: object) -> None:
-    file = folder / "modules.json"
-    listed = json.loads(file.read_text())
-    file.write_text(json.dumps([*listed[:-1], {**listed[-1], **values}]))
+ENDLESS = (("[" * 100_000, "cannot be read as JSON"), (" " * 4_000_001, "at most 4 MB"))
+LONG = [{"texts": {MODULES: text}, "says": says} for text, says in ENDLESS]
 
 
-SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no JSON": (lambda at: (at / "modules.json").write_text("{"), "cannot be read as JSON"),
-    "too deep": (lambda at: (at / "modules.json").write_text("[" * 100_000), "cannot be read as JSON"),
-    "too long": (lambda at: (at / "modules.json").write_text(" " * 4_000_001), "at most 4 MB"),
-    "no names": (lambda at: (at / "modules.json").write_text("[1, null]"), "module that is not known"),
-    "foreign": (lambda at: modules(at, type="os.system"), "not known here: os.system"),
-    "outside": (lambda at: modules(at, path="../.."), "not in the folder"),
-    "twice": (lambda at: modules(at, type="sentence_transformers.models.Pooling"), "order that is not known"),
-    "no folder": (lambda at: shutil.rmtree(at / POOLING), "1_Pooling/config.json is no plain file"),
-    "pickle": (
-        lambda at: (at / DENSE / "model.safetensors").rename(at / DENSE / "pytorch_model.bin"),
-        "2_Dense/pytorch_model.bin is a pickle",
-    ),
-    "no weights": (
-        lambda at: (at / DENSE / "model.safetensors").unlink(),
-        "2_Dense/model.safetensors is no plain file",
-    ),
-    "damaged": (lambda at: (at / DENSE / "model.safetensors").write_bytes(b"\xff" * 9), "is damaged"),
-    "NaN": (
-        lambda at: reweigh(at / DENSE, lambda tensors: tensors["linear.weight"].fill_(torch.nan)),
-        "not all finite",
-    ),
-}
-
-
-@pytest.mark.parametrize("fault", SPOILT)
-def test_what_cannot_be_read_is_said(tmp_path: Path, whole: Path, fault: str) -> None:
-    folder = tmp_path / "checkpoint"
-    shutil.copytree(whole, folder)
-    spoilt, said = SPOILT[fault]
-    spoilt(folder)
-    with pytest.raises(RefusalError, match=said):
-        read_declared(folder)
-
-
-@pytest.mark.parametrize("case", TABLES["stated"], ids=itemgetter("says"))
-def test_what_is_stated_and_cannot_be_done_is_said(tmp_path: Path, whole: Path, case: dict[str, Any]) -> None:
-    shutil.copytree(whole, tmp_path / "checkpoint")
-    change(tmp_path / "checkpoint" / case["file"], **case["keys"])
+@pytest.mark.parametrize("case", [*TABLES["refused"], *LONG], ids=itemgetter("says"))
+def test_what_cannot_be_read_or_done_is_said(tmp_path: Path, whole: Path, case: dict[str, Any]) -> None:
+    folder = shutil.copytree(whole, tmp_path / "checkpoint")
+    alter(folder, case)
+    if "last" in case:
+        *others, last = json.loads((folder / MODULES).read_text())
+        (folder / MODULES).write_text(json.dumps([*others, last | case["last"]]))
+    if "fill" in case:
+        reweigh(folder / DENSE, lambda tensors: tensors["linear.weight"].fill_(case["fill"]))
     with pytest.raises(RefusalError, match=case["says"]):
-        read_declared(tmp_path / "checkpoint")
+        read_declared(folder)
 
 
 OWN = ("own", "narrow", "wrong", "spoilt", "plain")
