@@ -10,9 +10,11 @@ import torch
 from filelock import FileLock
 from transformers import AutoModelForSequenceClassification
 
+from components.analyses.passport import Passport, passport
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.files import version
+from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec
 from tests.families.cases import CASES, FACTS, ByHand, Case, Family, boundless, is_mechanism, tiny_checkpoint
@@ -43,6 +45,12 @@ def tiny_family(tmp_path_factory: pytest.TempPathFactory) -> Made:
         return BackboneSpec(family, family, "made up", "", "local", str(folder))
 
     return made
+
+
+def passport_of(backbone: Backbone) -> Passport:
+    """What is measured for a passport, as a worker measures it."""
+    with repeatable(backbone.model):
+        return passport.function(backbone, ())
 
 
 def _param(case: Case) -> Any:

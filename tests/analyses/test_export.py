@@ -26,7 +26,7 @@ from components.model.examine import Examined, examine
 from components.model.internals import repeatable
 from components.model.loading import load
 from components.model.pooling import POOLINGS
-from components.types import Analysis, BackboneSpec, Query, TaskSpec
+from components.types import Analysis, Query, TaskSpec
 from tests.checkpoints import Made
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain
 from tests.serving import ROOT, python
@@ -225,17 +225,14 @@ def test_who_visits_a_space_is_told_what_brings_the_checkpoint(
     query = Query("gpt2-sentiment", TEXT, pooling="mean", head=head)
     examined = examine(load(SPECS[query.backbone]), query)
     assert "hf download owner/name --repo-type space" in module(examined)
-    (tmp_path / "program.py").write_text(program(examined), encoding="utf-8")
-    lines = [line.removeprefix("#") for line in program(examined).splitlines() if line.startswith("#     ")]
+    source = program(examined)
+    lines = [line.removeprefix("#") for line in source.splitlines() if line.startswith("#     ")]
     words = shlex.split("\n".join(lines))
     there = [file.relative_to(ROOT).as_posix() for file in (ROOT / "assets").rglob("*") if file.is_file()]
     for name in filter_repo_objects(there, allow_patterns=words[words.index("--include") + 1 :: 2]):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).symlink_to(ROOT / name)
-    with chdir(tmp_path), redirect_stdout(io.StringIO()) as output:
-        runpy.run_path("program.py")
-    numbers = [float(line.rsplit(": ", 1)[1]) for line in output.getvalue().splitlines()]
-    np.testing.assert_allclose(numbers, analyse(examined).probabilities, atol=1e-5)
+    np.testing.assert_allclose(printed(source, tmp_path), analyse(examined).probabilities, atol=1e-5)
 
 
 @pytest.mark.parametrize(("key", "pooling", "layer"), MORE["classifiers"])
@@ -269,9 +266,9 @@ def test_a_classifier_says_of_many_texts_what_is_measured_of_each(
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
-def printed(source: str, spec: BackboneSpec) -> list[float]:
-    """What a program prints as probabilities, run where the folder of its checkpoint is."""
-    with chdir(Path(spec.location).parent), redirect_stdout(io.StringIO()) as output:
+def printed(source: str, folder: Path) -> list[float]:
+    """What a program prints as probabilities, run in a folder, where that of its checkpoint is."""
+    with chdir(folder), redirect_stdout(io.StringIO()) as output:
         exec(compile(source, "exported", "exec"), {"__name__": "__main__"})
     return [float(line.rsplit(": ", 1)[1]) for line in output.getvalue().splitlines() if ": " in line]
 

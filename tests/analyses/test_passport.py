@@ -12,14 +12,13 @@ from sentence_transformers.base.modules import Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from components.analyses.passport import fingerprint, passport, tried
+from components.analyses.passport import fingerprint, tried
 from components.inference.engine import Engine, InProcess
-from components.model.internals import repeatable
 from components.model.loading import load
 from components.passports import issued, main
 from components.settings import ASSETS, Settings
 from components.types import Declaration, Normalize as Normalized, Query
-from tests.checkpoints import Made
+from tests.checkpoints import Made, passport_of
 from tests.model.test_declared import saved
 from tests.plain import KEYS, SPECS
 from tests.tiny import checkpoint
@@ -53,9 +52,7 @@ def test_what_it_says_is_what_transformers_says(engine: Engine, key: str) -> Non
 
 
 def test_a_head_that_averages_reads_every_token(tiny_family: Made) -> None:
-    backbone = load(tiny_family("modernbert", classifier_pooling="mean"))
-    with repeatable(backbone.model):
-        found = passport.function(backbone, ())
+    found = passport_of(load(tiny_family("modernbert", classifier_pooling="mean")))
     assert found.place == "every"
     assert "mean" in found.equal
     assert "cls" not in found.equal
@@ -69,17 +66,13 @@ LACKING = tomllib.loads(Path(__file__).with_name("lacking.toml").read_text("utf-
 def test_weights_come_from_its_files_where_none_is_lacking(name: str, tmp_path: Path) -> None:
     spec, file = checkpoint(tmp_path / "x"), tmp_path / "x" / "model.safetensors"
     save_file({key: one for key, one in load_file(file).items() if key != name}, file, {"format": "pt"})
-    backbone = load(spec)
-    with repeatable(backbone.model):
-        said = {sentence.key for sentence in passport.function(backbone, ()).says}
+    said = {sentence.key for sentence in passport_of(load(spec)).says}
     assert said & {*LACKING.values()} == {LACKING[name]}
 
 
 def test_what_is_declared_stands_beside_what_is_measured(tmp_path: Path) -> None:
     folder = saved(tmp_path / "st", Pooling(128, "cls"), Normalize())
-    backbone = load(replace(SPECS["bert-sentiment"], location=str(folder)))
-    with repeatable(backbone.model):
-        found = passport.function(backbone, ())
+    found = passport_of(load(replace(SPECS["bert-sentiment"], location=str(folder))))
     assert found.backbone.declared == Declaration(("first",), 128, (Normalized(),))
     assert "Its head reads the same" in " ".join(map(str, found.says))
     assert found.fingerprint != fingerprint(SPECS["bert-sentiment"])
@@ -100,14 +93,11 @@ def test_the_same_files_give_the_same_passport(engine: Engine, tmp_path: Path) -
 
 
 def test_what_cannot_be_measured_is_said_and_the_rest_is_there(tiny_family: Made) -> None:
-    backbone = replace(load(SPECS[KEYS[0]]), limit=3)  # tokens: every sample is cut to as many
-    with repeatable(backbone.model):
-        found = passport.function(backbone, ())
+    found = passport_of(replace(load(SPECS[KEYS[0]]), limit=3))  # tokens: every sample is cut to as many
     assert (found.padding, found.ways, len(found.samples)) == ("unmeasured", (), 4)
     assert " ".join(map(str, found.says)).count("as many as the model takes") == 4
-    backbone = load(tiny_family("canine"))  # reads four characters at a time, and "good" has three tokens
-    with repeatable(backbone.model):
-        found = passport.function(backbone, ())
+    # It reads four characters at a time, and "good" has three tokens.
+    found = passport_of(load(tiny_family("canine")))
     assert [sample.text for sample in found.samples] == [text for text, _pair in tried()[0][1:]]
     assert "“good”, which cannot be measured" in " ".join(map(str, found.says))
     assert found.padding != "unmeasured"

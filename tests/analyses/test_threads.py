@@ -14,17 +14,15 @@ from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSequenceCl
 
 from components.analyses.detect import Way
 from components.analyses.detect_score import DetectedScore, ScoreWay
-from components.analyses.passport import passport
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.encoding import encode
-from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Query
 from tests.analyses.test_detect_score import ACTIVATIONS, BERT, PAIRS, TINY, ask, logits_by_hand
 from tests.analyses.test_planted import held_against, hidden
 from tests.analyses.test_sees import WORDS, looked
-from tests.checkpoints import Loaded, Made
+from tests.checkpoints import Loaded, Made, passport_of
 from tests.families.cases import ByHand, tiny_config
 from tests.plain import SPECS, load_plain
 from tests.serving import ROOT
@@ -90,8 +88,7 @@ def test_what_is_pooled_where_nothing_is_declared_is_said(tmp_path: Path, family
     make.from_config(tiny_config(family)).save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     backbone, library = load(spec), SentenceTransformer(str(folder), device="cpu")
-    with repeatable(backbone.model):
-        found = passport.function(backbone, ())
+    found = passport_of(backbone)
     told = [dict(one.values) for one in found.says if one.key == "passport.declares_none"]
     assert (found.undeclared, told) == (
         library[1].pooling_mode,

@@ -13,15 +13,15 @@ from transformers import AutoModel, AutoModelForSequenceClassification
 
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.export import program
-from components.analyses.passport import fingerprint, passport
+from components.analyses.passport import fingerprint
 from components.errors import PoolscopeError
 from components.model.adapter import STATED
 from components.model.catalogue import refreshed
 from components.model.examine import examine
 from components.model.files import version
-from components.model.internals import repeatable
 from components.model.loading import load
 from components.types import BackboneSpec, Query
+from tests.checkpoints import passport_of
 from tests.tiny import WORDS, change, checkpoint, reweigh, tokenizer
 
 HEARD = (".*is_gradient_checkpointing:FutureWarning", ":UserWarning")  # of peft's own
@@ -79,8 +79,7 @@ def test_what_a_head_was_made_for_is_said_where_that_is_no_text(tmp_path: Path, 
     backbone = load(spec)
     warnings = analyse(examine(backbone, Query("adapter", TEXT))).warnings
     assert [case["says"] in str(one) for one in warnings] == ([True] if case["says"] else [])
-    with repeatable(backbone.model):
-        assert {*warnings} <= {*passport.function(backbone, ()).says}
+    assert {*warnings} <= {*passport_of(backbone).says}
 
 
 def test_kinds_that_are_no_tuner_of_peft_are_the_learned_prompts() -> None:

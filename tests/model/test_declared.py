@@ -4,7 +4,6 @@ import json
 import shutil
 import tomllib
 from contextlib import nullcontext
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -283,9 +282,8 @@ def test_the_lens_makes_of_each_state_what_is_declared(declaring: Engine) -> Non
 
 def test_what_is_exported_gives_the_same(declaring: Engine, folder: Path) -> None:
     anatomy = declaring.ask("anatomy", Query("own", TEXTS[0], pooling="declared"))
-    spec: BackboneSpec = replace(anatomy.analysis.backbone, location=str(folder / "own"))
-    np.testing.assert_allclose(printed(anatomy.program, spec), anatomy.analysis.probabilities, atol=1e-6)
-    before, after = printed(anatomy.module, spec)
+    np.testing.assert_allclose(printed(anatomy.program, folder), anatomy.analysis.probabilities, atol=1e-6)
+    before, after = printed(anatomy.module, folder)
     assert after < before
 
 
