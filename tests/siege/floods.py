@@ -6,12 +6,12 @@ import json
 import re
 import subprocess
 import time
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,7 +20,7 @@ import pandas as pd
 from components.settings import cores
 from components.ui.gradio_internals import CLOSE
 from tests.hub import hub
-from tests.public.asking import ask, client_of, reported
+from tests.public.asking import ask, client_of
 from tests.resident import resident
 from tests.serving import eventually, started, status
 from tests.siege.hostile import BACK, BUNDLE, BUNDLED, MB, NAMED, Hostile, besieged
@@ -33,35 +33,37 @@ MOST = 3.0  # times what it is in peace: the 95th percentile of what the visitor
 GROWN = 300_000_000  # bytes by which the page's process may grow in an attack; BACK, when it is over
 ENDED = 10.0  # and in which it has then ended, at most
 ATTACKER, VISITOR = "8.8.8.8", "9.9.9.9"
-EVENTS, TOOLS = "/gradio_api/queue/join", "/gradio_api/mcp/"
-PHONE, READ = "Cookie: poolscope_phone=p{n}\r\n", "Accept: application/json, text/event-stream\r\n"  # heads
-ALONE = ("wide", "regex", "lookahead")
-Body = Mapping[str, object]
+ALONE = ("wide", "regex", "lookahead")  # checkpoints that freeze a worker
+ROWS = [f"the film {{n}} of {row} is good,{row % 2}" for row in range(1_000)]  # as a shipped app takes them
+TABLE = "\n".join(["text,label", *ROWS])
+ATTACKS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
 class Attack:
     """Requests that are sent: where, the body of each request, and whether its answer is read, or streamed.
 
-    ``head``: more headers; {n} in them is the number of a request. ``lacks``: bytes of the body that never
-    come. ``refused``: none may be answered.
+    ``head``: more headers, so many ``times``. ``lacks``: bytes of the body that never come. ``refused``: none
+    may be answered.
     """
 
     path: str
-    body: Callable[[int], Body] = lambda _: {}
+    body: str
     reads: bool = True
     streams: bool = False
     method: str = "POST"
     head: str = ""
+    times: int = 1
     lacks: int = 0
     refused: bool = False
 
 
 async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
     """Send one request on a connection of its own; the whole answer, or none where it is not read."""
-    content = json.dumps(attack.body(number)).encode()
-    head = f"X-Forwarded-For: {who}\r\nX-Forwarded-Host: h{number}\r\n"
-    head += attack.head.replace("{n}", str(number)) + f"Content-Length: {len(content) + attack.lacks}\r\n"
+    body = attack.body.replace("{n}", str(number)).replace("{frozen}", ALONE[number % len(ALONE)])
+    content, more = body.encode(), attack.head.replace("{n}", str(number)) * attack.times
+    head = f"X-Forwarded-For: {who}\r\nX-Forwarded-Host: h{number}\r\n{more}"
+    head += f"Content-Length: {len(content) + attack.lacks}\r\n"
     return await _exchanged(url, f"{attack.method} {attack.path}", head, content, attack.reads)
 
 
@@ -115,7 +117,8 @@ async def attacked(url: str, attack: Attack, seconds: float) -> Counter[str]:
 async def visited(url: str, seconds: float) -> pd.DataFrame:
     """Ask a question every so often, each another text; the seconds until each answer, and its status."""
     waits, until = list[tuple[float, str]](), time.monotonic() + seconds
-    question = Attack("/analyze", lambda n: {"backbone": BUNDLED, "text": f"The film of {n} is not bad."})
+    asked = {"backbone": BUNDLED, "text": "The film of {n} is not bad."}
+    question = Attack("/analyze", json.dumps(asked))
     while (begun := time.monotonic()) < until:
         try:
             status = (await sent(url, VISITOR, question, time.monotonic_ns()))[9:12].decode()
@@ -152,50 +155,24 @@ def voted(client: httpx.Client, log: Path) -> str:
 
 def attacks(client: httpx.Client, log: Path) -> dict[str, Attack]:
     """All of them, each request from a made-up visitor."""
-    page, backbones = client.get("/config").json(), [place.name for place in BUNDLE]
-    link = "https://example.org/?text=" + "so+%C3%A4+good+" * 150
-
-    def call(name: str, data: Callable[[int], list[Any]]) -> Attack:
-        path = f"/gradio_api/call/{name}"
-        return Attack(path, lambda n: {"data": data(n), "session_hash": f"{name}{n}"}, streams=True)
-
-    def run(name: str, event: Body) -> Attack:
-        one = next(one for one in page["dependencies"] if one["api_name"] == name)
-        asked = {"fn_index": one["id"], "data": [None] * len(one["inputs"]), "event_data": event}
-        return Attack("/gradio_api/run/predict", lambda n: {**asked, "session_hash": f"s{n}"})
-
-    def tool(name: str, values: Callable[[int], Body]) -> Attack:
-        called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-        return Attack(TOOLS, lambda n: called | {"params": {"name": name, "arguments": values(n)}}, head=READ)
-
-    frozen, many = ["", "native", "own", ""], {"backbones": backbones, "poolings": []}
-    vote = {"a form": f"&round={voted(client, log)}&choice=0&"}  # which is read out of any body
-    return {
-        "reports that nobody reads": Attack("/report", lambda n: reported(f"text={n}", f"r{n}"), reads=False),
-        "downloads from a slow hub": call("fetch", lambda n: [f"org/slow{n}"]),
-        "whole comparisons": call("compare", lambda n: [backbones, [], f"so {n} good " * 100, "", "own", -1]),
-        "tables at every layer": call("fit", lambda n: [_table(n), "text", "label", "", [], [], "all", 5, 0]),
-        "pages under made-up names": Attack("/", method="GET"),
-        "configurations": Attack("/config", method="GET"),
-        "heads without an end": Attack("/", method="GET", head="a: b\r\n" * 200_000, refused=True),
-        "heads of many headers": Attack("/", method="GET", head="a:\r\n" * 16_000, refused=True),
-        "half bodies": Attack(EVENTS, lambda _: {"x": "x" * 1_000_000}, lacks=1_000_000, refused=True),
-        "bodies for nothing": Attack("/gradio_api/upload", lambda _: {"x": "x" * 1_000_000}, refused=True),
-        "messages for nothing": Attack(TOOLS, lambda _: {"x": "x" * 1_000_000}, head=READ, refused=True),
-        "questions of programs": tool("analyze", lambda n: {"backbone": BUNDLED, "text": f"so {n} good"}),
-        "comparisons of programs": tool("compare", lambda n: {**many, "text": f"so {n} good " * 100}),
-        "votes of made-up phones": Attack("/room/vote", lambda _: vote, head=PHONE),
-        "streams of made-up phones": Attack("/room/now", method="GET", reads=False, head=PHONE),
-        "QR codes of long links": run("draw_dialog", {"of": "code", "link": link[:2331]}),
-        "a session for each request": run("go_to", {}),
-        "checkpoints that freeze": call("anatomy", lambda n: [ALONE[n % len(ALONE)], f"{n} good !", *frozen]),
+    functions = reversed(client.get("/config").json()["dependencies"])  # of one name, the first counts
+    inputs = {one["api_name"]: (one["id"], [None] * len(one["inputs"])) for one in functions}
+    words = {
+        "BACKBONES": [place.name for place in BUNDLE],
+        "LONG": "so {n} good " * 100,
+        "MEGABYTE": "x" * 1_000_000,
+        "LINK": ("https://example.org/?text=" + "so+%C3%A4+good+" * 150)[:2331],
+        "TABLE": TABLE,
+        **{f"NUMBER OF {name}": number for name, (number, _) in inputs.items()},
+        **{f"INPUTS OF {name}": nothing for name, (_, nothing) in inputs.items()},
     }
-
-
-def _table(number: int) -> str:
-    """A table of labelled texts that is no other's: as long as a shipped app takes from a stranger."""
-    rows = (f"the film {number} of {row} is good,{row % 2}" for row in range(1_000))
-    return "\n".join(["text,label", *rows])
+    found, vote = {}, voted(client, log)
+    for name, told in ATTACKS.items():
+        body = json.dumps(told.get("body", {})).replace("ROUND", vote)
+        for word, value in words.items():
+            body = body.replace(f'"{word}"', json.dumps(value))
+        found[name] = Attack(**{**told, "body": body})
+    return found
 
 
 @contextmanager
