@@ -17,6 +17,7 @@ from transformers import AutoTokenizer, BertForSequenceClassification
 from components.errors import PoolscopeError
 from components.exhibits.view import visible
 from components.inference.engine import Engine
+from components.model.backbone import sentences
 from components.notebook import PANELS, Exhibits, poolscope_show
 from components.texts import languages, load_texts
 from components.types import Query
@@ -126,6 +127,18 @@ def test_another_pooling_and_layer_are_what_transformers_says_of_them() -> None:
     with pytest.raises(PoolscopeError) as told:
         poolscope_show(model, words, "the film", layer=9)
     assert told.value.field == "layer"
+
+
+def test_a_light_picture_compares_with_fewer_sentences() -> None:
+    model, words = tiny_model("bert"), boundless()
+    light = poolscope_show(model.train(), words, "the film is not good", light=True).analysis
+    with torch.no_grad():
+        asked, *others = (
+            model.eval().bert(**words(text, return_tensors="pt")).last_hidden_state[0]
+            for text in ("the film is not good", *sentences()[:8])
+        )
+    cosines = np.concatenate([torch.cosine_similarity(states[1:], asked[:1]) for states in others])
+    np.testing.assert_allclose(light.ordinary.plain[-1], np.quantile(cosines, (0.05, 0.5, 0.95)), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["AutoModel", "AutoModelForMaskedLM", "AutoModelForTokenClassification"])

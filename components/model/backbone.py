@@ -66,16 +66,17 @@ class Backbone:
     provenance: Provenance
     adapted: Sentence | None = None
     words: PreTrainedModel | Sentence | None = None
+    compared: int | None = None  # sentences of our own beside which others are looked at; all
 
     @cached_property
     def ordinary(self) -> Ordinary:
         """Its hidden states of single texts of our own, beside which others are looked at."""
-        return measured(self, sentences())
+        return measured(self, sentences()[: self.compared])
 
     @cached_property
     def ordinary_pairs(self) -> Ordinary:
         """The same of pairs, no two of which share a sentence: half of two sentences, half of one twice."""
-        texts = sentences()
+        texts = sentences()[: self.compared]
         third = len(texts) // 3
         first, second, twice = texts[:third], texts[third : 2 * third], texts[2 * third :]
         return measured(self, first + twice, second + twice)
