@@ -210,7 +210,7 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
         kind, path = said.get("type"), files.module_path(said.get("path"))
         name = _known(kind, not found, path is not None and bool(_settings(folder / path)))
         if path is None:
-            raise RefusalError("refusals.part", file=MODULES)
+            raise RefusalError("refusals.part", file=MODULES, names=str(said.get("path"))[: files.SHOWN])
         found.append((name, path))
     return found
 

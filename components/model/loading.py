@@ -236,7 +236,7 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
         named = files.checked_object(folder / files.INDEX).get("weight_map")
         parts = {str(name)[: files.SHOWN] for name in named.values()} if isinstance(named, dict) else set()
         lost = sorted(parts - {file.name for file in folder.iterdir()})
-        raise RefusalError(f"refusals.{'' if parts else 'no_'}part", file=files.INDEX, names=tuple(lost[:3]))
+        raise RefusalError(f"refusals.{'' if lost else 'no_'}part", file=files.INDEX, names=tuple(lost[:3]))
     with ExitStack() as stack:
         tensors: dict[str, Any] = {}
         for file in found:
