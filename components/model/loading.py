@@ -74,7 +74,8 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
         return _loaded(spec, place, make_room)
     except RefusalError as refusal:
         files.forget(refusal)
-        reason = refusal.sentence if composed else files.made_for(folder) or refusal.sentence
+        declared = refusal.sentence.key.startswith("refusals.declared_")  # which says more
+        reason = refusal.sentence if declared else files.made_for(folder) or refusal.sentence
         raise PoolscopeError("backbone", spec.key, "errors.unloaded", reason=reason) from refusal
 
 
