@@ -102,6 +102,10 @@ def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -
         if any((place / name).is_file() for name in files.VOCABULARIES):
             files.check_sizes(folder := place)
             check_tokenizer(place)
+    for name, *shapes in info["mismatched_keys"]:  # of a head they are drawn at random
+        if str(name).removeprefix(f"{model.base_model_prefix}.") in model.base_model.state_dict():
+            held, stated = (" × ".join(map(str, shape)) for shape in shapes)
+            raise RefusalError("refusals.shape", name=name, held=held, stated=stated)
     tokenizer = read_tokenizer(folder, config)
     if head is not None:
         model, info = Stacked(model, head), stacked_names(info)
@@ -150,14 +154,15 @@ def _declared_head(place: Path, config: PreTrainedConfig) -> Declared | None:
 
 
 def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
-    """Refuse weights that mostly stand under the name of a wrapper: transformers would find none of these.
+    """Refuse weights that stand under the name of a wrapper: transformers would find none of these.
 
-    Also those of layers in which adapters were not merged.
+    Most of them begin with it, or it stands within names of the body. Also those of layers in which adapters
+    were not merged.
     """
-    own = empty.state_dict().keys()
+    own, body = empty.state_dict().keys(), f"{empty.base_model_prefix}."
     with files.foreign("refusals.unfit"):
         lost = {*internals.untaken(empty, tensors, ())}
-    known = {*own, *(name.removeprefix(f"{empty.base_model_prefix}.") for name in own)}
+    known = {*own, *(name.removeprefix(body) for name in own)}
     for found in filter(None, map(UNMERGED.search, tensors)):
         if not any(map(UNMERGED.search, own)):
             raise RefusalError("refusals.unmerged", name=found[1])
@@ -166,7 +171,12 @@ def check_names(tensors: Collection[str], empty: PreTrainedModel) -> None:
     for wrapper in (start for start, count in begin.items() if 2 * count > len(tensors)):
         within = {name for name in tensors if name.startswith(wrapper)}
         if within <= lost and known & {name.removeprefix(wrapper) for name in within}:
-            raise RefusalError("refusals.wrapped", prefix=wrapper, count=len(within), total=len(tensors))
+            raise RefusalError("refusals.wrapped", wrapper=wrapper, count=len(within), total=len(tensors))
+    lacking = empty.base_model.state_dict().keys() - {name.removeprefix(body) for name in tensors}
+    parted = ((name, f"{part}.") for name in lost for part in {*name.split(".")[:-1]})
+    every = Counter(part for name, part in parted if name.replace(part, "").removeprefix(body) in lacking)
+    for wrapper, count in every.most_common(1):
+        raise RefusalError("refusals.wrapped", wrapper=wrapper, count=count, total=len(tensors))
 
 
 def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:

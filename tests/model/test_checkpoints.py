@@ -95,7 +95,12 @@ FOLDERS = tomllib.loads(Path(__file__).with_name("folders.toml").read_text(encod
 def test_what_a_folder_holds_besides_or_instead_is_said(tmp_path: Path, kind: str) -> None:
     case, folder = FOLDERS[kind], tmp_path / "odd"
     spec, prefix = replace(checkpoint(folder), available=False), case.get("prefix", "")
-    reweigh(folder, lambda tensors: [tensors.update({prefix + key: tensors.pop(key)}) for key in [*tensors]])
+
+    def renamed(tensors: dict[str, Tensor]) -> None:
+        for key in [*tensors]:
+            tensors[prefix + key.replace(*case.get("inside", ("", "")))] = tensors.pop(key)
+
+    reweigh(folder, renamed)
     reweigh(folder, lambda tensors: tensors.update(dict.fromkeys(case.get("more", ()), torch.ones(1))))
     reweigh(folder, lambda tensors: [tensors.pop(key) for key in case.get("drop", ())])
     alter(folder, case)
