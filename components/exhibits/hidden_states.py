@@ -67,9 +67,10 @@ def aim_at(analysis: Analysis, lens: Lens, say: Texts, chosen: str = "") -> Aim:
     labels, several, order = analysis.labels, analysis.problem_type == "multi_label", ranked(analysis)
     index = next((index for index in order if labels[index] == chosen), order[0])
     raw = analysis.problem_type == "regression"
+    named = [place for place, label in enumerate(labels) if label == labels[index]]
 
-    def says(probabilities: Floats) -> Bools:
-        likely: Bools = probabilities[:, index] > 0.5 if several else probabilities.argmax(axis=1) == index
+    def says(rows: Floats) -> Bools:
+        likely: Bools = rows[:, named].max(axis=1) > 0.5 if several else np.isin(rows.argmax(axis=1), named)
         return likely
 
     return Aim(

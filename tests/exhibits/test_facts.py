@@ -123,6 +123,8 @@ def test_since_which_layer_the_head_says_so() -> None:
     assert (found["knows"], found["since"], found["label"]) == ("later", "1", "positive")
     assert found["depths"] == " → ".join(map(percent, (0.2, 0.6, 0.9)))
     assert found["pointed"] == str(sum(int(row[1] > row[0]) for row in lens(given).probabilities[-1]))
+    alike = replace(given, analysis=replace(given.analysis, labels=("same", "same")))
+    assert head_facts(alike, EN)["knows"] == "every"
 
 
 def test_heads_are_named_by_where_they_read_what_they_do_and_what_they_go_on_with() -> None:
