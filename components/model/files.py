@@ -352,7 +352,7 @@ def made_for(folder: Path) -> Sentence | None:
     for program, (name, begins) in KNOWN["programs"].items():
         for file in filter(Path.is_file, folder.glob(name)):
             with file.open("rb") as opened:
-                if re.search(begins.encode("latin-1"), opened.read(400)):
+                if re.search(begins.encode("latin-1"), opened.read(4_000)):
                     return Sentence("refusals.program", program=program)
     return None
 
