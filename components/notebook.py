@@ -112,8 +112,8 @@ def poolscope_show(
     outputs say. ``tokenizer``: its own. Both stay as they are, and so do torch's random numbers: all is
     measured on a copy on the CPU, in float32, without dropout. ``pooling``: what the head is given.
     ``layer``: whose similarities are shown, 0 for the embeddings. ``language``: of the exhibits. ``height``:
-    of their frame, in pixels. ``theme``: "light", "dark" or "auto". ``light``: what is ordinary is measured on
-    fewer sentences, which takes a third off the time. PoolscopeError says what is refused.
+    of their frame, in pixels. ``theme``: "light", "dark" or "auto". ``light``: what is ordinary is measured
+    on fewer sentences, which takes a third off the time. PoolscopeError says what is refused.
     """
     say = load_texts(choice("language", language, languages()))
     choice("theme", theme, ("auto", *THEMES))
@@ -129,8 +129,8 @@ def anatomy_of(
 ) -> Anatomy:
     """Take the own head of a model object apart on a query of any backbone; ``longest`` is in characters.
 
-    ``compared``: how many sentences of our own tell what is ordinary; all of them where it is None. Both objects
-    and torch's random numbers stay as they are. PoolscopeError says what is wrong with which of them.
+    ``compared``: how many sentences of our own tell what is ordinary; all of them where it is None. Both
+    objects and torch's random numbers stay as they are. PoolscopeError says what is wrong with which of them.
     """
     found = _classifier(model)
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
