@@ -2,8 +2,8 @@
 
 Tables of random vectors go the way of a fit, with a classifier in closed form in the place of the slow one.
 Where labels say nothing of the vectors, whatever is found beyond chance is wrong; where more rows add
-nothing, that they do; where they add much, that they hardly would. Of the labels that are doubted, at least
-four in five must have been changed.
+nothing, that they do; where they add much, that they hardly would; where words say as much as vectors do,
+that these say more. Of the labels that are doubted, at least four in five must have been changed.
 
 Then real classifiers, of four combinations of eight numbers. Where all are equally good, every difference
 that is claimed is false; else the first is clearly better. What an interval has to cover is how often the
@@ -16,6 +16,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,6 +59,7 @@ KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 NOTHING = {name: Kind(**fields) for name, fields in KINDS["nothing"].items()}
 CLEAN = [(Kind(**one["kind"]), one["changed"]) for one in KINDS["clean"]]
 SETTLED = Kind(160, (0.5, 0.5), width=2, poolings=4, signal=1.0)  # so few numbers need few rows
+EVEN = Kind(150, (0.5, 0.5), poolings=9, signal=1.0)  # all say as much, and one of them stands for the words
 GROWING = Kind(200, (0.5, 0.5), width=64, poolings=4, signal=1.0)  # so many need more than there are
 
 
@@ -94,9 +96,19 @@ def wordless(_texts: Any, labels: Ints, split: Split) -> Floats:
     return np.tile(shares.astype(np.float32), (len(split.test), 1))
 
 
+def worded(vectors: Floats, _texts: Any, labels: Ints, split: Split) -> Floats:
+    """Probabilities (n, K) of who has words that say as much as these vectors."""
+    return ridge(vectors, labels, split)
+
+
 def fitted(kind: Kind, seed: int) -> Fit:
     """What a fit of such a table gives."""
-    labels, vectors = drawn(kind, np.random.default_rng(seed))
+    draw, words = np.random.default_rng(seed), wordless
+    labels, vectors = drawn(kind, draw)
+    if kind is EVEN:
+        says = kind.signal * np.eye(len(kind.shares), kind.width)[labels]
+        vectors = {name: (says + draw.normal(size=says.shape)).astype(np.float32) for name in vectors}
+        words = partial(worded, vectors.popitem()[1])
     rows = np.repeat(np.arange(kind.texts), kind.copies)
     given = tuple(kind.names[label] for label in labels[rows])
     table = Table(tuple(f"text {row}" for row in rows), (), given)
@@ -111,7 +123,13 @@ def fitted(kind: Kind, seed: int) -> Fit:
         found, nothing = {(name, 1): one[rows[of]] for name, one in vectors.items()}, np.zeros(len(of), bool)
         return Pooled(of, found, {}, nothing, nothing, 9)
 
-    run = {"divide": divide, "embed": embedded, "fold": ridge, "words": wordless, "conclude": conclude}
+    run = {
+        "divide": divide,
+        "embed": embedded,
+        "fold": ridge,
+        "words": words,
+        "conclude": conclude,
+    }
 
     def steps(call: Call) -> Iterator[Any]:
         return (run[call.name](*call.given, *each) for each in call.each)
@@ -197,6 +215,9 @@ def main(tables: int) -> int:
         counts = Counter(key for seed in range(tables) for key in said(fitted(kind, seed)))
         rates += [counts[key] / tables for key in wrong]
         print(f"{name}: " + ", ".join(f"{key} {counts[key] / tables:.1%}" for key in wrong), flush=True)
+    beaten = float(np.mean([Found(fitted(EVEN, seed), {}).beats_words for seed in range(tables)]))
+    rates.append(beaten)
+    print(f"words say as much: they are beaten in {beaten:.1%} of the tables", flush=True)
     for kind, _changed in CLEAN:
         any_called = np.mean([doubted(kind, 0, seed)[0] > 0 for seed in range(tables)])
         rates.append(float(any_called))
