@@ -13,7 +13,7 @@ from tests.browser.visitor import PATIENCE, SCRIPTS
 from tests.exhibits.showing import SAY, plain
 from tests.ui.fake import FakeAnalyst
 
-TABLE_IS = "text => document.querySelector('#numbers table').textContent === text"
+TABLE_IS = "text => document.querySelector('#numbers table').textContent.replaceAll('\\u00a0', ' ') === text"
 CSV_IS_IN = "html => html.includes(document.querySelector('#numbers a.download').href)"
 
 
