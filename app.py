@@ -32,6 +32,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, FILES)), hard))
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
     from components import __name__ as package
+    from components.errors import PoolscopeError
     from components.inference.workers import desk_of
     from components.settings import Settings, ValidationError, refused, unknown
 
@@ -47,7 +48,10 @@ def main() -> None:
         logging.getLogger(package).warning("%s is no setting: docs/hosting.md lists them", name)
     from components.zero_gpu import lent
 
-    analyst = desk_of(settings, lent())
+    try:
+        analyst = desk_of(settings, lent())
+    except PoolscopeError as error:
+        sys.exit(str(error))
     from components.ui.serving import serve
     from components.ui.shell import build
 

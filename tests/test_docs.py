@@ -1,6 +1,7 @@
 """What the docs name exists, and the front matter fits the requirements, the licence and the catalogue."""
 
 import itertools
+import os
 import re
 import shlex
 import subprocess
@@ -8,12 +9,13 @@ import tomllib
 from typing import Any
 
 import pytest
+import torch
 import yaml
 from huggingface_hub.utils import filter_repo_objects
 
 from components import VERSION
 from components.settings import ASSETS, Settings, ValidationError, refused, unknown
-from tests.serving import ROOT
+from tests.serving import ROOT, python
 
 FOLDERS = ("assets", "components", "docs", "recipe", "tests")
 PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))])
@@ -99,6 +101,13 @@ def test_a_setting_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch)
     assert device.startswith("POOLSCOPE_DEVICE=tpu: Input should be 'auto', 'cpu'")
     assert token.startswith("POOLSCOPE_METRICS_TOKEN: Value should have at least 8")
     assert "secret" not in token
+
+
+def test_a_device_that_is_not_here_is_named_without_a_traceback() -> None:
+    missing = "mps" if torch.cuda.is_available() else "cuda"
+    done = python("app.py", env={**os.environ, "POOLSCOPE_DEVICE": missing})
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"POOLSCOPE_DEVICE: '{missing}' was given; torch finds no such device")
 
 
 def test_the_readme_leads_to_the_demo_and_to_every_page() -> None:
