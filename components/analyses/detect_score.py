@@ -137,11 +137,12 @@ class DetectedScore:
 
     @property
     def ties(self) -> tuple[Candidate, ...]:
-        """All others that cannot be told from the match."""
+        """All others that cannot be told from the match; with no more changes, by chance or not."""
         if (best := self.match) is None:
             return ()
-        others = (one for one in self.candidates if one is not best)
-        return tuple(one for one in others if one.sure or one.scores == best.scores)
+        others = (one for one in self.candidates if one is not best and one.fits)
+        same = best.scores
+        return tuple(one for one in others if one.sure or one.scores == same or one.changes <= best.changes)
 
     @property
     def says(self) -> tuple[Sentence, ...]:
@@ -157,7 +158,7 @@ class DetectedScore:
             scores = tuple(f"{score:.4g}" for row in first.scores for score in row)
             maybe = Sentence("score.maybe" if self.trained else "score.untrained")
             return Sentence("score.unmatched", way=first.way.said(), scores=scores), maybe
-        alike = [one for one in self.ties if one.changes == best.changes]
+        alike = [one for one in self.ties if one.changes <= best.changes]
         others = [one for one in self.ties if one.changes > best.changes]
         ways, more = (quoted(one.way.said() for one in each) for each in ((best, *alike), others))
         verdict = "score.open" if alike else "score.match"

@@ -241,6 +241,26 @@ def test_less_precision_is_found_where_several_scores_tell_it(kind: str) -> None
     assert kind in [one.way.precision for one in (told.match, *told.ties)]
 
 
+@pytest.mark.parametrize(
+    ("key", "kind", "name", "count"),
+    [
+        (BERT, "float16", "none", 1),
+        (BERT, "float16", "none", 2),
+        ("roberta-sentiment", "bfloat16", "sigmoid", 2),
+    ],
+)
+def test_no_other_way_alone_is_named_where_half_precision_made_it(
+    key: str, kind: str, name: str, count: int
+) -> None:
+    spec, dtype, rows = SPECS[key], getattr(torch, kind), list[Row]()
+    for text in texts_of(key)[:count]:
+        logits = logits_by_hand(spec, *text, (kind,)).to(dtype)
+        rows.append(ACTIVATIONS[name][1](logits).double().tolist())
+    told = ask(spec, texts_of(key)[:count], rows)
+    ways = [one.way for one in (told.match, *told.ties) if one is not None]
+    assert not ways or kind in [way.precision for way in ways]
+
+
 def test_other_ways_are_found_too(specs: Specs) -> None:
     spec, logits = SPECS[BERT], [logits_by_hand(SPECS[BERT], *pair) for pair in PAIRS[:3]]
     warm = ask(spec, PAIRS[:3], [(each / 2.5).softmax(-1).tolist() for each in logits])

@@ -372,7 +372,9 @@ def found(
     head = head_of(backbone, trace(backbone.model, own_head(backbone, first), first.hidden[-1]))
     logits, cosines, refused = zip(*(tried(backbone, ways, head) for ways in texts), strict=True)
     plain, beside = Part.of(logits), _beside(cosines, next(iter(texts[0]))) if wanted == 1 else ()
-    for arithmetic, coarse in ((HERE, False), (ELSEWHERE, False), (HERE, True)):
+    held = torch.from_numpy(numbers)
+    halved = any(torch.equal(held.to(kind).double(), held) for kind in HALVES.values())  # made so, maybe
+    for arithmetic, coarse in ((HERE, False), (ELSEWHERE, False), (HERE, True))[2 * halved :]:
         moved = plain._replace(loose=arithmetic * plain.loose)
         parts = [*presented(moved, shown), *beside]
         if coarse:
