@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
-from components.analyses.detect import SERVING, quoted
+from components.analyses.detect import NAMED, SERVING, quoted
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis, measuring
 from components.analyses.vectors import BESIDE, FORM, PRINTED, parsed
 from components.errors import PoolscopeError
@@ -158,14 +158,15 @@ class DetectedScore:
             scores = tuple(f"{score:.4g}" for row in first.scores for score in row)
             maybe = Sentence("score.maybe" if self.trained else "score.untrained")
             return Sentence("score.unmatched", way=first.way.said(), scores=scores), maybe
-        alike = [one for one in self.ties if one.changes <= best.changes]
+        alike = [best, *(one for one in self.ties if one.changes <= best.changes)]
         others = [one for one in self.ties if one.changes > best.changes]
-        ways, more = (quoted(one.way.said() for one in each) for each in ((best, *alike), others))
-        verdict = "score.open" if alike else "score.match"
+        ways, more = (quoted(one.way.said() for one in each) for each in (alike, others))
+        verdict = "score.open" if len(alike) > 1 else "score.match"
         said = [Sentence(verdict, count=self.texts, way=best.way.said(), ways=ways)]
         said += [Sentence("score.also", count=len(others), ways=more)] if others else []
         said.append(Sentence("score.chance", tried=self.tried, chance=f"{best.chance:.1g}"))
-        return (*said, *(() if alike else best.way.settings()))
+        settings = (each for one in alike[:NAMED] for each in one.way.settings())
+        return (*said, *dict.fromkeys(settings))
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
