@@ -33,13 +33,12 @@ for (const name of ["keydown", "mousedown"]) document.addEventListener(name, (ev
 }, true);
 document.addEventListener("blur", (event) => {
   if (isMenu(event, "[aria-expanded=false]")) event.stopPropagation(); // nothing was asked
-  if (isMenu(event) && by === "choice") setTimeout(() => { event.target.focus(); by = ""; }); // once it has asked
+  if (isMenu(event) && by === "choice") queueMicrotask(() => { event.target.focus(); by = ""; });
 }, true);
 document.addEventListener("focus", (event) => { if (/^(Tab|choice)$/.test(by) && isMenu(event)) event.stopPropagation(); }, true);
 
 // Gradio's accordions do not say whether they are open, and the button that removes a choice says a number for its name.
-new MutationObserver((all) => {
-  if (all.every(({ target }) => target.closest("svg, .plot"))) return; // a plot is drawn
+new MutationObserver(() => {
   for (const one of document.querySelectorAll(".label-wrap")) one.ariaExpanded = one.classList.contains("open");
   for (const one of document.querySelectorAll(".token-remove")) one.title = one.title.replace(/(?<=^\S+ )\d+$/, one.parentElement.textContent.trim());
 }).observe(document.body, { subtree: true, childList: true, attributeFilter: ["class"] });
@@ -47,7 +46,6 @@ new MutationObserver((all) => {
 Object.assign(document.querySelector("#verdict .prose"), { tabIndex: -1, ariaLive: "polite", ariaAtomic: "true" });
 // A menu closes when the focus leaves it. Where an element with the focus goes away, the nearest one around it takes the focus.
 document.addEventListener("focusout", ({ target, target: near, relatedTarget: next }) => {
-  if (by === "choice" && isMenu({ target })) return; // which takes it back
   const menu = target.popoverTargetElement; // of its button, and of those in it
   if (next && next.popoverTargetElement !== menu) menu?.togglePopover(false);
   while (near && (!near.checkVisibility() || near.disabled || near.closest("[inert]"))) near = near.parentElement;
