@@ -48,7 +48,7 @@ def tiny_family(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def passport_of(backbone: Backbone) -> Passport:
-    """What is measured for a passport, as a worker measures it."""
+    """The measurements of a passport, as a worker takes them."""
     with repeatable(backbone.model):
         return passport.function(backbone, ())
 

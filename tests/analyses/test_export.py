@@ -267,7 +267,7 @@ def test_a_classifier_says_of_many_texts_what_is_measured_of_each(
 
 
 def printed(source: str, folder: Path) -> list[float]:
-    """What a program prints as probabilities, run in a folder, where that of its checkpoint is."""
+    """Probabilities that a program prints, run in a folder, where that of its checkpoint is."""
     with chdir(folder), redirect_stdout(io.StringIO()) as output:
         exec(compile(source, "exported", "exec"), {"__name__": "__main__"})
     return [float(line.rsplit(": ", 1)[1]) for line in output.getvalue().splitlines() if ": " in line]
