@@ -118,7 +118,8 @@ class DetectedScore:
     """Ways that gave scores of so many ``texts``: the best ten ``candidates`` and all that fit.
 
     ``tried``: how many ways give different scores; ``fitting``: how many fit. ``more``: how many scores of
-    other texts would make the best sure, or 0. ``ones``: whether each is 1. ``trained``: whether its head is.
+    other texts would make the best sure, or 0. ``ones``: whether each score is 1. ``trained``: whether the
+    checkpoint holds its head.
     """
 
     candidates: tuple[Candidate, ...]

@@ -374,7 +374,8 @@ def found(
     plain, beside = Part.of(logits), _beside(cosines, next(iter(texts[0]))) if wanted == 1 else ()
     held = torch.from_numpy(numbers)
     halved = any(torch.equal(held.to(kind).double(), held) for kind in HALVES.values())  # made so, maybe
-    for arithmetic, coarse in ((HERE, False), (ELSEWHERE, False), (HERE, True))[2 * halved :]:
+    exact = [] if halved else [(HERE, False), (ELSEWHERE, False)]
+    for arithmetic, coarse in [*exact, (HERE, True)]:
         moved = plain._replace(loose=arithmetic * plain.loose)
         parts = [*presented(moved, shown), *beside]
         if coarse:
