@@ -9,6 +9,7 @@ from inspect import isgenerator, signature
 from typing import Any
 
 from components import VERSION
+from components.errors import PoolscopeError as PoolscopeError
 
 __version__ = VERSION
 
@@ -24,7 +25,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return ["__version__", "poolscope_show", *_functions()]
+    return ["PoolscopeError", "__version__", "poolscope_show", *_functions()]
 
 
 @cache  # one engine, which loads a checkpoint once

@@ -12,7 +12,6 @@ import pytest
 import poolscope
 from components import VERSION
 from components.analyses.registry import analyses
-from components.errors import PoolscopeError
 from tests.serving import ROOT, python
 from tests.test_docs import git
 
@@ -27,7 +26,7 @@ except SystemExit as refusal:
 """
 TOLD = """
 import inspect, poolscope, poolscope.__main__
-several = {"__version__", "poolscope_show", "backbones", "poolings", "compare", "fit"}
+several = {"PoolscopeError", "__version__", "poolscope_show", "backbones", "poolings", "compare", "fit"}
 for name in sorted({*dir(poolscope)} - several):
     print(f"{name}{inspect.signature(getattr(poolscope, name))}")
 sys.argv[1:] = ["--version"]
@@ -95,5 +94,5 @@ def test_endpoints_of_several_backbones_are_functions_which_take_a_folder_too() 
     assert {(row["backbone"], row["pooling"]) for row in fit["rows"]} == {
         ("gpt2-sentiment", one) for one in poolings
     }
-    with pytest.raises(PoolscopeError, match="a list of keys"):
+    with pytest.raises(poolscope.PoolscopeError, match="a list of keys"):
         poolscope.compare(keys[0], poolings, text)
