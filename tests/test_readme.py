@@ -64,13 +64,6 @@ def test_the_example_in_one_request_runs(app_url: str, name: str, key: str) -> N
     assert key in json.loads(ran("bash", "-c", command))
 
 
-def test_the_curl_example_runs(app_url: str) -> None:
-    first, second = block("api.md", "bash", "call/v2").replace(LOCAL, app_url).split("curl -sN")
-    (event_id,) = re.findall(r'"event_id":\s*"(\w+)"', ran("bash", "-c", first))
-    answer = ran("bash", "-c", "curl -sN" + second.replace("EVENT_ID", event_id))
-    assert '"architecture": "BertForSequenceClassification"' in answer
-
-
 def endpoints() -> dict[str, tuple[str, set[str]]]:
     """The arguments of each endpoint as docs/api.md has them, and what is named in its section, or shared."""
     pattern = r"^### `(/\w+)\(([^\n]*)\)`\n(.*?)(?=^###|\Z)"
