@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import subprocess
+import sys
 import time
 import tomllib
 from collections import Counter
@@ -206,7 +207,10 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
     with flooded(folder / "waits", log) as (url, _), client_of(url) as client:
         for place in BUNDLE:
             assert "error" not in ask(client, backbone=place.name), place.name
-        chosen = {name: attack for name, attack in attacks(client, log).items() if only in name}
+        known = attacks(client, log)
+        chosen = {name: attack for name, attack in known.items() if only in name}
+        if not chosen:
+            sys.exit(f"No attack has {only!r} in its name; there are: {', '.join(known)}")
         print("| Attack | p95 in peace | in it | grown | kept | what came |\n|---|---|---|---|---|---|")
         for name, attack in chosen.items():
             peace = asyncio.run(visited(url, seconds / 2))
