@@ -199,7 +199,8 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
     }
     columns = {say("away.layer", layer=layer): row for layer, row in enumerate(given.shares)}
     layers, total = given.shares.shape
-    heading, words = say("trace.heading_random"), say("trace.description", layers=layers, total=total)
+    heading = say("trace.heading_random" if first.random else "trace.heading")
+    words = say("trace.description", layers=layers, total=total)
     told = Markup()
     if mine and not first.random:
         told, since = trace_story(given, say), settled(given)
