@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from components.exhibits.similarity import HEATMAP, SIMILARITY
-from components.exhibits.verdict import VERDICT
+from components.exhibits.verdict import OUTPUTS, VERDICT
 from components.texts import Sentence, Texts
 from components.types import HEAD_UNREAD, Analysis
 from tests.exhibits import showing
@@ -56,7 +56,8 @@ ONE = verdict(analysis())  # [CLS] of four
 BUNDLED = verdict(replace(analysis(), backbone=replace(analysis().backbone, source="bundled")))
 UNSURE = says("emotions", 0.4, 0.1, 0.5, 0.2)
 UNREAD = Sentence("warnings.unreadable", count=3, total=4, token="[UNK]")
-BODY = verdict(replace(analysis(), body_trained=False))
+RANDOM, BODY = analysis("untrained"), replace(analysis(), body_trained=False)
+OTHER = replace(RANDOM, warnings=(Sentence(HEAD_UNREAD, file="x", reason="x"),))
 
 
 def counted(read: int, *positions: int) -> Values:
@@ -170,14 +171,13 @@ ROWS = {
     "verdict.says_not": Row(
         says("emotions", 0.4, labels=("joy",)), {"label": "joy"}, says("emotions", 0.6, labels=("joy",))
     ),
-    "verdict.head_unread": Row(
-        verdict(replace(analysis("untrained"), warnings=(Sentence(HEAD_UNREAD, file="x", reason="x"),))),
-        {},
-        "verdict.untrained",
-    ),
+    "verdict.head_unread": Row(verdict(OTHER), {}, "verdict.untrained"),
     "verdict.gpu": Row(verdict(replace(analysis("first"), device="cuda")), {}, ONE),
     "verdict.miniature": Row(BUNDLED, {"count": 2}, ONE),
-    "verdict.untrained": Row(verdict(analysis("untrained")), {}, BODY),
-    "verdict.untrained_body": Row(BODY, {}, "verdict.untrained"),
+    "outputs.heading_untrained": Row(told(OUTPUTS, RANDOM), {}, told(OUTPUTS, BODY)),
+    "outputs.heading_random": Row(told(OUTPUTS, BODY), {}, told(OUTPUTS, analysis())),
+    "outputs.heading_unread": Row(told(OUTPUTS, OTHER), {}, told(OUTPUTS, RANDOM)),
+    "verdict.untrained": Row(verdict(RANDOM), {}, verdict(BODY)),
+    "verdict.untrained_body": Row(verdict(BODY), {}, "verdict.untrained"),
     "reads.flat": Row(sharing(1.0, 0.0, 0.0), {"count": 2}, sharing(0.7, 0.2, 0.1)),
 }

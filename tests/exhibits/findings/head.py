@@ -36,7 +36,8 @@ def pointed(*positive: float) -> Told:
 def traced(*shares: list[float], backbone: str = "first") -> Told:
     """A trace with these shares of "[CLS] not good [SEP]", of which [CLS] is read, layer by layer."""
     found = FakeAnalyst().ask("trace", Query(backbone, "not good"), other="not bad", other_pair="")
-    return told(TRACE, replace(found, shares=np.array(shares, dtype=np.float32)))
+    pairs = found.pairs[: len(shares[0])]  # those that there are
+    return told(TRACE, replace(found, pairs=pairs, shares=np.array(shares, dtype=np.float32)))
 
 
 def positive(**more: object) -> Values:
@@ -58,6 +59,8 @@ ROWS = {
         {"low": short(VALUES.probabilities[-1].min()), "high": short(VALUES.probabilities[-1].max())},
         told(LENS, TRAINED),
     ),
+    "lens.heading_random": Row(told(LENS, UNTRAINED), {}, "lens.heading"),
+    "depth.heading_random": Row(told(DEPTH, UNTRAINED), {}, "depth.heading"),
     "depth.heading": Row(layers(0.2, 0.6, 0.9), positive(layer=1), layers(0.2, 0.6, 0.4, label="positive")),
     "depth.heading_every": Row(layers(0.6, 0.7, 0.9), positive(), layers(0.6, 0.4, 0.9)),
     "depth.heading_last": Row(layers(0.2, 0.3, 0.9), positive(), layers(0.6, 0.3, 0.9)),
@@ -77,6 +80,7 @@ ROWS = {
         {"token": "[CLS]"},
         traced([0, 0, 1, 0], [0.8, 0.1, 0, 0], [1, 0, 0, 0]),
     ),
+    "trace.heading_random": Row(traced(*[[0, 0, 1, 0]] * 3, backbone="untrained"), {}, traced([], [], [])),
     "trace.heading_from": Row(
         traced([0, 0, 1, 0], [0.9, 0.1, 0, 0], [1, 0, 0, 0]),
         {"token": "[CLS]", "layer": 1},
@@ -98,5 +102,6 @@ ROWS = {
         "head.new",
     ),
     "weights.unused": Row(told(WEIGHTS, UNTRAINED), {"count": 1}, "weights.unused_none"),
+    "weights.unused_probe": Row(told(WEIGHTS, anatomy(head="probe")), {}, "weights.unused"),
     "weights.unused_none": Row(told(WEIGHTS, TRAINED), {}, "weights.unused"),
 }

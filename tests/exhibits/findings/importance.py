@@ -27,8 +27,8 @@ def erased(*falls: float, backbone: str = "first") -> Importance:
     return alike(one, list(FALLING[: len(falls)]), list(falls))
 
 
-def said(*falls: float, backbone: str = "first") -> Told:
-    return told(IMPORTANT, erased(*falls, backbone=backbone))
+def said(*falls: float) -> Told:
+    return told(IMPORTANT, erased(*falls))
 
 
 def first(orders: Sequence[Sequence[float]], label: str = "positive") -> Importance:
@@ -76,6 +76,7 @@ def without(token: str, before: str, after: str, **more: object) -> Values:
 NAME = erased(0.1, 0.2).analysis.labels[erased(0.1, 0.2).label]
 UP, DOWN, TIED = [0, 2, 1, 0], [0, 1, 2, 0], [0, 1, 1, 0]
 OPPOSED = -FALLING
+RANDOM = erased(0.2, 0.1, backbone="untrained")
 LABEL = {"label": "positive"}
 ROWS = {
     "matters.erasing": Row(said(0.2, 0.1), without("a", "90 %", "70 %"), said(0.2, 0.2)),
@@ -95,7 +96,7 @@ ROWS = {
     "matters.rho_chance": Row(said(*UNRELATED), rho(*UNRELATED), "matters.rho_few"),
     "matters.rho_few": Row(said(0.4, 0.3, 0.2, 0.1), rho(0.4, 0.3, 0.2, 0.1), said(*UNRELATED)),
     "matters.no_rho": Row(said(*[0.1] * 8), {}, said(*FALLING)),
-    "matters.random": Row(said(0.2, 0.1, backbone="untrained"), {}, said(0.2, 0.1)),
+    "matters.random": Row(told(IMPORTANT, RANDOM), {}, said(0.2, 0.1)),
     "matters.heading": Row(
         bars([UP, DOWN, UP, DOWN, UP]), {**LABEL, "count": 5, "different": 2}, bars([UP] * 5)
     ),
@@ -106,6 +107,7 @@ ROWS = {
         bars([UP, TIED, UP, UP, UP]), {**LABEL, "count": 4, "total": 5, "token": "not"}, bars([UP] * 5)
     ),
     "matters.heading_tied": Row(bars([TIED] * 5), {**LABEL, "total": 5}, bars([TIED] * 4 + [UP])),
+    "matters.heading_random": Row(told(BARS, RANDOM), {}, bars([UP] * 5)),
     "matters.heading_short": Row(told(BARS, erased(0.1)), {}, told(BARS, erased(0.1, 0.1))),
     "matters.agree": Row(told(BARS, erased(*FALLING)), agreeing(), "matters.agree_few"),
     "matters.agree_few": Row(told(BARS, erased(0.4, 0.3, 0.2, 0.1)), {"total": 4}, "matters.agree"),
