@@ -26,7 +26,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
         *("cluster", "inference/test_workers.py"),
         *(f"ui/test_{name}.py" for name in ("api", "compare", "memory", "parsing")),
-        *(f"test_{name}.py" for name in ("hostile_inputs", "how_to", "readme", "swaps")),
+        *(f"test_{name}.py" for name in ("hostile_inputs", "how_to", "readme")),
     ),
     "families": ("families", *(f"model/test_{name}.py" for name in ("families", "live"))),
 }

@@ -26,6 +26,7 @@ from tests.checkpoints import Made
 from tests.families import cases
 from tests.families.cases import BUILT, FACTS, FAMILIES, INPUTS, TEXT, Family
 from tests.families.table import PAGE, row
+from tests.model.test_pooling import ALONE
 from tests.plain import cosine, rerun
 from tests.vectors import pooled_features
 
@@ -166,23 +167,17 @@ def test_every_layer_is_there(family: Family) -> None:
 
 def test_every_pooling_and_its_swap(family: Family) -> None:
     inputs = family.inputs(TEXT, "")
-    final = family.by_hand.final(inputs)[0]  # (T, D)
-    count, order = len(final), torch.arange(1, len(final) + 1)[:, None]
-    read = family.by_hand.reads(inputs)
-    expected = {
-        "cls": final[family.analysis(TEXT).tokens.cls],
-        "first": final[0],
-        "lasttoken": final[-1],
-        "mean": final.mean(dim=0),
-        "max": final.amax(dim=0),
-        "mean_sqrt_len_tokens": final.sum(dim=0) / count**0.5,
-        "weightedmean": (final * order).sum(dim=0) / order.sum(),
-    }
+    final, read = family.by_hand.final(inputs)[0], family.by_hand.reads(inputs)  # (T, D)
+    expected = {"cls": final[family.analysis(TEXT).tokens.cls]}
+    for key in ("first", "lasttoken", "mean", "max", "mean_sqrt_len_tokens", "weightedmean"):
+        expected[key] = torch.from_numpy(ALONE[key](final.numpy())).float()
     answers = family.analyses(TEXT, poolings=expected)
     for (pooling, vector), analysis in zip(expected.items(), answers, strict=True):
         np.testing.assert_allclose(analysis.pooled, vector, rtol=1e-5, atol=1e-5, err_msg=pooling)
         swapped = family.by_hand.after(inputs, lambda hidden, vector=vector: vector.expand_as(hidden))[0]
         np.testing.assert_allclose(analysis.logits, swapped, rtol=1e-4, atol=1e-4, err_msg=pooling)
+        if len(read) == 1:  # a swap is any other vector than the one that it reads
+            assert analysis.swapped != torch.allclose(vector, final[read[0]], atol=1e-5), pooling
         first = read == [0] and not analysis.tokens.special[0]
         for said in (str(warning) for warning in analysis.warnings if warning.key == "warnings.swap"):
             assert ("head another vector," in said, "the first token" in said) == (len(read) != 1, first)

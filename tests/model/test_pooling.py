@@ -12,7 +12,7 @@ from components.model.reads import Reading
 
 LENGTHS = (3, 70, 64, 1)  # of four texts; flatten takes 64 tokens
 WIDTH = 5
-QUERY = torch.linspace(-1, 2, WIDTH)
+QUERY = np.linspace(-1, 2, WIDTH, dtype=np.float32)
 Numbers = np.ndarray
 
 
@@ -31,13 +31,13 @@ def states(side: str, layers: int = 7) -> States:
         cls=cls,
         reads=Reading(lambda hidden: hidden[torch.arange(len(LENGTHS)), cls], drawn[-1]),
         pooler=lambda hidden: hidden[torch.arange(len(LENGTHS)), cls] + 100,
-        query=QUERY,
+        query=torch.from_numpy(QUERY),
         declared=lambda states: POOLINGS["mean"](states) / 2,
     )
 
 
-def attention(tokens: Numbers) -> Numbers:
-    weights = np.exp(tokens @ QUERY.numpy())
+def attention(tokens: Numbers, query: Numbers = QUERY) -> Numbers:
+    weights = np.exp(tokens @ query)
     return weights @ tokens / weights.sum()
 
 
@@ -66,7 +66,7 @@ ALONE: dict[str, Callable[[Numbers], Numbers]] = {  # of the last layer of one t
     "pooler": lambda tokens: second(tokens) + 100,
     "declared": lambda tokens: tokens.mean(axis=0) / 2,
     "attention": attention,
-    "flatten": lambda tokens: np.concatenate([tokens[:64], np.zeros((64, WIDTH))])[:64].ravel(),
+    "flatten": lambda tokens: np.pad(tokens[:64], ((0, max(0, 64 - len(tokens))), (0, 0))).ravel(),
 }
 LAYERED: dict[str, Callable[[Numbers], Numbers]] = {  # of all layers of one text: (L + 1, T, D) -> (D',)
     "first_last_avg": lambda layers: (layers[min(1, len(layers) - 1)] + layers[-1]).mean(axis=0) / 2,

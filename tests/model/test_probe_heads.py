@@ -19,6 +19,7 @@ from components.inference.engine import Engine
 from components.model.probes import Probe, half, probed as tasks_in, read_probe, write_probes
 from components.settings import Settings
 from components.types import Query
+from tests.model.test_pooling import BY_HAND as POOLED, attention
 from tests.plain import load_plain
 from tests.tiny import checkpoint
 
@@ -29,30 +30,14 @@ TEXTS = [
 ]
 PAIR = ("the film is good", "a man sleeps at all !")
 QUERY = half(np.random.default_rng(3).normal(size=32).astype(np.float32) * 0.3)
-LENGTH = 64
 Numbers = np.ndarray
 Texts = tuple[str, str]
 Pipelines = dict[tuple[str, str, str], Pipeline]
 
 
-def attention(layers: Numbers) -> Numbers:
-    weight = np.exp(layers[-1] @ QUERY)
-    return (weight / weight.sum()) @ layers[-1]
-
-
-def flatten(layers: Numbers) -> Numbers:
-    vector = np.zeros(LENGTH * layers.shape[2])
-    vector[: layers[-1].size] = layers[-1].ravel()
-    return vector
-
-
 BY_HAND: dict[str, Callable[[Numbers], Numbers]] = {  # (L + 1, T, D) -> (D',)
-    "lasttoken": lambda layers: layers[-1][-1],
-    "mean": lambda layers: layers[-1].mean(axis=0),
-    "max": lambda layers: layers[-1].max(axis=0),
-    "first_last_avg": lambda layers: (layers[1] + layers[-1]).mean(axis=0) / 2,
-    "attention": attention,
-    "flatten": flatten,
+    **{key: POOLED[key] for key in ("lasttoken", "mean", "max", "first_last_avg", "flatten")},
+    "attention": lambda layers: attention(layers[-1], QUERY),
     "mean/1": lambda layers: layers[1].mean(axis=0),  # of a layer below the last
 }
 ENTRY = '[{0}]\ntitle = "tiny"\npath = "{0}"\ntask = "topic"\nprobes = "probes/{0}.safetensors"\n'
