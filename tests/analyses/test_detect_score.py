@@ -15,12 +15,12 @@ from torch import Tensor
 from torch.ao.quantization import quantize_dynamic
 from transformers import pipeline
 
-from components.analyses.detect_score import Candidate, DetectedScore, ScoreWay, to_scores
+from components.analyses.detect_score import DetectedScore, to_scores
 from components.analyses.measuring.detect_score import found
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.loading import load
-from components.types import Analysis, BackboneSpec, Query
+from components.types import BackboneSpec, Query
 from tests.families.cases import tiny_checkpoint
 from tests.plain import SPECS, load_plain, overwritten
 from tests.tiny import checkpoint
@@ -352,16 +352,6 @@ def test_a_score_that_is_pasted_as_a_vector_is_known(engine: Engine) -> None:
     for score in ("0.91", [0.09, 0.91]):
         with pytest.raises(PoolscopeError, match="/detect_score"):
             engine.ask("detect", Query(BERT, *PAIRS[0]), vector=score)
-
-
-def made_up(_analysis: Analysis, scores: object) -> DetectedScore:
-    """Say that softmax of all labels made it; of a score that begins with 0, that nothing did."""
-    ((_, numbers, *_), *more) = to_scores(scores)
-    best = Candidate(
-        ScoreWay(activation="softmax"), (numbers,) * (1 + len(more)), 0.0, 0, 0.001, numbers[0] != 0
-    )
-    other = Candidate(ScoreWay(segments="zero", activation="none"), ((0.25,),), 0.5, 1, 2.0, False)
-    return DetectedScore((best, other), 200, int(best.fits), 1 + len(more), 0, False, True, ())
 
 
 @pytest.mark.parametrize("kind", ["bart", pytest.param("t5", marks=pytest.mark.other_family)])

@@ -13,23 +13,13 @@ from components.analyses.measuring.maxsim import match
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.loading import load
-from components.types import Analysis, Query
+from components.types import Query
 from tests.model.test_ordinary import SENTENCES
 from tests.plain import SPECS, load_plain
+from tests.ui.fake_answers import fake_maxsim
 
 TEXT, PAIR = "the acting is good", "the acting is bad, it is"
-
-
-def made_up(analysis: Analysis, matched: int = 2) -> MaxSim:
-    """Each token is most like that in its place, and so many of the text's own more than others are."""
-    total, tokens = len(analysis.tokens.text), analysis.tokens
-    tokens = replace(tokens, segment=np.minimum(tokens.segment, 0))  # of one text, as each was run
-    own = np.cumsum(~tokens.special)
-    similarity = np.full((total, total), 0.25, dtype=np.float32) + np.eye(total, dtype=np.float32) / 2
-    ordinary = np.where(own <= matched, 0.5, 1).astype(np.float32)
-    texts, best = replace(analysis.query, text_pair=analysis.query.text), np.arange(total)
-    highest, rate = similarity[best, best], total / (total + 400)
-    return MaxSim(texts, tokens, tokens, similarity, best, highest, ordinary, 400, rate, ())
+made_up = fake_maxsim
 
 
 @pytest.mark.parametrize("key", ["bert-pretrained", "gpt2-pretrained"])

@@ -23,10 +23,9 @@ from components.exhibits.panels import Answered
 from components.fitting import Fit, Miss, Plan, Table
 from components.texts import Sentence
 from components.types import Analysis, Floats, Query
-from tests.analyses.test_detect_score import made_up as made_up_score
 from tests.exhibits.compared import comparison
 from tests.ui.fake import KINDS, XSS, FakeAnalyst
-from tests.ui.fake_answers import fake_detect, fake_fit, fake_importance, fake_padding
+from tests.ui.fake_answers import fake_detect, fake_detect_score, fake_fit, fake_importance, fake_padding
 from tests.ui.fake_results import BACKBONES, fake_results
 
 
@@ -214,7 +213,7 @@ def matches() -> list[Any]:
 
 def scored() -> list[Any]:
     """A match, none, one in hostile words, and a refusal."""
-    found, none = (made_up_score(anatomies()[0].analysis, scores) for scores in ("0.25 0.75", "0 0.5"))
+    found, none = (fake_detect_score(anatomies()[0].analysis, scores) for scores in ("0.25 0.75", "0 0.5"))
     odd = replace(found.candidates[0], way=replace(found.candidates[0].way, labels=(f"=1+1 {XSS}",)))
     refusal = PoolscopeError("scores", XSS, "errors.scores", most=64).sentence
     return [found, none, replace(found, candidates=(odd, *found.candidates)), refusal]

@@ -14,7 +14,9 @@ from components import fitting
 from components.analyses.analyze import Cell, Compared
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Lens, Looked, Step, Weight
 from components.analyses.detect import BAR, Candidate, Detected, Way
+from components.analyses.detect_score import Candidate as ScoreCandidate, DetectedScore, ScoreWay, to_scores
 from components.analyses.importance import Importance, Integral
+from components.analyses.maxsim import MaxSim
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import Passport, Sample, Unread
 from components.analyses.sees import Sees
@@ -241,6 +243,27 @@ def fake_detect(analysis: Analysis, vector: object, prefix: str = "") -> Detecte
         prompts=(("query", "query: "),),
         warnings=analysis.warnings,
     )
+
+
+def fake_detect_score(_analysis: Analysis, scores: object) -> DetectedScore:
+    """That softmax of all labels made it; of a score that begins with 0, that nothing did."""
+    ((_, numbers, *_), *more) = to_scores(scores)
+    given = (numbers,) * (1 + len(more))
+    best = ScoreCandidate(ScoreWay(activation="softmax"), given, 0.0, 0, 0.001, numbers[0] != 0)
+    other = ScoreCandidate(ScoreWay(segments="zero", activation="none"), ((0.25,),), 0.5, 1, 2.0, False)
+    return DetectedScore((best, other), 200, int(best.fits), len(given), 0, False, True, ())
+
+
+def fake_maxsim(analysis: Analysis, matched: int = 2) -> MaxSim:
+    """Each token is most like that in its place, and so many of the text's own more than others are."""
+    total, tokens = len(analysis.tokens.text), analysis.tokens
+    tokens = replace(tokens, segment=np.minimum(tokens.segment, 0))  # of one text, as each was run
+    own = np.cumsum(~tokens.special)
+    similarity = single(0.25 + np.eye(total) / 2)
+    texts, best = replace(analysis.query, text_pair=analysis.query.text), np.arange(total)
+    highest, rate = similarity[best, best], total / (total + 400)
+    ordinary = single(np.where(own <= matched, 0.5, 1))
+    return MaxSim(texts, tokens, tokens, similarity, best, highest, ordinary, 400, rate, ())
 
 
 def fake_passport(analysis: Analysis) -> Passport:
