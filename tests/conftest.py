@@ -30,8 +30,13 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
     ),
     "families": ("families", *(f"model/test_{name}.py" for name in ("families", "live"))),
 }
-# files that ask the page on made-up answers
-MADE_UP = re.compile("tests/browser/test_(evidence|frames|hostile|internals|kinds|speaker)")
+APPS = {  # files that ask one app: to begin it takes longer than most tests
+    "made up": re.compile(
+        "tests/(ui/test_api|browser/test_(evidence|frames|hostile|internals|kinds|speaker))"
+    ),
+    "real": re.compile("tests/(test_readme|browser/test_(?!hub|notebook|report|room))"),
+    "public": re.compile("tests/public/"),
+}
 BY_FAMILY = tuple(f"tests/model/test_{name}.py::" for name in ("families", "ordinary"))
 
 # the machine may be busy, and each run tries other examples
@@ -71,10 +76,8 @@ class Scheduling(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, name = nodeid.partition("::")
-        if path.startswith("tests/public/"):
-            return "tests/public"
-        if MADE_UP.match(path):
-            return "made up"
+        if app := next((app for app, files in APPS.items() if files.match(path)), ""):
+            return app
         if nodeid.startswith(BY_FAMILY) and "[" in name:
             return re.split(r"[-\]]", name.partition("[")[2])[0]  # the first word of the family's name
         return path
