@@ -52,7 +52,7 @@ def test_a_phone_follows_and_votes_once(browser: BrowserContext, room: tuple[str
     talk = opened(browser, f"{url}/room/lead?key={key}", faults)
     expect(talk.locator("#talk.on")).to_have_count(1, timeout=PATIENCE)
     assert key not in talk.url
-    talk.route("**/?talk=pairs*", lambda slow: (talk.wait_for_timeout(5_000), slow.continue_()))
+    talk.route("**/?talk=pairs*", lambda slow: (talk.wait_for_timeout(3_000), slow.continue_()))
     talk.goto(f"{url}/?talk=pairs.{QUESTION}")
     current = talk.locator("#talk .slide.current")
     expect(current.locator(".question li")).to_have_text(["One", "Two", "All of them"])

@@ -297,7 +297,7 @@ def test_memory_comes_back_after_a_refusal(tmp_path: Path) -> None:
     # Found when all is in memory:
     reweigh(tmp_path / "large", lambda tensors: tensors["classifier.weight"].fill_(torch.nan))
     size, resident = (tmp_path / "large" / WEIGHTS).stat().st_size, []
-    for _again in range(4):
+    for _again in range(2):
         refusal(spec)
         resident.append(int(Path("/proc/self/statm").read_text().split()[1]) * PAGE)
     assert resident[-1] - resident[0] < size / 2  # after the first, for what stays for good
