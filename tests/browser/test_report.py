@@ -62,6 +62,7 @@ def test_it_opens_without_a_network_and_its_plots_can_be_taken_away(
     page = offline(analysed(engine, Query("bert-sentiment", TEXT)), WIDTH)
     sees_all(page)
     expect(page.locator(".verdict")).to_contain_text("reads 1 of 14 tokens")
+    expect(page.locator(".verdict .says")).to_have_css("column-width", "auto")  # one row of tokens
     expect(page.locator("#similarity-plot .ytick text").filter(has_text="delight")).to_have_count(1)
     can_be_read(page)
     visitor = Visitor(page, "")
