@@ -206,7 +206,8 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
         told, since = trace_story(given, say), settled(given)
         words = say.together((words, told.striptags()))
         token = "" if since is None else naming.token_name(view.names, first.reads.indices[0], say)
-        key = "" if since is None else "_last" if since == layers - 1 else "_from" if since else "_start"
+        once = since == layers - 1 and (trace_claims(given)["read"] > MOST).sum() == 1
+        key = "" if since is None else "_last" if once else "_from" if since else "_start"
         heading = say(f"trace.heading{key}", layer=since, token=token)
     shares = np.full((layers, len(view.labels)), np.nan)
     shares[:, mine] = given.shares
@@ -226,7 +227,7 @@ def settled(given: Patched) -> int | None:
     claims = trace_claims(given)
     if "read" not in claims or stays(claims)[-1].holder != "read":  # it has no counterpart, or not most of it
         return None
-    since = max(stays(claims)[-1].first, int(np.flatnonzero(claims["read"] <= MOST).max(initial=-1)) + 1)
+    since = int(np.flatnonzero(claims["read"] <= MOST).max(initial=-1)) + 1
     return since if since <= given.first.pool_layer else None
 
 

@@ -82,12 +82,14 @@ ROWS = {
     ),
     "trace.heading_random": Row(traced(*[[0, 0, 1, 0]] * 3, backbone="untrained"), {}, traced([], [], [])),
     "trace.heading_from": Row(
-        traced([0, 0, 1, 0], [0.9, 0.1, 0, 0], [1, 0, 0, 0]),
+        traced([0, 0, 1, 0], [0.9, 0.8, 0, 0], [1, 0, 0, 0]),
         {"token": "[CLS]", "layer": 1},
         traced([0, 0, 1, 0], [0.9, 0, 0, 0], [0.9, 0.9, 0, 0]),
     ),
     "trace.heading_last": Row(
-        traced([0, 0, 1, 0], [0.8, 0.9, 0, 0], [1, 0, 0, 0]), {"token": "[CLS]"}, "trace.heading_from"
+        traced([0, 0, 1, 0], [0.4, 0.9, 0, 0], [1, 0, 0, 0]),
+        {"token": "[CLS]"},
+        traced([0.9, 0, 0.8, 0], [0.4, 0.9, 0, 0], [1, 0, 0, 0]),
     ),
     "head.all_checkpoint": Row(told(SENTENCE, TRAINED), {}, "head.new"),
     "head.all_probe": Row(told(SENTENCE, anatomy(head="probe")), {}, "head.all_checkpoint"),
