@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from tests.browser.visitor import Visitor
 
 FILL = "part => getComputedStyle(part).fill"
+BEGINS = "one => one.offsetLeft + 30 < one.closest('.scroll').clientWidth"  # in sight
 
 
 def test_the_tab_answers_on_arrival_and_can_be_read_anywhere(fake_visitor: Visitor, tmp_path: Path) -> None:
@@ -31,6 +32,7 @@ def test_the_tab_answers_on_arrival_and_can_be_read_anywhere(fake_visitor: Visit
     for accordion in ("#depths", "#explanations", "#own-numbers", "#evidence-numbers"):
         page.locator(f"{accordion} > button").click()
         expect(page.locator(f"{accordion} table")).to_be_visible()
+        assert page.locator(f"{accordion} td.number").first.evaluate(BEGINS), accordion
         page.wait_for_function("document.documentElement.scrollWidth <= 360")
         if accordion != "#evidence-numbers":  # axe looks long at a table, and one is as another
             page.locator(f"{accordion} > button").click()

@@ -121,6 +121,10 @@ def test_on_a_phone_the_answer_comes_first_and_the_question_is_folded(real: Open
     assert visitor.page.evaluate("document.activeElement.closest('#asking')"), "the focus is nowhere"
     expect(visitor.ticks("similarity", "y").filter(has_text="acting")).to_have_count(1)
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
+    visitor.page.set_viewport_size({"width": 250, "height": 844})
+    for part in ("#outputs .outputs", "#heatmap .scale"):
+        assert visitor.page.locator(part).first.evaluate("one => one.scrollWidth <= one.clientWidth"), part
+    assert visitor.page.locator("#heatmap .strip").first.evaluate("one => one.clientWidth") >= 30
     tabs = visitor.page.locator("#tabs > .tab-wrapper").get_by_role("tab")
     tabs.last.click()  # where no plot is drawn
     visitor.page.set_viewport_size({"width": 140, "height": 844})
