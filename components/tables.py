@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
-from itertools import islice
+from itertools import chain, islice, pairwise, zip_longest
 from typing import Any
 
 import pandas as pd
@@ -32,7 +32,6 @@ LABEL = 100  # characters in which spellings are told apart: Unicode takes long 
 PART = "\x1f"
 SEPARATORS = f"\t;|,^~\1{PART}"  # of two that fit, the one that is rarer in prose comes first
 FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of them separates
-RULE = frozenset("-=+|: ")  # what the line between names and rows of a printed table is made of
 TITLES = 3  # lines at most above the names of the columns, and words that a name hardly has
 WORD = re.compile(r"[^\W\d_]+")
 TURNS = 4  # objects in a list at most that get columns each: of a talk, of those who labelled
@@ -215,9 +214,8 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
     """Note what is odd about the rows."""
     if missing:
         yield Sentence("lab.missing", count=missing)
-    spelled = WORDS["spelled"]
     stripped = (cell.strip() for cell in (*table.texts, *table.labels))
-    for cell, count in Counter(cell for cell in stripped if cell.casefold() in spelled).items():
+    for cell, count in Counter(cell for cell in stripped if cell.casefold() in WORDS["spelled"]).items():
         yield Sentence("lab.spelled", spelled=cell, count=count)
     if several := sum("\n" in text.strip() for text in (*table.texts, *table.pairs)):
         yield Sentence("lab.lines", count=several)
@@ -239,7 +237,8 @@ def _from_json(text: str) -> pd.DataFrame:
     """Read what pandas writes as JSON, in any orientation, or one each line; "data.text" is in "data"."""
     listed, several = re.subn(PATTERNS["lists"], "],", text)
     try:
-        rows = _records(json.loads(f"[{listed}]" if several else text))
+        found = json.loads(f"[{listed}]" if several else text)
+        rows = list(chain(*found)) if several and all(_are(one, dict) for one in found) else _records(found)
     except PoolscopeError:
         raise
     except (ValueError, TypeError, RecursionError) as error:
@@ -348,12 +347,12 @@ def _from_separated(text: str, headed: bool) -> Sheet:
     labelled = [(label, prose.rstrip()) for label, prose in re.findall(PATTERNS["fasttext"], text)]
     if labelled and len(labelled) == sum(map(bool, map(str.strip, text.split("\n")))):
         return Sheet(pd.DataFrame(labelled, columns=["label", "text"]))
-    declared = re.match(PATTERNS["declared"], text)
-    text, above = (text[declared.end() :], 0) if declared else _untitled(_unruled(text))
-    text, separator = (text, declared[1]) if declared else _parted(text)
-    how = _dialect(text, separator)
+    declared, printed = re.match(PATTERNS["declared"], text), _undrawn(text)
+    text, above = printed or ((text[declared.end() :], 0) if declared else _untitled(text))
+    text, separator = (text, declared[1]) if declared else (text, ",") if printed else _parted(text)
+    how = {"sep": ","} if printed else _dialect(text, separator)
     notes = [Sentence("lab.above", count=above)] if above else []
-    if '"' in text and _is_unquoted(text, how):
+    if not printed and '"' in text and _is_unquoted(text, how):
         how["quoting"] = csv.QUOTE_NONE
         notes.append(Sentence("lab.unquoted"))
     if "escapechar" in how:
@@ -383,29 +382,68 @@ def _from_separated(text: str, headed: bool) -> Sheet:
 
 
 def _headings(cells: pd.DataFrame) -> int:
-    """Count the rows below the names that go on with these, as survey tools write them: questions, ids.
+    """Count the rows below the names that go on with these: lines, types; questions and ids of survey tools.
 
-    Two columns at least have a number or a date in all rows below; these have one in none of them, and no
-    cell of theirs comes again.
+    Of the last, two columns at least have a number or a date in all rows below; these have one in none of
+    them, and no cell of theirs comes again.
     """
     rows, code = cells.iloc[TITLES:TOLD], f"{PATTERNS['number']}|{PATTERNS['date']}"
     coded = [name for name in cells if len(rows) and rows[name].str.fullmatch(code).all()]
     for count, row in enumerate(cells.iloc[:TITLES].to_dict("records")):
+        if all(re.fullmatch(PATTERNS["kind"], cell) for cell in row.values()):
+            continue
         one, below = any(re.fullmatch(code, row[name]) for name in coded), cells.iloc[count + 1 : TOLD]
         if one or len(coded) < 2 or any(cell and below[name].eq(cell).any() for name, cell in row.items()):
             return count
     return 0
 
 
-def _unruled(text: str) -> str:
-    """A printed table without the lines drawn about its rows, bars at its ends, and spaces beside bars."""
-    lines = text.split("\n")
-    drawn = [RULE.issuperset(line.strip()) and ("--" in line or "|-" in line) for line in lines]
-    if not any(rule and not {*"+|"}.isdisjoint(line) for rule, line in zip(drawn[:2], lines, strict=False)):
-        return text
-    rows = [line.strip() for line in lines if not RULE.issuperset(line.strip())]
-    rows = [row.removeprefix("|").removesuffix("|") if rows[0][:1] == "|" else row for row in rows]
-    return "\n".join("|".join(cell.strip(" ") for cell in re.split(r"(?<!\\)\|", row)) for row in rows)
+def _undrawn(text: str) -> tuple[str, int] | None:
+    """Write a table that is printed between bars as CSV, and count the lines above its names.
+
+    None of another text: a line is drawn below the names, and rows may have one above and below each.
+    """
+    lines = [line.rstrip() for line in text.split("\n")]
+    drawn = {place for place, line in enumerate(lines) if re.fullmatch(PATTERNS["drawn"], line)}
+    first = min(drawn, default=READ)
+    if first > TITLES + 1 or {*"+|"}.isdisjoint(lines[first]):
+        return None
+    above = first - ("|" in lines[first - 1])
+    body = {place: line for place, line in enumerate(lines) if place >= above and line and place not in drawn}
+    grid = len(drawn) > TITLES and lines[first].lstrip().startswith("+")  # rows may go over several lines
+    joined = {place for place in body if grid and place - 1 in body}
+    cells = pd.DataFrame(_printed(text, body, lines[first], joined))
+    written = cells.to_csv(index=False, header=False, quoting=csv.QUOTE_ALL)
+    return written, sum(map(bool, lines[: max(above, 0)]))
+
+
+def _printed(text: str, body: Mapping[int, str], rule: str, joined: Collection[int]) -> list[list[str]]:
+    """Cells of the lines between bars, by their places; ``joined`` ones go on with the row above.
+
+    Where all lines have bars below those of the ``rule``, others are of texts, and a sign before them says
+    that a cell goes on. PoolscopeError where a row has more cells than the first one.
+    """
+    ends = [place for place, sign in enumerate(rule) if sign in "+|"]
+    outer, closed = (line.lstrip()[:1] in tuple("+|") for line in (next(iter(body.values()), ""), rule))
+    apart = all(line[end : end + 1] == "|" for line in body.values() if "|" in line for end in ends)
+    bounds = pairwise(ends if outer else (-1, *ends, None)) if apart and outer == closed else ()
+    parts = [slice(start + 1, end) for start, end in bounds]
+    rows, goes_on = list[list[list[str]]](), False  # cells of each line of each row
+    for place, line in body.items():
+        bare = line.strip().removeprefix("|").removesuffix("|") if outer else line
+        cells = [line[part] for part in parts if "|" in line]
+        cells = cells or [one.replace("\\|", "|") for one in re.split(r"(?<!\\)\|", bare)]
+        signs = {line[end - 1 : end] for end in (*ends, len(rule)) if parts and "+" in rule and "|" in line}
+        if not outer and "." in signs:
+            raise PoolscopeError("table", text, "errors.table_foreign", name="psql's wrapped format")
+        if not (goes_on or place in joined):
+            rows.append([])
+        goes_on = "+" in signs
+        rows[-1].append([one.removesuffix("+" if goes_on else "").strip() for one in cells])
+        if any(rows[-1][-1][len(rows[0][0]) :]):
+            where = {"line": place + 1, "count": len(cells), "expected": len(rows[0][0])}
+            raise PoolscopeError("table", text, "errors.table_cells", **where)
+    return [["\n".join(parts).strip() for parts in zip_longest(*row, fillvalue="")] for row in rows]
 
 
 def _untitled(text: str) -> tuple[str, int]:
@@ -428,8 +466,12 @@ def _untitled(text: str) -> tuple[str, int]:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """Put PART in the place of a separator of a longer kind that is in each line as often; gives it, too."""
-    lines = text.strip("\r\n")[:READ].splitlines()[:FIRST]
+    """Put PART in the place of a longer separator that is in each line as often, and give it; or R's."""
+    begins = text.strip("\r\n")[:READ]
+    marked = re.sub(PATTERNS["marked"], '""', begins).splitlines()[1:FIRST]
+    if marked and all('""' in line and re.fullmatch(PATTERNS["r"], line) for line in marked):
+        return text.replace('\\"', '""'), " "
+    lines = begins.splitlines()[:FIRST]
     known = KNOWN["separators"]
     counts = {one: {line.count(one) for line in lines} for one in (*(f" {long} " for long in known), *known)}
     found = next((one for one, often in counts.items() if len(often) == 1 and often != {0}), "")
@@ -443,9 +485,6 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     counts = {one: [line.count(one) for line in lines] for one in SEPARATORS}
     alike = [one for one in SEPARATORS if 0 < min(counts[one]) == max(counts[one])]  # in each line as often
     separator = separator or max(alike or SEPARATORS, key=lambda one: (min(counts[one]), counts[one][0]))
-    spaces = {line.count(" ") for line in lines[1:]}
-    if not counts.get(separator, [1])[0] and '"' in text and len(spaces) == 1 and spaces != {0}:
-        separator = " "  # as R writes a table
     how: dict[str, Any] = {"sep": separator}
     sign, mark = re.escape(separator), '"'
     alone = all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text
