@@ -113,7 +113,13 @@ def keys_of(answer: Any) -> set[str]:
     return set(answer).union(*(keys_of(value) for key, value in answer.items() if key != "milliseconds"))
 
 
-# What an owner writes
+# What an owner writes, and reads
+
+
+def test_the_prices_in_the_table_are_those_that_are_asked() -> None:
+    for one in (analyses()["importance"].cost, analyses()["timing"].cost):
+        told = f"{one.least:g}, and 1 for every {one.characters:g} characters of more than "
+        assert f"{told}{one.least * one.characters:g}" in PAGES["hosting.md"]
 
 
 def test_the_catalogue_example_is_read(tmp_path: Path) -> None:

@@ -146,12 +146,9 @@ def lines(first: str, each: str) -> list[str]:
 RECORDS = FRAME.to_dict("records")
 INSIDE = [{"row_idx": number, "row": row, "truncated_cells": []} for number, row in enumerate(RECORDS)]
 TWICE = [{"data": row, "annotations": [row] * (1 + (place % 3 == 0))} for place, row in enumerate(RECORDS)]
-LINE, BARRED = "+----+----+", [f"| {row.replace(',', ' | ')} |" for row in BARE]
 
 KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows of it -> what is said of them
     **{name: (lines(first, each), said) for name, (first, each, said) in CASES["rows"].items()},
-    "an index without a name": (FRAME.to_csv(), ""),
-    "a spreadsheet's first line": ("sep=;\r\n" + FRAME.to_csv(index=False, sep=";"), ""),
     "an old line end": ("\r".join([HEAD, *BARE]), ""),
     "a long question as a name": (FRAME.set_axis(["Why did you " * 9, "label"], axis=1).to_csv(), ""),
     "no names, but numbers": ([row.replace("good", "1").replace("bad", "0") for row in BARE], "lab.headless"),
@@ -172,7 +169,6 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "two ways to write it": (by_pandas(label=["very_bad", "very bad.", *["good"] * 10]), "lab.alike"),
     "rows by their names": (json.dumps({f"row {number}": row for number, row in enumerate(RECORDS)}), ""),
     "lists with names first": (json.dumps([["text", "label"], *PLAIN]), ""),
-    "a database's table": ([LINE, "| text | label |", LINE, *BARRED, LINE], ""),
     "more separators behind some": ([HEAD, *BARE[:3], *(f"{row},," for row in BARE[3:])], ""),
     "an index, and one behind a row": ([HEAD, *map("{},{}".format, range(12), BARE), "12,,,"], "lab.missing"),
     "a text of R with marks": (['"text" "label"', r'"a \"fine film\"" "good"', *QUOTED[1:]], ""),
