@@ -19,7 +19,7 @@ from components.types import BackboneSpec, Query
 from tests.checkpoints import Made
 from tests.families.cases import FACTS, ByHand
 from tests.plain import SPECS, load_plain
-from tests.tiny import checkpoint
+from tests.tiny import checkpoint, tokenizer
 
 TABLES = tomllib.loads(Path(__file__).with_name("sees.toml").read_text(encoding="utf-8"))
 TEXT, PAIR = "not good", "the film is"
@@ -64,7 +64,10 @@ def looked(spec: BackboneSpec, text: str = WORDS, turn: bool = False) -> Sees:
 
 @pytest.mark.parametrize("case", TABLES["settings"], ids=itemgetter("family"))
 def test_settings_of_a_config_are_what_is_seen(tiny_family: Made, case: dict[str, Any]) -> None:
-    found = looked(tiny_family(case["family"], **case["settings"]))
+    spec = tiny_family(case["family"], **case["settings"])
+    moved = ByHand(load_plain(spec.location).model, "").moved(dict(tokenizer()(WORDS, return_tensors="pt")))
+    found = looked(spec)
+    np.testing.assert_array_equal(found.sees, moved > 0)
     assert (found.shape, found.window) == (case["shape"], case.get("window"))
     assert [one.key for one in found.warnings] == case.get("warned", [])
 

@@ -5,7 +5,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
@@ -14,19 +13,17 @@ from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSequenceCl
 
 from components.analyses.detect import Way
 from components.analyses.detect_score import DetectedScore, ScoreWay
-from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.encoding import encode
 from components.model.loading import load
 from components.types import BackboneSpec, Query
 from tests.analyses.test_detect_score import ACTIVATIONS, BERT, PAIRS, TINY, ask, logits_by_hand
 from tests.analyses.test_planted import held_against, hidden
-from tests.analyses.test_sees import WORDS, looked
+from tests.analyses.test_sees import looked
 from tests.checkpoints import Loaded, Made, passport_of
-from tests.families.cases import ByHand, tiny_config
+from tests.families.cases import tiny_config
 from tests.plain import SPECS, load_plain
 from tests.serving import ROOT
-from tests.tiny import between, checkpoint, tokenizer
+from tests.tiny import checkpoint, tokenizer
 
 THREADS = tomllib.loads((ROOT / "tests" / "threads.toml").read_text(encoding="utf-8"))["thread"]
 TWO = PAIRS[:2]
@@ -112,15 +109,6 @@ def test_modernberts_head_reads_the_first_token_or_the_mean(tiny_family: Made) -
     assert {way.head for way in ways_of(ask(spec, texts, other))} == {"norm_first"}
 
 
-def test_a_decoder_that_says_it_is_an_encoder_is_told_off(tiny_family: Made) -> None:
-    """transformers#46077."""
-    spec = tiny_family("llama", use_bidirectional_attention="all")
-    moved = ByHand(load_plain(spec.location).model, "").moved(dict(tokenizer()(WORDS, return_tensors="pt")))
-    found = looked(spec)
-    np.testing.assert_array_equal(found.sees, moved > 0)
-    assert (found.shape, found.warnings[0].key) == ("causal", "sees.causal_though")  # others may follow
-
-
 def test_a_mask_that_lets_a_decoder_look_ahead_is_told(tmp_path: Path, monkeypatch: Any) -> None:
     """candle#3567."""
     attend = nn.functional.scaled_dot_product_attention
@@ -144,24 +132,7 @@ def test_one_word_without_special_tokens_is_found(loaded: Loaded) -> None:
 
 def test_a_pooler_that_a_checkpoint_lacks_is_not_made_up(engine: Engine) -> None:
     """transformers#16210: another class draws one, and does not where the files hold it."""
-    folder, outputs = SPECS["roberta-sentiment"].location, []
-    for seed in range(2):
-        torch.manual_seed(seed)
-        body = AutoModel.from_pretrained(folder).eval()
-        outputs.append(body(**load_plain(folder).tokenizer("good", return_tensors="pt")).pooler_output)
-    assert not torch.equal(*outputs)
-    with pytest.raises(PoolscopeError, match="has no pooler"):
-        engine.ask("analyze", Query("roberta-sentiment", "good", pooling="pooler"))
     for key in ("roberta-sentiment", BERT, "gpt2-sentiment"):
         _body, info = AutoModel.from_pretrained(SPECS[key].location, output_loading_info=True)
         drawn = any("pooler" in name for name in info["missing_keys"])
         assert engine.ask("passport", Query(key, "")).draws_pooler == drawn == key.startswith("roberta")
-
-
-def test_tokens_of_another_template_are_warned_of() -> None:
-    """model2vec#335."""
-    words = tokenizer()
-    words.backend_tokenizer.post_processor = between("a", "b")
-    first, *_, last = words.convert_ids_to_tokens(words("good")["input_ids"])
-    said = [dict(one.values) for one in encode(words, 24, "good", "").warnings]
-    assert said == [{"tokens": (first, last)}] == [{"tokens": ("a", "b")}]

@@ -53,7 +53,7 @@ def test_rows_of_a_batch_are_measured_apart() -> None:
 
 
 @pytest.mark.parametrize(("text", "text_pair"), [INPUTS[1], INPUTS[3]])
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", KEYS[::2])  # every family, and every training
 def test_bundled_checkpoints_read_what_brute_force_finds(
     engine: Engine, key: str, text: str, text_pair: str
 ) -> None:
