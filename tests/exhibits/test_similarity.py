@@ -1,6 +1,8 @@
 """Each token's similarity to the reference: as bars, as a heat map, and in the table."""
 
 from dataclasses import replace
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from components.exhibits.draw import FIRST, LABELS, OTHER, READ, SECOND, SPECIAL
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.view import CENTRINGS, number
-from components.types import Analysis, Centring
+from components.types import Centring
 from tests.exhibits.showing import CASES, SAY, analysis, drawn, numbers, plain, records, rows
 
 LONG = "not good at all, and not bad"
@@ -72,64 +74,17 @@ def test_what_is_ordinary_is_told_of_the_reference_that_is_asked(
     assert "Above it" not in alone.words
 
 
-def saying(backbone: str, *rows: list[float], **asked: str) -> Analysis:
-    """An answer to "[CLS] not good [SEP]" whose head would say this of each token."""
-    return replace(analysis(backbone, **asked), alone=np.array(rows, dtype=np.float32))
-
-
-EMOTIONS = ([0.6, 0.1, 0.9, 0.2], [0.1] * 4, [0.6, 0.1, 0.9, 0.2], [0.6, 0.1, 0.1, 0.2])
-A_AND_B = f"{'a' * 40} + {'b' * 36}…"  # in 80 characters
-
-
-@pytest.mark.parametrize(
-    ("given", "texts", "colours", "told"),
-    [
-        (
-            saying("first", [0.9, 0.1], [0.2, 0.8], [0.55, 0.45], [0.98, 0.02]),
-            ["90 %", "80 %", "55 %", "98 %"],
-            [LABELS[0], LABELS[1], LABELS[0], LABELS[0]],
-            "Of 4 tokens, 3 say negative, 1 says positive.",
-        ),
-        (
-            saying("emotions", *EMOTIONS),
-            ["90 %", "10 %", "90 %", "60 %"],
-            [LABELS[2], OTHER, LABELS[2], LABELS[0]],
-            "Of 4 tokens, 2 say joy + trust, 1 says no label, 1 says joy.",
-        ),
-        (saying("last", [0.9, 0.1], text="good"), ["90 %"], [LABELS[0]], "no other: it says negative."),
-        (saying("emotions", *[[0.1] * 4] * 4), ["10 %"] * 4, [OTHER] * 4, "Of 4 tokens, 4 say no label."),
-        (
-            replace(saying("first", *[[0.9, 0.1], [0.1, 0.9]] * 2), labels=("bad", "bad")),
-            ["90 %"] * 4,
-            [LABELS[0], LABELS[1]] * 2,
-            "Of each it says bad: whichever",
-        ),
-        (  # some of many, of which two are called the same: a wall of labels would say nothing
-            replace(
-                saying("emotions", [0.9] * 4, [0.9, 0.9, 0.9, 0], [0, 0.9, 0, 0], [0, 0, 0.9, 0]),
-                labels=("a" * 40, "b" * 40, "c", "d"),
-            ),
-            ["90 %"] * 4,
-            [LABELS[0], LABELS[0], LABELS[1], LABELS[2]],
-            f"Of 4 tokens, {', '.join([f'1 says {A_AND_B}'] * 2)}, 1 says {'b' * 40}, and 1 more.",
-        ),
-        (
-            saying("score", [2.5], [-1.0], [0.0], [3.25], text_pair="bad"),
-            ["2.50", "−1.00", "0.00", "3.25"],
-            [OTHER] * 4,
-            "instead: −1.00 at least, 3.25 at most.",
-        ),
-    ],
-)
-def test_beside_each_bar_stands_what_the_head_would_say_of_that_token(
-    given: Analysis, texts: list[str], colours: list[str], told: str
-) -> None:
+@pytest.mark.parametrize("case", CASES["alone"], ids=itemgetter("told"))
+def test_beside_each_bar_stands_what_the_head_would_say_of_that_token(case: dict[str, Any]) -> None:
+    given = replace(analysis(*case["asked"]), alone=np.array(case["says"], dtype=np.float32))
+    given = replace(given, labels=tuple(case.get("labels", given.labels)))
+    colours = [OTHER if label == "none" else LABELS[label] for label in case["colours"]]
     _, column, _ = drawn(SIMILARITY, given).data
-    assert [plain(text).strip(" \u2003■") for text in column.text] == texts
+    assert [plain(text).strip(" \u2003■") for text in column.text] == case["texts"]
     assert [text.partition("color:")[2][:7] for text in column.text] == colours
     shown = SIMILARITY.show(given, {}, SAY)
-    assert told in shown.legend
-    assert told in shown.words
+    assert case["told"] in shown.legend
+    assert case["told"] in shown.words
     assert ("it would say" in shown.legend) == (OTHER not in colours or len({*colours}) > 1)
 
 

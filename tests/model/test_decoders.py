@@ -120,7 +120,7 @@ def warned(found: Analysis) -> dict[str, dict[str, object]]:
     return {one.key.removeprefix("warnings."): dict(one.values) for one in found.warnings}
 
 
-@pytest.mark.parametrize(("kind", "labels"), [*((kind, 2) for kind in KINDS), ("qwen3", 1)])
+@pytest.mark.parametrize(("kind", "labels"), [("gpt2", 2), ("qwen3", 1)])
 def test_an_end_token_or_a_chat_is_typed_and_what_it_moves_is_said(
     kind: str, labels: int, tiny_family: Made
 ) -> None:
