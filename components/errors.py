@@ -18,11 +18,10 @@ class PoolscopeError(ValueError):
     """
 
     def __init__(self, field: str, given: object, key: str, /, **values: object) -> None:
-        self.field = field
-        self.key = key
+        self.field, self.key, name = field, key, f"fields.{field}"
         self.sentence = Sentence(
             "errors.message",
-            field=Sentence(named) if (named := f"fields.{field}") in load_texts().entries else field,
+            field=Sentence(name) if name in load_texts().entries else field,
             given=given if isinstance(given, Sentence) else _shown(given),
             allowed=Sentence(key, **values),
         )

@@ -53,7 +53,8 @@ def beside(row: Row, **columns: object) -> Row:
 def read_results(path: Path) -> Table:
     """The table of a CSV file; ValueError says which columns are missing, or what is no number."""
     kinds: dict[str, Any] = dict.fromkeys(TEXTS, object) | dict.fromkeys(NUMBERS, float)
-    kinds, lacking = kinds | dict.fromkeys(COUNTS, "Int64"), dict.fromkeys((*COUNTS, *NUMBERS), "")
+    kinds |= dict.fromkeys(COUNTS, "Int64")
+    lacking = dict.fromkeys((*COUNTS, *NUMBERS), "")
     cells = pd.read_csv(path, dtype=kinds, na_values=lacking, keep_default_na=False, usecols=list(kinds))
     cells = cells[[*TEXTS, *COUNTS, *NUMBERS]].astype(dict.fromkeys(COUNTS, object))
     return cells.where(cells.notna(), None)

@@ -49,7 +49,7 @@ class Settings(BaseSettings):
     address_rate: int = Field(1800, gt=0)  # and all with one address, such as a lecture hall's
     # Networks of the proxies that may name a visitor's address, with commas.
     proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        default_factory=lambda: LOOPBACK + PRIVATE * bool(space()), validate_default=True
+        default_factory=lambda: (*LOOPBACK, *(PRIVATE if space() else ())), validate_default=True
     )
     # The address at which others reach the app; found, where a speaker has a room.
     url: str | None = Field(None, pattern="^https?://")

@@ -110,7 +110,7 @@ def in_bytes(size: int) -> Sentence:
     if size >= 999_500_000:
         return Sentence("models.gigabytes", size=f"{size / 1e9:,.1f}")
     if size >= 999_500:
-        return Sentence("models.megabytes", size=f"{size / 1e6:.{int(size < 9_950_000)}f}")
+        return Sentence("models.megabytes", size=f"{size / 1e6:.{1 if size < 9_950_000 else 0}f}")
     return Sentence("models.kilobytes", size=f"{size / 1e3:.0f}")
 
 

@@ -394,9 +394,10 @@ class Analysis:
     @property
     def predicted(self) -> tuple[str, ...]:
         """The labels chosen: the likeliest one; all above 0.5 if multi-label; none if regression."""
-        likeliest = self.labels[int(np.argmax(self.probabilities))]
-        above = [label for label, p in zip(self.labels, self.probabilities, strict=True) if p > 0.5]
-        return tuple({"single_label": [likeliest], "multi_label": above, "regression": []}[self.problem_type])
+        if self.problem_type == "single_label":
+            return (self.labels[int(np.argmax(self.probabilities))],)
+        least = 0.5 if self.problem_type == "multi_label" else np.inf
+        return tuple(label for label, p in zip(self.labels, self.probabilities, strict=True) if p > least)
 
     @property
     def swapped(self) -> bool:

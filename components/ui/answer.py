@@ -36,7 +36,7 @@ from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Kept, P
 
 PASSES = 1.6  # of a text, about, for each of its tokens, until it is known where an answer comes from
 HALF = 0.5  # and until it is known who sees whom
-KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
+RECENT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
 WAYS = "end", "chat"  # what may be typed around a text
 Around = tuple[Analyst, Kept, Texts]  # who answers, what holds the last View, and the page's language
 Below = Callable[[], Iterable[on_page.Places]]  # lays out other panels, which are filled with a view
@@ -139,8 +139,9 @@ class AskedCard:
     offers: Callable[[Any], bool] = lambda _: True
 
     def __post_init__(self) -> None:
-        (self.analyst, self.shown, self.say), self.name = self.around, self.exhibit.name
-        self.stored, self.controls = Kept(self.shown.state), dict[Control[Any], Any]()
+        self.analyst, self.shown, self.say = self.around
+        self.name, self.stored = self.exhibit.name, Kept(self.shown.state)
+        self.controls = dict[Control[Any], Any]()
         self.place = on_page.build_place(self.exhibit, self.name, self.say, controls=self._asking)
         self.parts: list[Any] = [self.button, *self.controls.values(), *self.place.parts]
 
@@ -315,18 +316,18 @@ class Answer:
     """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
 
     ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``frames``:
-    what it shows at each layer, as JSON; ``kept``: those of recent answers, since many visitors of a room
+    what it shows at each layer, as JSON; ``recent``: those of recent answers, since many visitors of a room
     look at the same one. ``panels``: of the answer itself. ``lasting``: how it is looked at, but for the
     layer, which the next answer keeps; ``set``: with all that else is asked of it; ``looks``: those that do
     not come with each answer. ``all``: what each answer may change.
     """
 
-    def __init__(self, analyst: Analyst, kept: gr.State, say: Texts) -> None:
-        self.say, self.shown = say, Kept(kept)
+    def __init__(self, analyst: Analyst, state: gr.State, say: Texts) -> None:
+        self.say, self.shown = say, Kept(state)
         around = analyst, self.shown, say
         listed = [spec for spec in analyst.backbones() if spec.source == "hub"]
         self.analyst, self.full = analyst, {spec.task: spec.key for spec in reversed(listed)}
-        self.kept: LRUCache[Any, str] = LRUCache(KEPT, getsizeof=len)
+        self.recent: LRUCache[Any, str] = LRUCache(RECENT, getsizeof=len)
         self.lock = threading.Lock()
         summary, token_view = on_page.build_places(panels.ANSWER, say), panels.TOKENS
         self.verdict = summary.places[0].above
@@ -413,7 +414,8 @@ class Answer:
         key = key_of(view.analysis)
         updates: Updates = {self.shown: view, self.answered: key}
         updates |= on_page.changed(self._menus(view, state), self._menus(old, state) if old else {})
-        updates |= {} if old else {self.area: gr.update(visible=True)}
+        if old is None:
+            updates[self.area] = gr.update(visible=True)
         beside = {BESIDE: self._full_size(view.analysis)}
         for panel in self.panels:
             updates |= panel.show(panel.panel.subject(answered), {**state, **beside})
@@ -486,7 +488,7 @@ class Answer:
             drawings = ((partial(parts, place), place.exhibit.controls) for place in self.looked_at)
             return frames_json(drawings, analysis, {}, key_of(analysis))
 
-        keep = cached(self.kept, key=lambda: key_of(analysis), lock=self.lock)
+        keep = cached(self.recent, key=lambda: key_of(analysis), lock=self.lock)
         return {self.frames: frames() if analysis.query.mine else keep(frames)()}
 
     def is_seen(self, shown: View, given: Given) -> bool:

@@ -29,6 +29,7 @@ Build = Callable[[], object] | None  # lays out what stands within something els
 Widget = gr.Slider | gr.Checkbox | gr.Radio  # what the card of an exhibit may hold
 OFFERED = {"choices", "info", "label", "maximum", "visible"}  # what no visitor changes
 NOTHING: Updates = gr.skip()  # leaves every component as it is
+FOLDER = Path(__file__).with_name("browser")  # of what runs in the browser
 
 # What is sent is taken where it is answered: gradio would hold on to it. Progress is hidden on no part: at
 # each step of every event, gradio's script goes through the page for each such part.
@@ -67,7 +68,8 @@ def on(
     kept = {part for part in (*inputs, *outputs) if isinstance(part, Kept)}
     if kept:
         (state,) = {part.state for part in kept}
-        asked = _kept(answer if isinstance(inputs, set) else lambda _: answer(), state, kept)
+        takes = answer if isinstance(inputs, set) else lambda _nothing: answer()  # who is sent nothing
+        asked = _kept(takes, state, kept)
         sent, changed = {state, *inputs} - kept, [one for one in outputs if one not in kept]
         return listen(asked, inputs=sent, outputs=[state, *changed], **{**how, **more})
     return listen(answer, inputs=inputs, outputs=outputs, **{**how, **more})
@@ -84,8 +86,10 @@ def _kept(answer: Callable[..., Any], state: gr.State, kept: Iterable[Kept]) -> 
             return NOTHING
         changes = {part: one for part, one in updates.items() if isinstance(part, Kept)}
         shown = {part: one for part, one in updates.items() if part not in changes}
-        given[state].update(changes)
-        return {**({state: given[state]} if changes else {}), **shown} or NOTHING
+        if changes:
+            given[state].update(changes)
+            shown[state] = given[state]
+        return shown or NOTHING
 
     @wraps(answer)
     def answered(given: Given, *event: gr.EventData) -> Updates:
@@ -138,7 +142,7 @@ def changed(now: Updates, before: Updates) -> Updates:
 
 def browser(name: str) -> str:
     """Read a file that runs in the browser."""
-    return (Path(__file__).with_name("browser") / name).read_text(encoding="utf-8")
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 PRELOAD = f'<link rel="modulepreload" href="./assets/{PLOTLY}">'  # of the head
@@ -152,10 +156,10 @@ def script() -> str:
     change of that, and ``trigger(event, data)`` fires the component's event of that name on the server, whose
     function gets ``data`` as attributes of a `gr.EventData`. leaving.js runs before gradio does.
     """
-    early = (folder := Path(__file__).with_name("browser")) / "leaving.js"
-    names = {file.stem for file in folder.glob("*.js")} - {"arrival", early.stem}
-    named = (f"{n}(element, trigger, watch, props) {{\n{browser(f'{n}.js')}}}" for n in sorted(names))
-    return f"{at_once([*SCRIPTS, early])}const scripted = {{ {', '.join(named)} }};\n"
+    early = FOLDER / "leaving.js"
+    names = sorted({file.stem for file in FOLDER.glob("*.js")} - {"arrival", early.stem})
+    runs = (f"{name}(element, trigger, watch, props) {{\n{browser(f'{name}.js')}}}" for name in names)
+    return f"{at_once([*SCRIPTS, early])}const scripted = {{ {', '.join(runs)} }};\n"
 
 
 def plain_html(html: str = "", elem_id: str | None = None, run: str | None = None, **more: Any) -> gr.HTML:
@@ -259,8 +263,8 @@ def build_places(panel: Panel[Any, Any], say: Texts, beside: Build = None, secon
             with gr.Row(elem_id=f"{name}-look") if len(own) > 1 else nullcontext():
                 controls.update({control: build_control(control, say) for control in own})
 
-        named = "card" * (exhibit.frame == "card"), exhibit.style, *styles
-        box: dict[str, Any] = {"elem_id": name, "elem_classes": [style for style in named if style]}
+        classes = ["card" if exhibit.frame == "card" else "", exhibit.style, *styles]
+        box: dict[str, Any] = {"elem_id": name, "elem_classes": [one for one in classes if one]}
         folded = exhibit.frame == "folded"
         alone = not (folded or own or summary or exhibit.codes)
         frame = partial(gr.Accordion, say(exhibit.title), open=False) if folded else gr.Column
@@ -278,7 +282,7 @@ def build_places(panel: Panel[Any, Any], say: Texts, beside: Build = None, secon
         with gr.Row() if several else nullcontext():
             for exhibit in shown:
                 last = beside if exhibit is shown[-1] and number == 0 else None
-                width = [f"wide-{exhibit.width}"] * several
+                width = [f"wide-{exhibit.width}"] if several else []
                 side: Any = {"elem_id": f"{panel.key}-side", "elem_classes": ["side", *width]}
                 with gr.Column(**side) if last else nullcontext():
                     build(exhibit, *([] if last else width))

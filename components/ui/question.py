@@ -166,14 +166,14 @@ class Download:
     its way, or None. ``arrived`` changes whenever another one can be asked, which ``brought`` holds.
     """
 
-    def __init__(self, analyst: Analyst, kept: gr.State, say: Texts) -> None:
+    def __init__(self, analyst: Analyst, state: gr.State, say: Texts) -> None:
         self.analyst, self.say = analyst, say
         with gr.Row(elem_id="offer", elem_classes="card notice"):  # seen while it says something
             self.facts = on_page.plain_html(elem_id="offer-facts")
             self.start = gr.Button(say("download.button_unsized"), variant="primary", elem_id="download")
         with gr.Row(elem_id="coming", elem_classes="card notice"):
             self.bar = on_page.ProgressBar("coming", say)
-        self.offered, self.coming, self.brought = Kept(kept), Kept(kept), Kept(kept)
+        self.offered, self.coming, self.brought = Kept(state), Kept(state), Kept(state)
         self.arrived = on_page.hidden_text("arrived")
         self.outputs: list[Any] = [self.offered, self.facts, self.start]
         news = [*self.outputs, self.coming, self.brought, self.arrived, *self.bar.parts]

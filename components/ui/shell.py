@@ -70,7 +70,8 @@ class Site:
 def build(analyst: Analyst, settings: Settings, results: Path = ASSETS / "results.csv") -> Site:
     """Lay out the whole page and its public endpoints, answered by ``analyst``; ``results``: measurements."""
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else table()
-    site = Site(page := gr.Blocks(title=title, analytics_enabled=False, fill_width=True))
+    page = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
+    site = Site(page)
     page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)  # slower when full
     for tag in languages():
         say = load_texts(tag)
@@ -109,7 +110,8 @@ class Links:
                 with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
                     here = analyst, results, say, self.banner, select, chosen
                     tab = kind.build(Surroundings(*here, {**self.tabs}, settings.lab_rows, mine))
-                    self.tabs |= {} if tab is None else {kind.key: tab}
+                    if tab is not None:
+                        self.tabs[kind.key] = tab
         keys = [kind.key for kind in TABS]
         every = [one for tab in self.tabs.values() for one in tab.linked]
         which = Linked(Control("tab", OneOf(lambda: keys), keys[0]), None, chosen)
@@ -128,8 +130,8 @@ class Links:
         """
         with corner:
             arrivals = [[control.key, written(control.default)] for control in self.controls]
-            told = {"arrivals": _attribute(arrivals), "aliases": _attribute(ALIASES), "hub": space() and HUB}
-            buttons = render("share", self.say, **told)
+            told = {"arrivals": _attribute(arrivals), "aliases": _attribute(ALIASES)}
+            buttons = render("share", self.say, hub=HUB if space() else "", **told)
             share = scripted_html("address", buttons, "share")
             dialog = on_page.plain_html(elem_id="code-place")
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
@@ -260,7 +262,8 @@ class Links:
 
     def _lasting(self, link: str) -> tuple[str, list[Valued], list[Valued]]:
         """Write a link with what it leaves out of texts and backbones, and list those: arrival may change."""
-        state = self._state(query := link.partition("?")[2])
+        query = link.partition("?")[2]
+        state = self._state(query)
         linked = [(one.control, one.control.of(state)) for one in self._reported(state).linked]
         asked = [(one, value) for one, value in linked if isinstance(one.kind, Asked) and value]
         named = [(one, value) for one, value in linked if one.key.endswith(("backbone", "backbones"))]

@@ -349,7 +349,8 @@ class Room:
                         yield ":\n\n"  # a comment: who has gone is found by it
         finally:
             self.streams[phone] -= 1
-            self.streams += Counter()  # without those that have none
+            if not self.streams[phone]:
+                del self.streams[phone]
 
 
 class RoomMiddleware:

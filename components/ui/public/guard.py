@@ -34,11 +34,11 @@ from components.ui.public.heads import HEAD_BYTES
 from components.ui.public.queue import ABSENT, ASKER, BUSY, Asker
 from components.ui.public.requests import Body, Endpoints, embedded, is_same_origin
 
-PAGES: Mapping[str, str] = {  # path of a page in a language -> of the same in English
-    f"{requests.page_path(tag, first).rstrip('/')}{end}" or "/": first
+PAGES: Mapping[str, str] = {  # path of a page in a language, or the same with a slash behind -> in English
+    path: first
     for first in ("/", requests.EXPLAIN)
-    for tag in languages()
-    for end in ("", "/")
+    for page in (requests.page_path(tag, first) for tag in languages())
+    for path in (page, f"{page.rstrip('/')}/")
 }
 REDRAWS = tuple(f"/gradio_api/{name}" for name in ("run/", "api/", "cancel", "reset"))
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
@@ -59,8 +59,8 @@ REPORTED = 20 * QUESTION  # and a report at least: what the page shows one by on
 OTHER = 2  # what any other request costs: those redraw, cancel or listen
 READ_BYTES = 10_000  # of a body cost 1 more, whatever is then refused of it
 READ_HEAD = 4_000  # and of a head, whose cookies and lists take longer
-KEPT = 0.5  # what costs a file, or what else is the same for all: a page loads 75, once
-TOOL = 3  # times as much costs a message to a tool, for which gradio asks the app again
+KEPT = 0.5  # what a file costs, or what else is the same for all: a page loads 75, once
+TOOL = 3  # times as much as a question costs a message to a tool, for which gradio asks the app again
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
@@ -70,7 +70,7 @@ COSTS: Mapping[str, Cost] = {  # by the name of a function
     **{name: kind.cost for name, kind in analyses().items()},
     **{name: Cost(**one) if isinstance(one, dict) else analyses()[one].cost for name, one in PRICES.items()},
 }
-TAKEN = 20.0  # seconds in which a client takes one
+TAKEN = 20.0  # seconds in which a client takes a piece of a response
 FIRST, PACE = 10.0, 10_000  # seconds until a body begins, and bytes that come in each second after
 
 
@@ -95,7 +95,8 @@ class Arrivals:
             yield come
         finally:
             self._held[address] -= own
-            self._held = +self._held  # without those who have none
+            if not self._held[address]:
+                del self._held[address]
 
 
 class RateLimiter:
@@ -187,7 +188,8 @@ class GuardMiddleware:
                 app = Response(status_code=204, headers=HEADERS["preflight"])
             elif is_page and scope["method"] == "GET" and path != scope["path"]:  # in another language
                 query = scope["query_string"].decode("latin-1")
-                there = f"{'/'.join(['..'] * (scope['path'].count('/') - 1)) or '.'}{path}"
+                depth = scope["path"].count("/") - 1  # of the page, which may itself lie below others
+                there = f"{'/'.join(['..'] * depth) if depth else '.'}{path}"
                 app = RedirectResponse(f"{there}?{query}" if query else there, 302)
             elif exhibit:
                 self._pose(asker, scope, exhibit)

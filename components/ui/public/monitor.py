@@ -59,7 +59,8 @@ def monitored(app: ASGIApp, monitor: Monitor, ready: Callable[[], bool], setting
 
     Those are for this machine, and for who sends the owner's token.
     """
-    token = settings.metrics_token and f"Bearer {settings.metrics_token.get_secret_value()}"
+    secret = settings.metrics_token
+    token = "" if secret is None else f"Bearer {secret.get_secret_value()}"
 
     def is_owner(scope: Scope) -> bool:
         given = Headers(scope=scope).get("authorization", "")

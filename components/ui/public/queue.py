@@ -54,7 +54,10 @@ class Asker:
     def of(cls, request: gr.Request) -> "Asker":
         """Read what the guard has noted of a request; whoever else asks is known by its headers alone."""
         noted: Asker | None = getattr(request.state, ASKER, None)
-        return noted or cls(headers := Headers(dict(request.headers)), request_texts(headers))
+        if noted is not None:
+            return noted
+        headers = Headers(dict(request.headers))
+        return cls(headers, request_texts(headers))
 
 
 class QueueMiddleware:
@@ -154,7 +157,8 @@ class QueueMiddleware:
             self._held[session] += 1
             await before.ended.wait()
             self._held[session] -= 1
-            self._held += Counter()
+            if not self._held[session]:
+                del self._held[session]
         while closing := self._closing.get(session):
             await closing.wait()
 
