@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Any, Self
 
 from markupsafe import Markup
@@ -145,7 +144,8 @@ class Choices:
         """The heads that a query can be asked with: its checkpoint's own, a probe, the visitor's own."""
         probed = bool(self.tasks(query))
         needed = probed and any(spec.key == query.pooling and _probed(spec) for spec in self.pooled)
-        return tuple(compress(HEADS, (not needed, probed, own_head(query) is not None)))
+        there = {"own": not needed, "probe": probed, MINE: own_head(query) is not None}
+        return tuple(head for head in HEADS if there[head])
 
     def headed(self, query: Query, before: BackboneSpec | None, backbone: BackboneSpec | None) -> Query:
         """``query`` with the first head of its ``backbone``, if it has that of the one ``before`` by now.
@@ -155,7 +155,7 @@ class Choices:
 
         def first(spec: BackboneSpec) -> str:
             probed = spec.texts is None and bool(self.tasks(replace(query, backbone=spec.key)))
-            return HEADS[int(probed)]
+            return "probe" if probed else "own"
 
         if before is None or backbone is None or before.key == backbone.key or query.head != first(before):
             return query

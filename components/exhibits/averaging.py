@@ -75,7 +75,7 @@ def _example(evidence: Evidence, averages: Sequence[Row]) -> tuple[Row, Row] | N
     None where either is not better than [CLS] there by more than chance.
     """
     sizes = {row.backbone: row.parameters for row in evidence.every["size"]}
-    largest = max(sizes, key=sizes.__getitem__, default="")
+    largest = max(sizes, key=lambda key: sizes[key], default="")
     rows = [row for row in averages if row.backbone == largest]
     average = max(rows, key=lambda row: row.value, default=None)
     learned = [one for one in average.rivals if LEARNED in one.poolings] if average else []
@@ -130,9 +130,10 @@ def _figure(rows: list[Row], names: dict[str, str], say: Texts) -> draw.Figure:
         for row, place in zip(of_task, places, strict=True):
             told = {name: _points(getattr(row, name)) for name in ("value", "low", "high")}
             said.append(say.html("evidence.averaging_hover", backbone=names[row.backbone], **told))
-            across = {"xref": f"{x} domain", "x0": 0, "x1": 1, "layer": "below"}
-            along = {"yref": y, "y0": place - 0.5, "y1": place + 0.5, "line": {"width": 0}}
-            bands += [{"type": "rect", "fillcolor": SIGNS["tuned"][0], **across, **along}] * row.tuned
+            if row.tuned:
+                across = {"xref": f"{x} domain", "x0": 0, "x1": 1, "layer": "below"}
+                along = {"yref": y, "y0": place - 0.5, "y1": place + 0.5, "line": {"width": 0}}
+                bands.append({"type": "rect", "fillcolor": SIGNS["tuned"][0], **across, **along})
         colours, symbols, _ = zip(*(SIGNS[row.sign] for row in of_task), strict=True)
         marker = {"color": colours, "symbol": symbols, "size": 8}
         traces.append(draw.dots(of_task, places, said, marker, whisker, xaxis=x, yaxis=y))

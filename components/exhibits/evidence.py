@@ -88,8 +88,9 @@ def against_base(found: Iterable[Row]) -> list[Row]:
 
 def corrected(rows: Sequence[Row], tested: Callable[[Row], bool] = lambda _: True) -> list[Row]:
     """The rows with their p ``corrected`` by Holm's method over those ``tested``; that of others is None."""
-    ps = iter(holm([row.p for row in rows if tested(row)]))
-    return [beside(row, corrected=next(ps) if tested(row) else None) for row in rows]
+    places = [place for place, row in enumerate(rows) if tested(row)]
+    ps = dict(zip(places, holm([rows[place].p for place in places]), strict=True))
+    return [beside(row, corrected=ps.get(place)) for place, row in enumerate(rows)]
 
 
 def gains(rows: Iterable[Row]) -> tuple[int, int, int]:
@@ -140,10 +141,12 @@ def own(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each baseline and for each fine-tuned checkpoint, task by task."""
     rows, kinds, found = [], evidence.every, []
     for task in dict.fromkeys(row.task for row in kinds["head"]):
-        baselines, heads = ([r for r in kinds[kind] if r.task == task] for kind in ("baseline", "head"))
+        baselines = [row for row in kinds["baseline"] if row.task == task]
+        heads = corrected([row for row in kinds["head"] if row.task == task])
         rows += [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
-        rows += (tested := corrected(heads))
-        found += [(strongest, tested, gains(tested)) for strongest in baselines[-1:]]
+        rows += heads
+        if baselines:  # the strongest last
+            found.append((baselines[-1], heads, gains(heads)))
     caption, hint = say("evidence.own_caption"), say("evidence.own_hint")
     shown = _shown(saved_rows(evidence, rows, say), "own", caption, "own-heads", hint, say)
     return replace(shown, above=render("own_heads", say, found=found, level=LEVEL))

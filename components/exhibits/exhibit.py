@@ -231,18 +231,21 @@ def exhibit_html(
         style=f"{style} {exhibit.style}".strip(),
         heading=heading_html(shown, name, say, live=False) + Markup(summary),
         shown=shown,
-        figure=shown.figure and Markup(shown.figure.to_json()),
+        figure=None if shown.figure is None else Markup(shown.figure.to_json()),
         codes=list(zip(exhibit.codes, shown.codes, strict=False)),
-        pieces=PIECES * exhibit.follows,
+        pieces=PIECES if exhibit.follows else 0,
     )
 
 
 def exhibit_parts(exhibit: Exhibit[S], subject: S, say: Texts, state: State) -> tuple[str, ...]:
     """Parts of such HTML that follow the layer: those above a figure, its JSON in pieces, the rest."""
     shown = exhibit.show(subject, state, say)
-    cut = MEMBER.split(shown.figure.to_json(), PIECES - 1) if shown.figure else []
+    rest = f"{shown.html}{shown.legend}"
+    if shown.figure is None:
+        return (rest,)
     above = str(heading_html(shown, exhibit.element or exhibit.name, say, live=False))
-    return *((above, *cut, *[""] * (PIECES - len(cut))) if cut else ()), f"{shown.html}{shown.legend}"
+    pieces = MEMBER.split(shown.figure.to_json(), PIECES - 1)
+    return above, *pieces, *[""] * (PIECES - len(pieces)), rest
 
 
 Drawing = tuple[Callable[[State], Sequence[Any]], Sequence[Control[Any]]]  # of parts, and what they depend on

@@ -133,12 +133,11 @@ def _order(anatomy: Anatomy, say: Texts) -> dict[str, str]:
         classes.append(row if within in own else f"{visible(within)} ({row})")
     picked = max((index for index, step in enumerate(steps) if step.picks), default=-1)
     final = max((index for index, step in enumerate(steps) if step.weights), default=len(steps))
-    ran = [step.path for step in steps if step.path]
+    ran, whole = [step.path for step in steps if step.path], ARROW.join(told) or none
     # without modules that hold others or were cut short
     printed = [line.path for line in anatomy.declared if line.path and not line.text.endswith(("(", "… )"))]
     return {
-        "steps": ARROW.join(told)
-        or none,  # what ran, in this order: a layer by its name, a function by its own
+        "steps": whole,  # what ran, in this order: a layer by its name, a function by its own
         "classes": ARROW.join(classes) or none,  # the same, after the class that ran it if that is another
         # steps between the picked token and the last layer
         "between": ARROW.join(told[picked + 1 : final]) or none,
@@ -254,23 +253,22 @@ def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Tex
     """Facts of one backbone, which was measured."""
     found = evidence.of("probe", key)
     accuracies = {row.pooling: row for row in found}
-    others = against_base(vectors(found))
     named = [f"{visible(one)} {_interval(accuracies[one], say)}" for one in poolings if one in accuracies]
-    sides: dict[bool, list[str]] = {True: [], False: []}
-    for row in others:
-        known = [name for name in poolings if name in row.poolings and row.corrected < LEVEL]
-        sides[row.better > row.worse] += map(visible, known)
-    better, worse = (say.listed(one) or say("questions.none") for one in (sides[True], sides[False]))
+    better, worse, none = list[str](), list[str](), say("questions.none")
+    for row in against_base(vectors(found)):
+        if row.corrected < LEVEL:
+            side = better if row.better > row.worse else worse
+            side += [visible(name) for name in poolings if name in row.poolings]
     own = [_interval(row, say) for row in evidence.of("head", key)]
     return {
         "backbone": evidence.title(key),  # its title in the menu
         "examples": counted(found[0].measured),  # how many the classifier was tried on
         "accuracies": listed(named, len(named), say),  # on each of the question's poolings, with its interval
-        "better": better,  # those of them whose vectors are better than cls by more than chance
-        "worse": worse,  # those that are worse
+        "better": say.listed(better) or none,  # whose vectors are better than cls by more than chance
+        "worse": say.listed(worse) or none,  # those that are worse
         "level": str(LEVEL),  # the p below which a difference counts
         "confidence": "95 %",  # of every interval
-        "own": (*own, say("questions.unmeasured"))[0],  # of the checkpoint's own head
+        "own": own[0] if own else say("questions.unmeasured"),  # of the checkpoint's own head
     }
 
 

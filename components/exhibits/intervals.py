@@ -7,7 +7,7 @@ against one of its columns.
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 
 import pandas as pd
 
@@ -41,11 +41,11 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Accuracy of the same classifier on every pooling, and lines at what needs no network."""
-    rows = {key: evidence.of("probe", key) for key in evidence.backbones}
-    found = {
-        key: [beside(row, **{end: 100 * getattr(row, end) for end in ENDS}) for row in of_one]
-        for key, of_one in rows.items()
-    }
+
+    def in_percent(row: Row) -> Row:
+        return beside(row, **{end: 100 * getattr(row, end) for end in ENDS})
+
+    found = {key: list(map(in_percent, evidence.of("probe", key))) for key in evidence.backbones}
     title = say("evidence.accuracy_axis", task=draw.escape(visible(say.name(evidence.task))))
     axis = draw.value_axis(title, ticksuffix=" %", **FEW)
     plot = _figure(evidence, found, lambda value: tables.accuracy_text(value / 100), axis, say)
@@ -83,11 +83,11 @@ def _figure(
         colour, symbol, _ = draw.MARKS[index]
         shift = (index - (total - 1) / 2) * 0.75 / total
         first = {row.pooling: row for row in reversed(measured)}
-        placed = [
-            beside(named(first[known[0]], names), place=round(place + shift, 3))
-            for place, names in enumerate(rows)
-            if (known := [name for name in names if name in first])
-        ]
+        placed = list[Row]()
+        for place, names in enumerate(rows):
+            known = [first[name] for name in names if name in first]
+            if known:
+                placed.append(beside(named(known[0], names), place=round(place + shift, 3)))
         said = [_said(evidence, row, shown, say) for row in placed]
         marker = {"color": colour, "symbol": symbol, "size": 8 if total == 1 else 7}
         places, name = [row.place for row in placed], draw.escape(evidence.title(key))
@@ -132,12 +132,9 @@ def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:
         if (below := lower.get(row.pooling))
     )
     alike = grouped((tuple(one.vector for one in profile), profile) for profile in whole)
-    firsts = [row for first, *_ in alike.values() for row in first]
-    tested = iter(corrected(firsts, lambda row: row.p is not None))
-    return [
-        [named(row, [one[0].pooling for one in same]) for row in islice(tested, len(same[0]))]
-        for same in alike.values()
-    ]
+    rows = [named(row, [one[0].pooling for one in same]) for same in alike.values() for row in same[0]]
+    tested = corrected(rows, lambda row: row.p is not None)
+    return list(grouped((row.poolings, row) for row in tested).values())
 
 
 def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -202,7 +199,7 @@ RHO = Exhibit("rho", rho, plotted=True, with_summary=True)
 DEPTHS, EXPLANATIONS = (
     Exhibit(name, show, style="numbers", frame="folded", title=f"evidence.{title}_heading", applies=applies)
     for name, show, title, applies in (
-        ("depths", depths, "depths", lambda known: bool(known.of("depth", *known.backbones))),
+        ("depths", depths, "depths", lambda known: bool(known.of("depth"))),
         ("explanations", explanations, "explained", lambda known: bool(known.every["agreement"])),
     )
 )

@@ -228,8 +228,8 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
         total=len(fit.table.texts),
         doubted=doubts,
     )
-    table, marks = fit.table, {True: say("lab.doubt"), False: ""}
-    texts = [" | ".join((table.texts[one.row], *table.pairs[one.row : one.row + 1])) for one in every]
+    marks = {True: say("lab.doubt"), False: ""}
+    texts = [" | ".join(filter(None, fit.table.row(one.row))) for one in every]
     columns: dict[str, list[Any]] = {"lab.column_row": [miss.row + 1 for miss in every]}
     columns["lab.column_text"] = texts
     for name in ("given", "given_probability", "predicted", "predicted_probability"):
@@ -245,10 +245,9 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
 
 
 def _query(found: Found, miss: Miss) -> Query:
-    table, best = found.fit.table, found.best
-    pair = table.pairs[miss.row] if table.pairs else ""
+    best, texts = found.best, found.fit.table.row(miss.row)
     layer = best.layer if found.fit.plan.all_layers else -1
-    return Query(best.backbone, table.texts[miss.row], pair, best.pooling, pool_layer=layer)
+    return Query(best.backbone, *texts, best.pooling, pool_layer=layer)
 
 
 RANKING = Exhibit("lab-ranking", ranking, plotted=True, where=UNLINKED)

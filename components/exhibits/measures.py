@@ -69,10 +69,10 @@ def timing(put: Put) -> Facts:
 
 def sees(put: Put) -> Facts:
     """Say which tokens each one sees; of a text of one token nothing can be told."""
-    found, special = put.shown.sees.found, put.shown.analysis.tokens.special
+    found, added = put.shown.sees.found, int(put.shown.analysis.tokens.special.sum())
     shape = found.shape if isinstance(found, Sees) and len(found.sees) > 1 else ""
     return {
-        "added": str(added := int(special.sum())),  # special tokens that are put in
+        "added": str(added),  # special tokens that are put in
         "adds": "some" if added else "none",
         "seen": (found.says if isinstance(found, Sees) else found).said(put.say),  # by each token
         "sees": {"": "untold", "causal": "before", "all": "both"}.get(shape, "other"),
@@ -156,4 +156,4 @@ def together(puts: Sequence[Put]) -> dict[str, str]:
     heads = {} if is_stored(question) else facts.heads_facts([put.shown.anatomy for put in puts], say)
     if not question.task:
         return heads
-    return heads | facts.results_facts(puts[0].evidence, (*question.poolings, BASE)[0], say)
+    return heads | facts.results_facts(puts[0].evidence, next(iter(question.poolings), BASE), say)

@@ -42,7 +42,7 @@ def stays(claims: Mapping[Holder, Floats]) -> list[Stay]:
     """Stays of a change, from the embeddings up, of the share that each has of it at each layer."""
     layers, found = range(len(next(iter(claims.values()), ()))), list[Stay]()
     holders = [_holder({who: float(shares[layer]) for who, shares in claims.items()}) for layer in layers]
-    for holder, group in groupby(layers, holders.__getitem__):
+    for holder, group in groupby(layers, lambda layer: holders[layer]):
         run = list(group)
         found.append(Stay(holder, run[0], run[-1], tuple(claims[holder][run]) if holder in claims else ()))
     return found

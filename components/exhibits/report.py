@@ -64,8 +64,9 @@ def report(
         subject = panel.subject(answer)
         if panel.summary is not None:
             said = panel.summary.shown(subject, state, say).html
-            titled = Markup('<section class="card "><h2>{}</h2>{}</section>')
-            sections += [titled.format(say(panel.title), Markup(said))] if summary else []
+            if summary:
+                titled = Markup('<section class="card "><h2>{}</h2>{}</section>')
+                sections.append(titled.format(say(panel.title), Markup(said)))
             summary = summary or said
         every = (exhibit for row in panel.rows for exhibit in row if "report" in exhibit.where)
         shown = [exhibit for exhibit in every if exhibit.applies(subject)]
@@ -94,7 +95,7 @@ def _living(
 
     def words(seen: State) -> tuple[str, str]:
         look = urlencode({one.key: one.of(seen) for one in LOOKS})  # of two values of a key the last counts
-        link = made.link and f"{made.link}{'&' if '?' in made.link else '?'}{look}"
+        link = f"{made.link}{'&' if '?' in made.link else '?'}{look}" if made.link else ""
         asked = _asked(facts(seen), replace(made, link=link), say)
         return str(asked), layer_name(View.of(analysis, seen), say)
 
@@ -209,8 +210,9 @@ def citation(
     key = "cite.what_of" if texts else "cite.what"
     what = say(key, author=AUTHOR, year=when.year, version=VERSION, texts=title)
     plain = filter(None, (what, _measured(specs, say), say("cite.where", link=link, day=day)))
+    named = f"{{Poolscope}}: {title.translate(LATEX)}" if texts else "{Poolscope}"
     fields = {
-        **{"title": f"{{Poolscope}}{': ' * bool(texts)}{title.translate(LATEX)}", "author": f"{{{AUTHOR}}}"},
+        **{"title": named, "author": f"{{{AUTHOR}}}"},
         **{"year": when.year, "version": VERSION, "url": link, "urldate": day},
         "note": _measured(specs, load_texts()).translate(LATEX),
     }

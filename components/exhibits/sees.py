@@ -52,7 +52,7 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
         above=render(
             "sees", say, view=view, found=given.found, name=partial(token_name, view.labels, say=say)
         ),
-        legend=render("sees_legend", say, **marks, longer=len(square) * wide),
+        legend=render("sees_legend", say, **marks, longer=len(square) if wide else 0),
         about=asked_line(view.analysis, say),
     )
 

@@ -160,7 +160,7 @@ def _row(view: View, say: Texts) -> Iterator[tuple[str, str]]:
             lit = int(reads[last + 1 : index].sum())
             key = "verdict.row_some" if 0 < lit < hidden else "verdict.row_rest"
             yield say(key, count=hidden, read=lit), "read" if lit == hidden else "rest"
-        kind = ("first", "second", "")[segments[index]] if view.is_pair else ""
+        kind = {0: "first", 1: "second"}.get(int(segments[index]), "") if view.is_pair else ""
         yield shorten(word(view.labels[index], naming.INSIDE)), "read" if reads[index] else kind
         last = index
 

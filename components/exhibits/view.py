@@ -301,9 +301,9 @@ def render(template: str, say: Texts | None = None, /, **values: object) -> Mark
     known: dict[str, object] = {one.__name__: one for one in words}
     if say is not None:
         known |= {"said": lambda sentence: visible(sentence.said(say)), "label": say.label, "title": say.name}
-        known |= {"listed": partial(listed, say=say), "tell": say}
-    known |= {"say": say and say.html, **values}
-    return Markup(APART.sub("\u00a0", environment().get_template(f"{template}.html").render(known)))
+        known |= {"listed": partial(listed, say=say), "tell": say, "say": say.html}
+    page = environment().get_template(f"{template}.html").render(known, **values)
+    return Markup(APART.sub("\u00a0", page))
 
 
 LONGEST = 4000  # characters of a link in a cell: a table has hundreds of them, and servers take no long ones

@@ -172,7 +172,7 @@ def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> s
     }
     if not values:
         return ""
-    text, word = max(values, key=values.__getitem__)
+    text, word = max(values, key=lambda place: values[place])
     surface = shorten(visible(found.surfaces[text][word]), NAME)
     return say("words.best", backbone=name, word=surface, value=number(values[text, word]))
 
