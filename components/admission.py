@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from cachetools import LRUCache
+from cachetools import FIFOCache, LRUCache
 
 MAX_CLIENTS = 10_000  # who are remembered: a flood of addresses must not fill the memory
 WAITING_BYTES = 32_000_000  # of what waits: half of it one address's
@@ -60,7 +60,7 @@ class Admission:
         self._waiting: list[Ticket] = []
         self._held: Counter[tuple[str, str]] = Counter()  # places, by line and address
         self._served: LRUCache[tuple[str, ...], int] = LRUCache(2 * MAX_CLIENTS)  # when, by whom
-        self._latest: dict[str, float] = {}  # the two addresses that came last -> when
+        self._latest: FIFOCache[str, float] = FIFOCache(2)  # the two addresses that came last -> when
         self._turn = 0
         self._closed = False
 
@@ -69,8 +69,7 @@ class Admission:
         with self._lock:
             if self._closed:
                 raise ClosedError
-            self._latest.pop(ticket.address, None)
-            self._latest = dict([*self._latest.items()][-1:]) | {ticket.address: time.monotonic()}
+            self._latest[ticket.address] = time.monotonic()
             self._waiting.append(ticket)
             self._grant()
             if not ticket.holds and self._is_too_many(ticket):
@@ -91,9 +90,10 @@ class Admission:
                 ticket.granted.cancel()
             elif ticket.holds:
                 ticket.holds = False
-                self._free[ticket.line] += returns
+                self._free[ticket.line] += 1 if returns else 0
                 self._held[ticket.line, ticket.address] -= 1
-                self._held = +self._held  # without those who have none
+                if not self._held[ticket.line, ticket.address]:
+                    del self._held[ticket.line, ticket.address]
                 self._lock.notify_all()
             self._grant()
 

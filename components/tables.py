@@ -4,7 +4,6 @@ import csv
 import json
 import math
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -18,12 +17,12 @@ import pandas as pd
 
 from components.errors import PoolscopeError
 from components.fitting import Table
-from components.texts import ASSETS, Sentence
+from components.texts import ASSETS, Sentence, read_toml
 
-KNOWN: Mapping[str, Any] = tomllib.loads((ASSETS / "columns.toml").read_text("utf-8"))  # of names and cells
+KNOWN: Mapping[str, Any] = read_toml(ASSETS / "columns.toml")  # of names and cells
 WORDS = {name: frozenset(each) for name, each in KNOWN["words"].items()}  # that say this
 PATTERNS: Mapping[str, str] = KNOWN["patterns"]
-FORMATS: Mapping[str, str] = tomllib.loads((ASSETS / "formats.toml").read_text("utf-8"))
+FORMATS: Mapping[str, str] = read_toml(ASSETS / "formats.toml")
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
 LINES = 50  # of a row that are read: a letter's
@@ -134,10 +133,11 @@ def guess(sheet: Sheet) -> Columns:
     prose = {name: bool((~found).mean() > 0.5) for name, found in aside.items()}  # mostly words
     words = {name: set(WORD.findall(name.casefold())) for name in cells}
     beside = WORDS["aside"] | WORDS["label"]
-    named = {name: bool(words[name] & WORDS["text"]) > bool(words[name] & beside) for name in cells}
+    named = {name: bool(words[name] & WORDS["text"]) and not words[name] & beside for name in cells}
     filled = {name: bool(found.ne("").mean() > 0.5) for name, found in cells.items()}
     apart = {name: kinds[name] > len(cells[name]) / 2 for name in cells}
-    likely = {name: prose[name] * (1 + (kinds[name] > CLASSES)) + apart[name] for name in cells}
+    signs = {name: (prose[name], prose[name] and kinds[name] > CLASSES, apart[name]) for name in cells}
+    likely = {name: signs[name].count(True) for name in cells}
     text = max(cells, key=lambda one: (kinds[one] > 1, named[one] and filled[one], likely[one], lengths[one]))
     several = [name for name in cells if name != text and 2 <= kinds[name] <= CLASSES]
     ranks = {one: (rank, not filled[one]) for one in several if (rank := _rank(one, cells[one])) is not None}
@@ -537,7 +537,7 @@ def _cells(text: str, **how: Any) -> pd.DataFrame:
         first = pd.read_csv(StringIO(text, newline=""), nrows=1, **how)
         index = 0 if isinstance(first.index, pd.RangeIndex) else first.index.nlevels
         wide = pd.read_csv(StringIO(text, newline=""), **how | {"header": None, "names": range(COLUMNS)})
-        rows = wide.iloc[int("header" not in how) :].reset_index(drop=True)
+        rows = (wide if "header" in how else wide.iloc[1:]).reset_index(drop=True)
         named = [place for place, name in enumerate(first, 1) if not str(name).startswith("Unnamed: ")]
         if rows.iloc[:, index + max(named, default=0) :].fillna("").ne("").any(axis=None):
             raise

@@ -51,10 +51,15 @@ class Lent(Worker):
     """A worker without a process: ``lend`` runs a packed job, of so many bytes to load, and replies."""
 
     alive = True
-    prepare = dismiss = kill = end = staticmethod(lambda seconds=0: None)  # noqa: ARG005 - `end` is told them
 
     def __init__(self, lend: Callable[[bytes, int], bytes]) -> None:
-        self._lend = lend
+        self._lend, self.dismiss, self.kill = lend, self.end, self.end
+
+    def prepare(self) -> None:
+        """It can be asked at once."""
+
+    def end(self, seconds: float = 0) -> None:
+        """There is no process to end."""
 
     def ask(self, job: Job, _seconds: float) -> bytes:
         """The answer, packed; PoolscopeError is its refusal, or says why no GPU is lent."""
@@ -73,7 +78,8 @@ def _measured(asked: bytes, _weights: int) -> bytes:
 
 @cache
 def _measurer() -> Any:
-    limits = limits_of(settings := Settings())[1]
+    settings = Settings()
+    _bundled, limits = limits_of(settings)
     measurer = import_module(MEASURER).Measurer(limits.memory, device=DEVICE, dtype=settings.device_dtype)
     limit(measurer.checkpoints.budget + (limits.working or 0))
     return measurer

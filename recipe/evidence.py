@@ -308,7 +308,7 @@ def agreement_results(backbone: Backbone, task: str, examples: Examples, seed: i
 
 def _rhos_with_erasure(backbone: Backbone, example: Example) -> dict[tuple[str, int | None], float | None]:
     """Spearman's rho with erasure of each method and layer; None where all tokens rank alike."""
-    text, pair = (*example.texts, "")[:2]
+    text, pair = example.texts[0], example.texts[1] if len(example.texts) > 1 else ""
     with repeatable(backbone.model):
         examined = examine(backbone, Query(backbone.spec.key, text, pair))
         importance = weigh(examined, "").with_integral([integrate(examined, "")])

@@ -180,9 +180,9 @@ class Passport:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types. Numbers have so many digits as do not depend on the machine."""
-        ways = [
-            as_json(case, "name verdict largest", largest=round(case.largest, DECIMALS)) for case in self.ways
-        ]
+        square, ways = self.sees, list[dict[str, Any]]()
+        for case in self.ways:
+            ways.append(as_json(case, "name verdict largest", largest=round(case.largest, DECIMALS)))
         return as_json(
             self,
             "backbone=backbone.key title=backbone.title architecture=backbone.architecture "
@@ -190,7 +190,7 @@ class Passport:
             "labels=backbone.labels parameters layers width longest=limit reads sees pooling padding "
             "ordinary head_trained body_trained weights unused scripts says",
             reads=as_json(self, "place token texts=samples"),
-            sees=self.sees and as_json(self.sees, "shape window", tokens=len(self.sees.sees)),
+            sees=None if square is None else as_json(square, "shape window", tokens=len(square.sees)),
             pooling={"measured": list(self.equal), "declared": declared_json(self.backbone.declared)},
             padding={"verdict": self.padding, "ways": ways},
             ordinary=[[round(float(one), DECIMALS) for one in layer] for layer in self.ordinary],

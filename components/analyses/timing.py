@@ -76,7 +76,7 @@ def _rounds(measure: Callable[[Any], None], both: Sequence[Any]) -> Floats:
     until = time.perf_counter() + SECONDS
     while len(took) < LEAST or (len(took) < ROUNDS and time.perf_counter() < until):
         turn = np.zeros(2, dtype=np.float32)
-        for place in ((0, 1), (1, 0))[len(took) % 2]:
+        for place in (0, 1) if len(took) % 2 == 0 else (1, 0):
             begun = time.perf_counter()
             measure(both[place])
             turn[place] = 1000 * (time.perf_counter() - begun)

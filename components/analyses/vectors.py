@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import tomllib
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from components.errors import PoolscopeError
-from components.settings import ASSETS
-from components.texts import Sentence
+from components.texts import ASSETS, Sentence, read_toml
 
 FIELD = "vector"
 MOST = 65_536  # numbers: as many as there are words in a large vocabulary of an encoder
@@ -29,7 +27,7 @@ FEWEST = 8  # bytes: of two numbers
 NUMPY = re.compile(rb"(?s)\x93NUMPY.{4}[^\n]*'descr': '([<>]f[248])'[^\n]*\n")  # how its file begins
 BSON = b"\x27\0"  # how a vector of float32 does in MongoDB
 FEW = 8  # numbers that are told beside a vector: its shape, scores, distances
-PRINTED = tomllib.loads((ASSETS / "numbers.toml").read_text(encoding="utf-8"))  # by what it is about
+PRINTED = read_toml(ASSETS / "numbers.toml")  # by what it is about
 BESIDE = frozenset(PRINTED["beside"])
 FORM: Mapping[str, re.Pattern[str]] = {name: re.compile(form) for name, form in PRINTED["forms"].items()}
 

@@ -106,7 +106,8 @@ class Desk:
         """Find which backbone, pooling and layer suits a table, one table at a time; see `Analyst.fit`."""
         asked = to_rows(table, plan, self._settings)
         specs = [self._here("backbones", key) for key in plan.backbones]
-        self._fitting.enter(ticket := Ticket(ADDRESS.get()))  # of whose address was not served for longest
+        ticket = Ticket(ADDRESS.get())  # that one has a turn whose address was not served for longest
+        self._fitting.enter(ticket)
         try:
             while wait([ticket.granted], timeout=1).not_done:
                 yield Stage(0, 1, "wait", "")

@@ -137,7 +137,9 @@ class Backbone:
         body = type(self.model.base_model)
         if found and MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(self.model.config), body) is not body:
             raise RefusalError("refusals.declared_encoder")
-        return found and replace(found, words=self.words and partial(words, self.words))
+        if found is None or self.words is None:
+            return found
+        return replace(found, words=partial(words, self.words))
 
     @property
     def unread_head(self) -> Sentence | None:

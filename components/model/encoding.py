@@ -99,7 +99,7 @@ def prompted(tokenizer: PreTrainedTokenizerBase, prompt: str, ids: Tensor, mask:
     """
     own: list[int] = tokenizer(prompt, verbose=False)["input_ids"] if prompt else []
     special = set(tokenizer.all_special_ids)
-    count = len(own) - (bool(own) and own[-1] in special)
+    count = len(own) - 1 if own and own[-1] in special else len(own)
     while own and (own[-1] in special or not str(tokenizer.decode(own[-1:])).strip()):
         own.pop()
     rows = (row[kept].tolist() for row, kept in zip(ids, mask, strict=True))

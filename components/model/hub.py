@@ -288,7 +288,7 @@ class Downloads:
 
 def _begun(listing: Listing) -> subprocess.Popen[bytes]:
     """Process that downloads the files of ``listing`` that are not in the cache."""
-    parts = [{each.rfilename: each.lfs and each.lfs.sha256 for each in part} for part in listing.parts]
+    parts = [{one.rfilename: one.lfs.sha256 if one.lfs else None for one in part} for part in listing.parts]
     asked = json.dumps([listing.model, listing.commit, parts])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     program = [sys.executable, "-c", f"from {__name__} import main; main()", asked]
@@ -320,7 +320,7 @@ class Hub:
         """Backbone that was found under this id, or None."""
         with self._lock:
             found = self._found.get(model) if isinstance(model, str) else None
-        return found and found[0]
+        return None if found is None else found[0]
 
     def find(self, given: object) -> BackboneSpec:
         """Find the model of an id that a visitor typed, pinned to a commit; PoolscopeError: there is none.

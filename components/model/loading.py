@@ -100,8 +100,9 @@ def _loaded(spec: BackboneSpec, place: Path, make_room: Callable[[int], None]) -
     if adapter is not None:
         info, adapted = adapter.merge(model, info)
         if any((place / name).is_file() for name in files.VOCABULARIES):
-            files.check_sizes(folder := place)
-            check_tokenizer(place)
+            folder = place
+            files.check_sizes(folder)
+            check_tokenizer(folder)
     for name, *shapes in info["mismatched_keys"]:  # of a head they are drawn at random
         if str(name).removeprefix(f"{model.base_model_prefix}.") in model.base_model.state_dict():
             held, stated = (" × ".join(map(str, shape)) for shape in shapes)
@@ -194,7 +195,8 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
 
 def read_config(folder: Path) -> PreTrainedConfig:
     """The config in ``folder``, parsed by transformers once nothing in it leads away or is out of bounds."""
-    files.check_stated(files.checked_object(folder / files.CONFIG), classifying_types().__contains__)
+    stated = files.checked_object(folder / files.CONFIG)
+    files.check_stated(stated, lambda kind: kind in classifying_types())
     check_tokenizer(folder)
     with files.foreign("refusals.config"):
         config: PreTrainedConfig = auto.AutoConfig.from_pretrained(folder, **HERE)

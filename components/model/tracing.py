@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from traceback import walk_stack
 from types import CodeType
@@ -83,13 +84,17 @@ def trace(model: nn.Module, head: Head, hidden: Tensor) -> tuple[Call, ...]:
     """The calls between ``hidden`` (B, T, D) and the logits of ``head``, which runs parts of ``model``."""
     recorder = _Recorder({id(parameter): frozenset([name]) for name, parameter in model.named_parameters()})
     recorder.dependent[id(hidden)] = hidden
-    running = recorder.running
+
+    def begin(name: str, *_: object) -> None:
+        recorder.running.append(name)
+
+    def end(*_: object) -> None:
+        recorder.running.pop()  # to give what it gives would exchange the module's output
+
     with ExitStack() as hooks:
         for name, module in model.named_modules():
-            before = module.register_forward_pre_hook(lambda _module, _args, name=name: running.append(name))
-            after = module.register_forward_hook(lambda *_: running.__delitem__(-1), always_call=True)
-            hooks.enter_context(before)
-            hooks.enter_context(after)
+            hooks.enter_context(module.register_forward_pre_hook(partial(begin, name)))
+            hooks.enter_context(module.register_forward_hook(end, always_call=True))
         with torch.no_grad(), recorder:
             logits = head(hidden)
     needed, found = {id(logits)}, list[Call]()  # the calls that the logits depend on

@@ -5,7 +5,7 @@ template, is typed, as a text that it reads as those very tokens.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
 from components.model.reads import Reading
 from components.texts import Sentence
-from components.types import Analysis, Ints, Reads
+from components.types import Analysis, Ints, ProblemType, Reads
 
 OLDER = "sbert_ce_default_activation_function"  # the config's name for what `predict` puts behind the logits
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
@@ -76,7 +76,7 @@ def _beside_encode(examined: Examined) -> Iterator[Sentence]:
     backbone, query, says = examined.backbone, examined.query, None
     with suppress(RefusalError):  # which is told where what is declared is asked for
         place = folder(backbone.spec)
-        says = place and read_declaration(place, own=True)
+        says = None if place is None else read_declaration(place, own=True)
     asked = query.pooling == DECLARED or isinstance(backbone.words, torch.nn.Module)
     if not says or not (query.head == "own" if says.kind in ("scores", "logits") else asked):
         return
@@ -100,7 +100,8 @@ def _beside_predict(examined: Examined) -> Iterator[Sentence]:
     stated = getattr(config, "sentence_transformers", None)  # of today; the other name is from before
     place = folder(examined.backbone.spec)
     own = (stated if isinstance(stated, dict) else {}).get("activation_fn", getattr(config, OLDER, None))
-    paths = (place and read_object(place / ENCODING).get("activation_fn"), own)
+    beside = {} if place is None else read_object(place / ENCODING)
+    paths = (beside.get("activation_fn"), own)
     usual = ".Sigmoid" if len(examined.outputs.labels) == 1 and examined.query.text_pair else ""
     name = next((str(one) for one in paths if str(one).startswith("torch.")), usual).rpartition(".")[2]
     outputs, changes = examined.outputs, name in ACTIVATIONS.values() and name != "Identity"
@@ -176,7 +177,8 @@ def told(examined: Examined, known: dict[str, Pair]) -> Iterator[Sentence]:
             other = examine(examined.backbone, replace(query, text=text, text_pair=pair))
             if len(read := _read(other)) == 1:
                 end, token = examined.backbone.tokenizer.eos_token or "", _surface(other, read[0])
-                yield Sentence(f"warnings.{name}", end=end, token=token, says=_says(other))
+                says = likeliest(other.outputs.labels, other.outputs.logits[0], other.outputs.problem_type)
+                yield Sentence(f"warnings.{name}", end=end, token=token, says=says)
 
 
 def _skips(examined: Examined) -> Iterator[Sentence]:
@@ -221,7 +223,8 @@ def _unwritten(tokenizer: PreTrainedTokenizerBase, text: str) -> Pair | None:
         if written is not None:
             parts = re.split("|".join(MARKS), written[0])
             match = re.fullmatch("(.*)".join(map(re.escape, parts)), text, re.DOTALL)
-            first, second = (*(match.groups() if match else ()), "", "")[:2]
+            first = match[1] if match else ""
+            second = match[2] if match and len(parts) > 2 else ""
             if first not in ("", text) and chat(tokenizer, (first, second)) == (text, ""):
                 return first, second
     return None
@@ -243,10 +246,9 @@ def _surface(examined: Examined, index: int) -> str:
     return texts[max(int(tokens.segment[index]), 0)][start:end].strip() or tokens.text[index]
 
 
-def _says(examined: Examined) -> str:
-    """The likeliest label and how likely it is; of a regression the value."""
-    outputs = examined.outputs
-    values = probabilities(outputs.logits[0], outputs.problem_type)
-    best = 0 if outputs.problem_type == "regression" else int(values.argmax())
-    value = f"{values[best]:.2f}" if outputs.problem_type == "regression" else f"{100 * values[best]:.3g} %"
-    return f"{outputs.labels[best]} {value.replace('-', '−')}"
+def likeliest(labels: Sequence[str], logits: Tensor, kind: ProblemType) -> str:
+    """The likeliest label by its logits (K,), and how likely it is; of a regression its value."""
+    values = probabilities(logits, kind)
+    if kind == "regression":
+        return f"{labels[0]} {values[0]:.2f}".replace(" -", " −")
+    return f"{labels[int(values.argmax())]} {100 * values.max():.3g} %"

@@ -110,7 +110,8 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
     first, *rest = (one for each in prefixes for one in every_try(backbone, query, each, lengths))
     made = _made(backbone, first, declared)
     runs, refusals = _all_made(backbone, rest, declared)
-    prompts = () if (place := folder(backbone.spec)) is None else read_prompts(place)
+    place = folder(backbone.spec)
+    prompts = () if place is None else read_prompts(place)
     warnings = (*first[1].warnings, *unread, *refusals)
     return Tried(backbone, query, prefix, prompts, declared, ((first, made), *runs), warnings)
 
@@ -327,8 +328,9 @@ def _pooled_layers(backbone: Backbone, one: Try, declared: Declared | None, half
     ``half``: the same model in half precision, for the hidden states. What has no direction is left out.
     What is declared is tried only where it is more than one step: else its pooling is one of the others.
     """
-    (plain, encoded), says = one, declared and declared.says
-    more = says and (len(says.poolings) > 1 or any(isinstance(one, Cut | LayerNorm) for one in says.steps))
+    (plain, encoded), says = one, None if declared is None else declared.says
+    changes = says is not None and any(isinstance(step, Cut | LayerNorm) for step in says.steps)
+    more = changes or (says is not None and len(says.poolings) > 1)
     specs = {key: POOLINGS[key].spec for key in dict.fromkeys((*PLAIN, *POOLINGS))}
     keys = [key for key, spec in specs.items() if not spec.learned and (more or not spec.declared)]
     found: dict[Way, Tensor] = {}

@@ -58,7 +58,7 @@ def _asked(examined: Examined, label: str) -> tuple[Analysis, int, int]:
         raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.last_layer")
     named = [choice("label", label, answer.labels)] if label else answer.labels
     places = [place for place, one in enumerate(answer.labels) if one in named]  # several may share a name
-    return answer, max(places, key=answer.probabilities.__getitem__), eraser_of(backbone)
+    return answer, max(places, key=lambda one: answer.probabilities[one]), eraser_of(backbone)
 
 
 def eraser_of(backbone: Backbone) -> int:

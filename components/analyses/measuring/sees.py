@@ -7,11 +7,12 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from components.analyses.measuring.analyze import likeliest
 from components.analyses.sees import Sees, shape_of
 from components.errors import PoolscopeError
 from components.model.cut import noise_like
 from components.model.embeddings import embedded, embeddings, exchanged, unembedded
-from components.model.examine import Examined, probabilities, run
+from components.model.examine import Examined, run
 from components.model.internals import both_ways, said_causal
 from components.texts import Sentence
 from components.types import Bools
@@ -79,13 +80,9 @@ def _turned(examined: Examined) -> tuple[Sentence, ...]:
         return (Sentence("sees.unturned"),)
     if not (backbone.head_trained and backbone.body_trained):
         return ()
-    values = [probabilities(kept.logits, backbone.problem_type)[0] for kept in (before, after)]
-    is_value = backbone.problem_type == "regression"
-    said = [
-        f"{backbone.labels[each.argmax()]} {each.max():.2f}" if not is_value else f"{each[0]:.2f}"
-        for each in values
-    ]
-    return (Sentence("sees.turned", before=said[0], after=said[1]),)
+    kind, kept = backbone.problem_type, {"before": before, "after": after}
+    said = {name: likeliest(backbone.labels, one.logits[0], kind) for name, one in kept.items()}
+    return (Sentence("sees.turned", **said),)
 
 
 def _stated(model: PreTrainedModel, square: Bools) -> Iterator[Sentence]:

@@ -68,7 +68,7 @@ def outputs(_say: Texts) -> dict[str, object]:
         model.config.is_causal = causal
         with torch.no_grad():
             values = model(**tokenizer()("not good", return_tensors="pt")).logits.softmax(dim=-1)[0]
-        said.append(f"LABEL_{int(values.argmax())} {float(values.max()):.2f}")
+        said.append(f"LABEL_{int(values.argmax())} {100 * float(values.max()):.3g} %")
     return dict(zip(("before", "after"), said, strict=True))
 
 
