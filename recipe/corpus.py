@@ -121,7 +121,8 @@ def read(source: Source, folder: Path) -> tuple[Example, ...]:
             parts = tuple(part for text in texts for part in _sentences(text)) if source.split else texts
             inputs = [(part,) for part in parts] if source.split == "sentences" else [parts]
             examples += [Example(each, label) for each in inputs]
-    return tuple(e for e in examples if source.min_words <= len(e.texts[0].split()) <= source.max_words)
+    least, most = source.min_words, source.max_words
+    return tuple(one for one in examples if least <= len(one.texts[0].split()) <= most)
 
 
 def fingerprint(text: str) -> str:
@@ -136,7 +137,7 @@ def fingerprint(text: str) -> str:
 def without_leaks(examples: Iterable[Example], evaluation: Iterable[Example]) -> tuple[Example, ...]:
     """The examples that share no text with the evaluation, neither side of a pair."""
     held_out = {fingerprint(text) for example in evaluation for text in example.texts}
-    return tuple(e for e in examples if held_out.isdisjoint(map(fingerprint, e.texts)))
+    return tuple(one for one in examples if held_out.isdisjoint(map(fingerprint, one.texts)))
 
 
 def load_corpus(recipes: Recipes, folder: Path) -> Corpus:
@@ -211,20 +212,20 @@ def augment_texts(examples: Examples, rng: random.Random) -> list[Example]:
 
     Only texts of the same side of 0.5 are joined; the result has the mean of their labels.
     """
-    sides = {side: [e for e in examples if (e.label > 0.5) == side] for side in (False, True)}
+    sides = {side: [one for one in examples if (one.label > 0.5) == side] for side in (False, True)}
     augmented = []
     for example in examples:
         side = sides[example.label > 0.5]
         joined = [*rng.choices(side, k=rng.randint(1, 9)), example] if rng.random() < JOINED else [example]
         spell = _random_spelling(rng)
-        texts = (spell(_excerpt(e.texts[0], rng)) for e in joined)
-        augmented.append(Example((" ".join(texts),), sum(e.label for e in joined) / len(joined)))
+        texts = (spell(_excerpt(one.texts[0], rng)) for one in joined)
+        augmented.append(Example((" ".join(texts),), sum(one.label for one in joined) / len(joined)))
     return augmented
 
 
 def augment_pairs(examples: Examples, rng: random.Random) -> list[Example]:
     """The pairs, the texts of each swapped every other time."""
-    return [Example(e.texts if rng.random() < 0.5 else e.texts[::-1], e.label) for e in examples]
+    return [Example(one.texts if rng.random() < 0.5 else one.texts[::-1], one.label) for one in examples]
 
 
 def _altered(words: Sequence[str], rng: random.Random) -> list[str]:

@@ -339,7 +339,8 @@ def baseline_answers(training: Examples, held_out: Examples, seed: int) -> Mappi
     words = CountVectorizer(binary=True, dtype=np.float64)
     model = make_pipeline(words, logistic_regression(wide=False, seed=seed))
     model.fit([example.texts[0] for example in training], known)
-    return {"majority": majority, "words": model.predict([e.texts[0] for e in held_out]) == labels}
+    answers = model.predict([example.texts[0] for example in held_out])
+    return {"majority": majority, "words": answers == labels}
 
 
 def word_overlap(examples: Examples) -> Floats:

@@ -172,7 +172,8 @@ class Recipes(Part):
         family, task = split_key(key)
         if task == PRETRAINED:
             return (self.families[family].pretraining,)
-        return tuple(s for s in self.tasks[task].stages if family in (s.families or (family,)))
+        every = self.tasks[task].stages
+        return tuple(stage for stage in every if not stage.families or family in stage.families)
 
 
 def split_key(key: str) -> tuple[str, str]:

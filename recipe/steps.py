@@ -126,8 +126,9 @@ def make_pretrained(key: str, workspace: Workspace, corpus: Corpus, folder: Path
     """A family's checkpoint after its paper's pre-training, without a classification head."""
     recipes, learned, name = workspace.recipes, workspace.learned(corpus), split_key(key)[0]
     family = recipes.families[name]
-    texts = (s for text in learned.texts(recipes.vocabulary.sources) for s in (text, detokenize(text)))
-    given = family.tokenizer, recipes.vocabulary, list(dict.fromkeys(texts)), recipes.max_length
+    texts = learned.texts(recipes.vocabulary.sources)
+    spelled = dict.fromkeys(spelling for text in texts for spelling in (text, detokenize(text)))
+    given = family.tokenizer, recipes.vocabulary, list(spelled), recipes.max_length
     tokenizer = training.train_tokenizer(*given)
     report(f"vocabulary of {len(tokenizer):,} tokens")
     torch.manual_seed(recipes.seed)
@@ -176,7 +177,8 @@ def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, re
     """A backbone's probes for each task, and the results of them, read back, and of its raw cosines."""
     recipes, probing = workspace.recipes, workspace.recipes.probing
     backbone, file = load_backbone(bundled(key, workspace.model(key))), folder / f"{key}.safetensors"
-    given = {task: subsample(corpus.training[s], probing.rows) for task, s in probing.sources.items()}
+    sources = probing.sources.items()
+    given = {task: subsample(corpus.training[source], probing.rows) for task, source in sources}
     fitted = {task: fit_probes(backbone, examples, recipes.seed) for task, examples in given.items()}
     probes = ((task, *at) for task, fits in fitted.items() for at in fits.items())
     write_probes({place_of(task, *depth): probe for task, depth, (probe, _strength) in probes}, file)

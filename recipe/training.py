@@ -91,7 +91,7 @@ def distilled_words(
     goal = softmax(theirs.prediction_logits / TEMPERATURE, dim=-1)
     imitation = kl_div(student, goal, reduction="batchmean") * TEMPERATURE**2
     attended = inputs["attention_mask"].bool()
-    states, targets = (o.hidden_states[-1][attended] for o in (ours, theirs))  # (N, D)
+    states, targets = (one.hidden_states[-1][attended] for one in (ours, theirs))  # (N, D)
     alignment = cosine_embedding_loss(states, targets, torch.ones(len(states)))
     return 5 * imitation + 2 * cross_entropy(ours.logits, inputs["input_ids"][asked]) + alignment
 
@@ -185,10 +185,10 @@ def stage_examples(stage: Stage, corpus: Corpus, soft_labels: Mapping[str, Float
         examples = corpus.training[source]
         if weight and source in soft_labels:
             examples = tuple(
-                Example(e.texts, soft if e.label < 0 else (1 - weight) * e.label + weight * soft)
-                for e, soft in zip(examples, soft_labels[source].tolist(), strict=True)
+                Example(one.texts, soft if one.label < 0 else (1 - weight) * one.label + weight * soft)
+                for one, soft in zip(examples, soft_labels[source].tolist(), strict=True)
             )
-        found.extend(e for e in examples if e.label >= 0 or not weight)
+        found.extend(one for one in examples if one.label >= 0 or not weight)
     return found
 
 
@@ -203,11 +203,11 @@ def training_batches(
     encoded = tokenizer(*map(list, sides), truncation=True)
     order, wide = rng.sample(range(len(examples)), len(examples)), POOL * size
     pools = (order[start : start + wide] for start in range(0, len(order), wide))
-    ranked = (sorted(pool, key=lambda i: len(encoded["input_ids"][i])) for pool in pools)
+    ranked = (sorted(pool, key=lambda row: len(encoded["input_ids"][row])) for pool in pools)
     groups = [pool[start : start + size] for pool in ranked for start in range(0, len(pool), size)]
     for group in rng.sample(groups, len(groups)):
-        labels = torch.tensor([examples[i].label for i in group], dtype=torch.float32)
-        rows = {name: [column[i] for i in group] for name, column in encoded.items()}
+        labels = torch.tensor([examples[row].label for row in group], dtype=torch.float32)
+        rows = {name: [column[row] for row in group] for name, column in encoded.items()}
         yield tokenizer.pad(rows, return_tensors="pt"), labels
 
 
@@ -222,8 +222,8 @@ def drop_tokens(inputs: BatchEncoding, special: Sequence[int], share: float) -> 
 
 
 def _optimizer(model: nn.Module, rate: float, decay: float) -> torch.optim.AdamW:
-    matrices = [p for p in model.parameters() if p.ndim > 1]
-    vectors = [p for p in model.parameters() if p.ndim == 1]  # biases and norms do not decay
+    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
+    vectors = [weight for weight in model.parameters() if weight.ndim == 1]  # biases, norms: no decay
     groups = [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.98), fused=True)
 
@@ -284,7 +284,8 @@ def logits_of(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
 
 def correct(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
     """Tells whether the likeliest label of each example is its own: (N,)."""
-    return logits_of(model, tokenizer, examples).argmax(-1) == torch.tensor([e.label for e in examples])
+    labels = torch.tensor([example.label for example in examples])
+    return logits_of(model, tokenizer, examples).argmax(-1) == labels
 
 
 def load(folder: Path, kind: Any = transformers.AutoModelForSequenceClassification, **given: Any) -> Any:
@@ -350,7 +351,9 @@ def _learned(backend: Any, special: list[str], size: Vocabulary, texts: Sequence
     learned = pieces[len(special) :]
     lowest = min(score for _, score in learned)
     rounded = [(piece, round(lowest if score < lowest + TAIL else score, 6)) for piece, score in learned]
-    return {"vocab": [*map(tuple, pieces[: len(special)]), *sorted(rounded, key=lambda p: (-p[1], p[0]))]}
+    return {
+        "vocab": [*map(tuple, pieces[: len(special)]), *sorted(rounded, key=lambda one: (-one[1], one[0]))]
+    }
 
 
 def _trained(backend: Any, trainer: Any, texts: Sequence[str]) -> Any:

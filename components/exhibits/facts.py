@@ -277,9 +277,8 @@ def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str
     own = {row.backbone: row for row in evidence.of("head")}
     tried = [row for row in evidence.of("probe") if row.pooling == pooling and row.backbone in own]
     heads = [own[row.backbone] for row in tried]
-    pairs = [
-        row for row in evidence.of_task("pair") if {row.backbone, row.other} <= {r.backbone for r in tried}
-    ]
+    known = {row.backbone for row in tried}
+    pairs = [row for row in evidence.of_task("pair") if {row.backbone, row.other} <= known]
     tested = corrected([row for row in pairs if row.pooling in ("", pooling)])
     differ = [row.pooling for row in tested if row.corrected < LEVEL]
     own_differ = differ.count("")

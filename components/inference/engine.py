@@ -169,8 +169,10 @@ class Desk:
         return bool(self._runner.run(Job("classifies", spec, (), options={"kind": kind})))
 
     def _listed(self, given: object) -> BackboneSpec | None:
-        every = self._specs.values()
-        return next((s for s in every if given == s.key or (s.source, s.location) == ("hub", given)), None)
+        for spec in self._specs.values():
+            if given == spec.key or (spec.source, spec.location) == ("hub", given):
+                return spec
+        return None
 
     def _keys(self, asked: object) -> tuple[str, ...]:
         """List the catalogue's keys, and ``asked`` itself if it is an id that was found."""

@@ -511,4 +511,4 @@ def _references(view: View, say: Texts) -> list[tuple[str, str]]:
     named = "view.reference_cls" if tokens.special[tokens.cls] else "view.reference_stand_in"
     first = [(say(named, token=labels[tokens.cls]), "cls"), (say("view.reference_pooled"), "pooled")]
     token = "view.reference_token"
-    return first + [(say(token, index=n, token=one), str(n)) for n, one in enumerate(labels)]
+    return first + [(say(token, index=place, token=one), str(place)) for place, one in enumerate(labels)]

@@ -71,8 +71,9 @@ class QuestionsTab(Tab):
         updates: Updates = {self.cards: ((key, answer.card),)}
         if answer.measured is None:  # it could not be answered, and the card says why
             return updates
-        shows = (one for one in self.around.tabs.items() if answer.view in [p.key for p in one[1].panels])
-        name, tab = next(shows)
+        shows = {panel.key: name for name, tab in self.around.tabs.items() for panel in tab.panels}
+        name = shows[answer.view]
+        tab = self.around.tabs[name]
         state = {one.control.key: one.control.default for one in tab.linked} | {"panel": answer.view}
         opened = {self.around.banner: answer.banner, self.around.chosen: gr.update(selected=name)}
         return {**updates, **tab.fill(answer.measured, state), **selected(tab.linked, state), **opened}
