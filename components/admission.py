@@ -92,8 +92,7 @@ class Admission:
                 ticket.holds = False
                 self._free[ticket.line] += 1 if returns else 0
                 self._held[ticket.line, ticket.address] -= 1
-                if not self._held[ticket.line, ticket.address]:
-                    del self._held[ticket.line, ticket.address]
+                self._held = +self._held  # without those who have none
                 self._lock.notify_all()
             self._grant()
 

@@ -33,10 +33,6 @@ class Table:
     pairs: tuple[str, ...]
     labels: tuple[str, ...]
 
-    def row(self, place: int) -> tuple[str, str]:
-        """The text of a row, and the second one of a pair, or ""."""
-        return self.texts[place], self.pairs[place] if self.pairs else ""
-
 
 @dataclass(frozen=True)
 class Plan:

@@ -211,7 +211,6 @@ def _plain(label: str) -> str:
 
 
 def _notes(table: Table, missing: int) -> Iterator[Sentence]:
-    """Note what is odd about the rows."""
     if missing:
         yield Sentence("lab.missing", count=missing)
     stripped = (cell.strip() for cell in (*table.texts, *table.labels))

@@ -53,13 +53,12 @@ class Lent(Worker):
     alive = True
 
     def __init__(self, lend: Callable[[bytes, int], bytes]) -> None:
-        self._lend, self.dismiss, self.kill = lend, self.end, self.end
-
-    def prepare(self) -> None:
-        """It can be asked at once."""
+        self._lend = lend
 
     def end(self, seconds: float = 0) -> None:
-        """There is no process to end."""
+        """There is no process to wait for, or to end."""
+
+    prepare = dismiss = kill = end
 
     def ask(self, job: Job, _seconds: float) -> bytes:
         """The answer, packed; PoolscopeError is its refusal, or says why no GPU is lent."""

@@ -121,8 +121,8 @@ def read(source: Source, folder: Path) -> tuple[Example, ...]:
             parts = tuple(part for text in texts for part in _sentences(text)) if source.split else texts
             inputs = [(part,) for part in parts] if source.split == "sentences" else [parts]
             examples += [Example(each, label) for each in inputs]
-    least, most = source.min_words, source.max_words
-    return tuple(one for one in examples if least <= len(one.texts[0].split()) <= most)
+    words = range(source.min_words, source.max_words + 1)
+    return tuple(one for one in examples if len(one.texts[0].split()) in words)
 
 
 def fingerprint(text: str) -> str:

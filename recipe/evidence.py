@@ -339,8 +339,7 @@ def baseline_answers(training: Examples, held_out: Examples, seed: int) -> Mappi
     words = CountVectorizer(binary=True, dtype=np.float64)
     model = make_pipeline(words, logistic_regression(wide=False, seed=seed))
     model.fit([example.texts[0] for example in training], known)
-    answers = model.predict([example.texts[0] for example in held_out])
-    return {"majority": majority, "words": answers == labels}
+    return {"majority": majority, "words": model.predict([one.texts[0] for one in held_out]) == labels}
 
 
 def word_overlap(examples: Examples) -> Floats:

@@ -172,8 +172,7 @@ class Recipes(Part):
         family, task = split_key(key)
         if task == PRETRAINED:
             return (self.families[family].pretraining,)
-        every = self.tasks[task].stages
-        return tuple(stage for stage in every if not stage.families or family in stage.families)
+        return tuple(stage for stage in self.tasks[task].stages if family in (stage.families or (family,)))
 
 
 def split_key(key: str) -> tuple[str, str]:

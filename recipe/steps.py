@@ -126,9 +126,8 @@ def make_pretrained(key: str, workspace: Workspace, corpus: Corpus, folder: Path
     """A family's checkpoint after its paper's pre-training, without a classification head."""
     recipes, learned, name = workspace.recipes, workspace.learned(corpus), split_key(key)[0]
     family = recipes.families[name]
-    texts = learned.texts(recipes.vocabulary.sources)
-    spelled = dict.fromkeys(spelling for text in texts for spelling in (text, detokenize(text)))
-    given = family.tokenizer, recipes.vocabulary, list(spelled), recipes.max_length
+    texts = (one for text in learned.texts(recipes.vocabulary.sources) for one in (text, detokenize(text)))
+    given = family.tokenizer, recipes.vocabulary, list(dict.fromkeys(texts)), recipes.max_length
     tokenizer = training.train_tokenizer(*given)
     report(f"vocabulary of {len(tokenizer):,} tokens")
     torch.manual_seed(recipes.seed)
@@ -177,8 +176,7 @@ def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, re
     """A backbone's probes for each task, and the results of them, read back, and of its raw cosines."""
     recipes, probing = workspace.recipes, workspace.recipes.probing
     backbone, file = load_backbone(bundled(key, workspace.model(key))), folder / f"{key}.safetensors"
-    sources = probing.sources.items()
-    given = {task: subsample(corpus.training[source], probing.rows) for task, source in sources}
+    given = {task: subsample(corpus.training[name], probing.rows) for task, name in probing.sources.items()}
     fitted = {task: fit_probes(backbone, examples, recipes.seed) for task, examples in given.items()}
     probes = ((task, *at) for task, fits in fitted.items() for at in fits.items())
     write_probes({place_of(task, *depth): probe for task, depth, (probe, _strength) in probes}, file)

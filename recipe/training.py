@@ -284,8 +284,7 @@ def logits_of(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
 
 def correct(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
     """Tells whether the likeliest label of each example is its own: (N,)."""
-    labels = torch.tensor([example.label for example in examples])
-    return logits_of(model, tokenizer, examples).argmax(-1) == labels
+    return logits_of(model, tokenizer, examples).argmax(-1) == torch.tensor([one.label for one in examples])
 
 
 def load(folder: Path, kind: Any = transformers.AutoModelForSequenceClassification, **given: Any) -> Any:
@@ -351,9 +350,8 @@ def _learned(backend: Any, special: list[str], size: Vocabulary, texts: Sequence
     learned = pieces[len(special) :]
     lowest = min(score for _, score in learned)
     rounded = [(piece, round(lowest if score < lowest + TAIL else score, 6)) for piece, score in learned]
-    return {
-        "vocab": [*map(tuple, pieces[: len(special)]), *sorted(rounded, key=lambda one: (-one[1], one[0]))]
-    }
+    in_order = sorted(rounded, key=lambda one: (-one[1], one[0]))
+    return {"vocab": [*map(tuple, pieces[: len(special)]), *in_order]}
 
 
 def _trained(backend: Any, trainer: Any, texts: Sequence[str]) -> Any:

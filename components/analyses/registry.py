@@ -144,19 +144,16 @@ class Kind(Step):
 
 
 def analysis(
-    asks: str,
-    cost: Cost,
-    prepare: Callable[..., Prepared] | None = None,
-    times: bool = False,
-    rounds: bool = False,
+    asks: str, cost: Cost, prepare: Callable[..., Prepared] | None = None, **more: bool
 ) -> Callable[[Callable[..., Any]], Kind]:
     """Register an analysis; ``asks``: its endpoint's parameters in their order, with spaces between.
 
-    ``times``: whether its answer is how long something took. ``rounds``: see `Step`.
+    ``more``: what else its `Step` says.
     """
 
     def registered(function: Callable[..., Any]) -> Kind:
-        return Kind(function.__name__, function, False, times, rounds, tuple(asks.split()), cost, prepare)
+        parts = tuple(asks.split())
+        return Kind(function.__name__, function, asks=parts, cost=cost, prepare=prepare, **more)
 
     return registered
 

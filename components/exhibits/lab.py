@@ -229,13 +229,14 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
         doubted=doubts,
     )
     marks = {True: say("lab.doubt"), False: ""}
-    texts = [" | ".join(filter(None, fit.table.row(one.row))) for one in every]
+    queries = [_query(found, miss) for miss in every]
+    texts = [" | ".join(filter(None, (query.text, query.text_pair))) for query in queries]
     columns: dict[str, list[Any]] = {"lab.column_row": [miss.row + 1 for miss in every]}
     columns["lab.column_text"] = texts
     for name in ("given", "given_probability", "predicted", "predicted_probability"):
         columns[f"lab.{name}"] = [getattr(miss, name) for miss in every]
     data = titled_frame({**columns, "lab.doubted": [marks[miss.suspicious] for miss in every]}, say)
-    links = [classify_link(_query(found, miss), say) for miss in every[:SHOWN]]
+    links = [classify_link(query, say) for query in queries[:SHOWN]]
     rows = list(zip(every, texts, links, strict=False))
     told = {"titles": data, "rows": rows, "doubts": doubts, "total": len(every)}
     link = csv_link(data, "poolscope-misses.csv", say("table.download"))
@@ -245,9 +246,10 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
 
 
 def _query(found: Found, miss: Miss) -> Query:
-    best, texts = found.best, found.fit.table.row(miss.row)
+    table, best = found.fit.table, found.best
+    pair = table.pairs[miss.row] if table.pairs else ""
     layer = best.layer if found.fit.plan.all_layers else -1
-    return Query(best.backbone, *texts, best.pooling, pool_layer=layer)
+    return Query(best.backbone, table.texts[miss.row], pair, best.pooling, pool_layer=layer)
 
 
 RANKING = Exhibit("lab-ranking", ranking, plotted=True, where=UNLINKED)

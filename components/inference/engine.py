@@ -28,7 +28,7 @@ from components.model.catalogue import present, read_catalogue, read_tasks, refr
 from components.model.files import version
 from components.model.hub import Hub
 from components.model.pooling import POOLINGS
-from components.model.query import Asked, asked_of, by_backbone, checked, choice, counted
+from components.model.query import Asked, asked_of, by_backbone, checked, choice
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 
@@ -117,7 +117,7 @@ class Desk:
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair; see `Analyst.compare`. Each backbone has its own turn."""
-        for group in by_backbone([self._checked(query) for query in counted(queries)]):
+        for group in by_backbone(list(map(self._checked, queries))):
             spec = self._known(group[0].backbone)
             yield Compared(spec, self._cells(spec, group))
 
@@ -169,10 +169,10 @@ class Desk:
         return bool(self._runner.run(Job("classifies", spec, (), options={"kind": kind})))
 
     def _listed(self, given: object) -> BackboneSpec | None:
-        for spec in self._specs.values():
-            if given == spec.key or (spec.source, spec.location) == ("hub", given):
-                return spec
-        return None
+        every, hub = self._specs.values(), ("hub", given)
+        return next(
+            (spec for spec in every if given == spec.key or (spec.source, spec.location) == hub), None
+        )
 
     def _keys(self, asked: object) -> tuple[str, ...]:
         """List the catalogue's keys, and ``asked`` itself if it is an id that was found."""

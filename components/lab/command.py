@@ -172,7 +172,7 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     place = place_of(TASK, best.pooling, None if best.layer == last else best.layer)
     matrix = TypeAdapter(OwnHead).validate_json(fit.head).matrix  # (K, D' + 1), biases last
     write_probes({place: Probe(matrix[:, :-1], matrix[:, -1])}, folder / HEAD, np.float32)
-    text, pair = fit.table.row(0)
+    text, pair = fit.table.texts[0], fit.table.pairs[0] if fit.table.pairs else ""
     task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
     query = Query(spec.key, text, pair, best.pooling, "probe", task=TASK, pool_layer=best.layer)
     numbers, table = fit_json(fit, notes), fit.table

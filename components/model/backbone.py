@@ -87,8 +87,8 @@ class Backbone:
         return find_entries(self.model, self.cut, self.tokenizer, 1 if self.alone else 2)
 
     @cached_property
-    def refusal(self) -> Sentence | None:
-        """Why its model takes no two inputs at once; None where it does.
+    def alone(self) -> Sentence | None:
+        """Why it takes one text at a time; None where it is given several.
 
         Heads that look for the last token refuse two where the config names no token to pad with.
         """
@@ -100,13 +100,7 @@ class Backbone:
             unnamed = text_config(self.model).pad_token_id is None
             reason = reason_of(error).rstrip(".")
             return Sentence("padding.refused_config" if unnamed else "padding.refused", reason=reason)
-        return None
-
-    @property
-    def alone(self) -> Sentence | None:
-        """Why it takes one text at a time; None where it is given several."""
-        unable = Sentence("padding.alone") if self.tokenizer.pad_token_id is None else None
-        return self.refusal or unable
+        return Sentence("padding.alone") if self.tokenizer.pad_token_id is None else None
 
     @cached_property
     def untaught(self) -> str:

@@ -20,7 +20,6 @@ from components.texts import Sentence, in_bytes, read_toml
 from components.types import BackboneSpec, Declaration, TaskSpec
 
 LONGEST = 200  # characters of a class's name
-Version = tuple[tuple[int, int, int], ...]  # time, size and inode of each file that was read
 
 
 class Entry(BaseModel):
@@ -74,10 +73,11 @@ def refreshed(spec: BackboneSpec) -> BackboneSpec:
 
 
 @lru_cache(1024)  # read once, and again only when one was written anew
-def stated(found: Path, own: Path, _version: Version) -> Mapping[str, Any]:
+def stated(found: Path, own: Path, _now: tuple[tuple[int, int, int], ...]) -> Mapping[str, Any]:
     """The fields of a spec that a checkpoint's own JSON files fill, as far as these make sense.
 
-    ``own``: the folder of its config. An adapter's labels, whose base has it, are not known before it runs.
+    ``own``: the folder of its config. ``_now``: time, size and inode of each file that is read. Of an
+    adapter, whose base has the config, the labels are not known before it runs.
     """
     config = files.read_object(own / files.CONFIG)
     classes, names = config.get("architectures"), None if files.adapts(found) else config.get("id2label")

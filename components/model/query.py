@@ -92,17 +92,15 @@ def other_version(query: Query, other: object, other_pair: object, longest: int)
     return replace(query, text=text, text_pair=pair if pair.strip() else "")
 
 
-def counted(queries: Sequence[Query]) -> Sequence[Query]:
-    """``queries``, if there are any, and not more than `MOST`."""
+def by_backbone(queries: Sequence[Query]) -> list[list[Query]]:
+    """Checked queries by their backbones, in the order asked; PoolscopeError if their texts differ.
+
+    So it does where there is none, or more than `MOST`.
+    """
     if not queries:
         raise PoolscopeError("combinations", 0, "errors.combination")
     if len(queries) > MOST:
         raise PoolscopeError("combinations", len(queries), "errors.combinations", most=MOST)
-    return queries
-
-
-def by_backbone(queries: Sequence[Query]) -> list[list[Query]]:
-    """Checked queries by their backbones, in the order asked; PoolscopeError if their texts differ."""
     for query in queries:
         for field in ("text", "text_pair"):
             if getattr(query, field) != getattr(queries[0], field):

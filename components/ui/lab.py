@@ -186,7 +186,7 @@ class Lab:
         head = read_head(mine)
         try:
             table, _, _ = self._asked(given)
-            text, pair = table.row(0)
+            text, pair = table.texts[0], table.pairs[0] if table.pairs else ""
         except PoolscopeError:  # there is no table any longer: the question stays as it is
             text, pair = given[question.text], given[question.pair]
         query = Query(head.backbone, text, pair, head.pooling, MINE, pool_layer=head.layer, mine=mine)

@@ -68,8 +68,7 @@ def on(
     kept = {part for part in (*inputs, *outputs) if isinstance(part, Kept)}
     if kept:
         (state,) = {part.state for part in kept}
-        takes = answer if isinstance(inputs, set) else lambda _nothing: answer()  # who is sent nothing
-        asked = _kept(takes, state, kept)
+        asked = _kept(answer if isinstance(inputs, set) else lambda _nothing: answer(), state, kept)
         sent, changed = {state, *inputs} - kept, [one for one in outputs if one not in kept]
         return listen(asked, inputs=sent, outputs=[state, *changed], **{**how, **more})
     return listen(answer, inputs=inputs, outputs=outputs, **{**how, **more})

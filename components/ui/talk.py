@@ -349,8 +349,7 @@ class Room:
                         yield ":\n\n"  # a comment: who has gone is found by it
         finally:
             self.streams[phone] -= 1
-            if not self.streams[phone]:
-                del self.streams[phone]
+            self.streams = +self.streams  # without those that have none
 
 
 class RoomMiddleware:

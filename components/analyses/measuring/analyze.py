@@ -5,7 +5,7 @@ template, is typed, as a text that it reads as those very tokens.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
-from components.model.backbone import own_head
+from components.model.backbone import Backbone, own_head
 from components.model.declaration import ACTIVATIONS, read_declaration
 from components.model.encoding import encode, lowering
 from components.model.examine import DECLARED, NATIVE, Examined, examine, probabilities
@@ -26,7 +26,7 @@ from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
 from components.model.reads import Reading
 from components.texts import Sentence
-from components.types import Analysis, Ints, ProblemType, Reads
+from components.types import Analysis, Ints, Reads
 
 OLDER = "sbert_ce_default_activation_function"  # the config's name for what `predict` puts behind the logits
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
@@ -177,7 +177,7 @@ def told(examined: Examined, known: dict[str, Pair]) -> Iterator[Sentence]:
             other = examine(examined.backbone, replace(query, text=text, text_pair=pair))
             if len(read := _read(other)) == 1:
                 end, token = examined.backbone.tokenizer.eos_token or "", _surface(other, read[0])
-                says = likeliest(other.outputs.labels, other.outputs.logits[0], other.outputs.problem_type)
+                says = likeliest(other.backbone, other.outputs.logits[0])
                 yield Sentence(f"warnings.{name}", end=end, token=token, says=says)
 
 
@@ -246,9 +246,9 @@ def _surface(examined: Examined, index: int) -> str:
     return texts[max(int(tokens.segment[index]), 0)][start:end].strip() or tokens.text[index]
 
 
-def likeliest(labels: Sequence[str], logits: Tensor, kind: ProblemType) -> str:
-    """The likeliest label by its logits (K,), and how likely it is; of a regression its value."""
-    values = probabilities(logits, kind)
-    if kind == "regression":
-        return f"{labels[0]} {values[0]:.2f}".replace(" -", " −")
-    return f"{labels[int(values.argmax())]} {100 * values.max():.3g} %"
+def likeliest(backbone: Backbone, logits: Tensor) -> str:
+    """The likeliest label by logits (K,) of its own head, and how likely it is; of a regression its value."""
+    values = probabilities(logits, backbone.problem_type)
+    if backbone.problem_type == "regression":
+        return f"{backbone.labels[0]} {values[0]:.2f}".replace(" -", " −")
+    return f"{backbone.labels[int(values.argmax())]} {100 * values.max():.3g} %"

@@ -24,7 +24,7 @@ from torch import nn
 
 from components.fitting import MINE
 from components.model.backbone import own_head
-from components.model.cut import states_in
+from components.model.cut import noise_like, states_in
 from components.model.declared import Stacked
 from components.model.examine import DECLARED, NATIVE, POOLER, Examined, examine, swaps
 from components.model.pooling import POOLINGS
@@ -212,7 +212,7 @@ def _same(calls: Iterable[Call], pooling: str, example: Examined, swap: bool) ->
     Random hidden states tell any two poolings apart. For a swap, the own head is given the vector everywhere.
     """
     hidden = example.kept.hidden[-1]
-    noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * hidden.std()
+    noise = noise_like(hidden) * hidden.std()
     vector = POOLINGS[pooling](example.states.ending(noise))  # (1, D')
     widths = {hidden.shape[2], *(call.taken[0].shape[-1] for call in list(calls)[:1])}
     if {vector.shape[1]} != widths:  # the first layer may take several vectors side by side

@@ -80,9 +80,8 @@ def _turned(examined: Examined) -> tuple[Sentence, ...]:
         return (Sentence("sees.unturned"),)
     if not (backbone.head_trained and backbone.body_trained):
         return ()
-    kind, kept = backbone.problem_type, {"before": before, "after": after}
-    said = {name: likeliest(backbone.labels, one.logits[0], kind) for name, one in kept.items()}
-    return (Sentence("sees.turned", **said),)
+    said, turned = (likeliest(backbone, kept.logits[0]) for kept in (before, after))
+    return (Sentence("sees.turned", before=said, after=turned),)
 
 
 def _stated(model: PreTrainedModel, square: Bools) -> Iterator[Sentence]:

@@ -95,8 +95,7 @@ class Arrivals:
             yield come
         finally:
             self._held[address] -= own
-            if not self._held[address]:
-                del self._held[address]
+            self._held = +self._held  # without those who have none
 
 
 class RateLimiter:

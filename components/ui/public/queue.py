@@ -157,8 +157,7 @@ class QueueMiddleware:
             self._held[session] += 1
             await before.ended.wait()
             self._held[session] -= 1
-            if not self._held[session]:
-                del self._held[session]
+            self._held = +self._held  # without those who have none
         while closing := self._closing.get(session):
             await closing.wait()
 
