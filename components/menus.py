@@ -168,8 +168,8 @@ class Choices:
         """
         menu: Menu = []
         for group in GROUPS:
-            fitting = [spec for spec in self.pooled if spec.group == group]
-            fitting = [spec for spec in fitting if self._fits(spec, query, backbone)]
+            every = (spec for spec in self.pooled if spec.group == group)
+            fitting = [spec for spec in every if self._fits(spec, query, backbone)]
             if menu and fitting:
                 menu.append((say(f"question.group_{group}"), group))
             for spec in fitting:

@@ -310,8 +310,9 @@ def fingerprint(spec: BackboneSpec) -> str:
         own = files.body(place)
         base = files.base(place) if files.adapts(place) else None
         roots = [own] if base is None else [own, base]
-        names = (files.CONFIG, files.INDEX, files.ADAPTER, files.ADAPTED, *files.TOKENIZER_FILES)
-        named = {at / name for at in roots for name in (names if base else (*names[:2], *names[4:]))}
+        names = (files.CONFIG, files.INDEX, *files.TOKENIZER_FILES)
+        names += (files.ADAPTER, files.ADAPTED) if base else ()
+        named = {at / name for at in roots for name in names}
         weights = (file for at in roots for file in files.weights_in(at))
         for file in sorted({*named, *weights, *files.declaring_files(place)}):
             if file.is_file():

@@ -15,7 +15,7 @@ from components.exhibits.control import State
 from components.exhibits.draw import set_apart
 from components.exhibits.view import visible
 from components.texts import Sentence
-from components.types import Analysis, BackboneSpec, Floats, Group, Item, grouped
+from components.types import Analysis, BackboneSpec, Group, Item, grouped
 
 Key = tuple[str, str]  # of a combination: the keys of its backbone and of its pooling
 Labels = tuple[str, ...]  # what a combination predicts; several or none if multi-label
@@ -206,12 +206,9 @@ def same_vector(one: Combination, other: Combination) -> bool:
     """Tell whether answers of a backbone come from one and the same vector (D',), and say the same."""
     if one.key[0] != other.key[0]:
         return False
-
-    def alike(first: Floats, second: Floats) -> bool:
-        return first.shape == second.shape and bool(np.allclose(first, second, atol=SAME))
-
     pairs = zip(one.answers, other.answers, strict=True)
-    return all(alike(old.pooled, new.pooled) and alike(old.logits, new.logits) for old, new in pairs)
+    told = [part for old, new in pairs for part in ((old.pooled, new.pooled), (old.logits, new.logits))]
+    return all(mine.shape == theirs.shape and np.allclose(mine, theirs, atol=SAME) for mine, theirs in told)
 
 
 def predicts(analysis: Analysis) -> bool:

@@ -122,8 +122,8 @@ def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
     try:
         known = Entry.model_validate(entry)
     except ValidationError as error:
-        faults = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors())
-        details = "; ".join(f"{place} {message}".strip() for place, message in faults)
+        faults = (f"{'.'.join(map(str, one['loc']))} {one['msg']}" for one in error.errors())
+        details = "; ".join(map(str.strip, faults))
         raise PoolscopeError(named, entry, "errors.entry", reason=details) from error
     fields: dict[str, Any] = known.model_dump(exclude={"path", "hub", "preload", "probes"})
     if known.hub is not None:
