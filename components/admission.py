@@ -76,12 +76,6 @@ class Admission:
                 self._waiting.remove(ticket)
                 raise FullError
 
-    def set_ready(self, ticket: Ticket) -> None:
-        """Let a ticket be granted from now on."""
-        with self._lock:
-            ticket.ready = True
-            self._grant()
-
     def leave(self, ticket: Ticket, returns: bool = True) -> None:
         """Let a ticket go, as often as one likes; its place is free where it ``returns`` it."""
         with self._lock:
@@ -124,7 +118,9 @@ class Admission:
                 self.add(ticket.line)
 
         try:
-            self.set_ready(ticket)
+            with self._lock:
+                ticket.ready = True
+                self._grant()
             await asyncio.wrap_future(ticket.granted)
             yield give_back
         finally:

@@ -104,8 +104,8 @@ def test_who_is_not_ready_is_passed_and_who_waits_for_the_others_is_last() -> No
         (now,) = (ticket for ticket in tickets if ticket.holds)
         order.append(now.address)
         admission.leave(now, returns=False)
+    tickets[1].ready = True
     admission.add()
-    admission.set_ready(tickets[1])
     assert order == ["3", "4", "1"]
     assert tickets[1].holds
 

@@ -329,11 +329,9 @@ def _equal(examined: Examined) -> list[str]:
     if not states.reads.positions.any():
         return []
     read = POOLINGS["native"](states)
-    near = NEAR * float(read.norm())
-    alike = (
-        (key, other) for key, other in measuring("analyze").vectors_of(states) if other.shape == read.shape
-    )
-    return [key for key, other in alike if key != "native" and float((read - other).norm()) <= near]
+    every = ((key, other) for key, other in measuring("analyze").vectors_of(states) if key != "native")
+    alike = ((key, other) for key, other in every if other.shape == read.shape)
+    return [key for key, other in alike if float((read - other).norm()) <= NEAR * float(read.norm())]
 
 
 def _ways(padded: Sequence[Padding]) -> tuple[PaddingCase, ...]:

@@ -152,8 +152,7 @@ def analysis(
     """
 
     def registered(function: Callable[..., Any]) -> Kind:
-        parts = tuple(asks.split())
-        return Kind(function.__name__, function, asks=parts, cost=cost, prepare=prepare, **more)
+        return Kind(function.__name__, function, asks=tuple(asks.split()), cost=cost, prepare=prepare, **more)
 
     return registered
 

@@ -61,9 +61,7 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
         say("questions.of_heads", core=ARROW.join(core) or say("questions.none"), heads=say.listed(heads))
         for core, heads in cores.items()
     )
-    inheriting = [
-        title for title, one in titled if any(weight.origin == "checkpoint" for weight in one.weights)
-    ]
+    inheriting = [title for title, one in titled if "checkpoint" in {part.origin for part in one.weights}]
     several = "all" if len(inheriting) == asked else "some" if inheriting else "none"
     return {
         "asked": str(asked),  # how many heads

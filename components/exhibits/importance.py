@@ -183,8 +183,7 @@ def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
         start, high = method.least, max(0.0, float(np.nanmax(method.values)))
         room = ROOM * ((high - start) or 1.0)
         ends = {"domain": [left, right], "range": [start - (room if start < 0 else 0), high + room]}
-        axis = draw.axis(**ends, showticklabels=False, **draw.ZERO_LINE)
-        axes[f"xaxis{draw.axis_number(place)}"] = axis
+        axes[f"xaxis{draw.axis_number(place)}"] = draw.axis(**ends, showticklabels=False, **draw.ZERO_LINE)
         last = say("matters.yardstick" if place == 1 else "matters.rho", rho=rho_text(method.rho))
         longest = WIDEST * len(method.title) // naming.width(method.title)
         names = textwrap.wrap(method.title, longest, break_long_words=False)

@@ -236,8 +236,7 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     for name in ("given", "given_probability", "predicted", "predicted_probability"):
         columns[f"lab.{name}"] = [getattr(miss, name) for miss in every]
     data = titled_frame({**columns, "lab.doubted": [marks[miss.suspicious] for miss in every]}, say)
-    links = [classify_link(query, say) for query in queries[:SHOWN]]
-    rows = list(zip(every, texts, links, strict=False))
+    rows = list(zip(every, texts, [classify_link(query, say) for query in queries[:SHOWN]], strict=False))
     told = {"titles": data, "rows": rows, "doubts": doubts, "total": len(every)}
     link = csv_link(data, "poolscope-misses.csv", say("table.download"))
     html = render("misses", say, caption=heading, **told, link=link)

@@ -56,6 +56,5 @@ class Question:
 
 def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ...]:
     """The questions of a file in their order; ValueError says what is wrong with which of them."""
-    tables = read_toml(path)
-    named = {key: {"key": key, **table} for key, table in tables.items()}
+    named = {key: {"key": key, **table} for key, table in read_toml(path).items()}
     return tuple(TypeAdapter(dict[str, Question]).validate_python(named).values())

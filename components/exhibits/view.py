@@ -302,8 +302,7 @@ def render(template: str, say: Texts | None = None, /, **values: object) -> Mark
     if say is not None:
         known |= {"said": lambda sentence: visible(sentence.said(say)), "label": say.label, "title": say.name}
         known |= {"listed": partial(listed, say=say), "tell": say, "say": say.html}
-    page = environment().get_template(f"{template}.html").render(known, **values)
-    return Markup(APART.sub("\u00a0", page))
+    return Markup(APART.sub("\u00a0", environment().get_template(f"{template}.html").render(known, **values)))
 
 
 LONGEST = 4000  # characters of a link in a cell: a table has hundreds of them, and servers take no long ones

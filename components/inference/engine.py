@@ -170,9 +170,7 @@ class Desk:
 
     def _listed(self, given: object) -> BackboneSpec | None:
         every, hub = self._specs.values(), ("hub", given)
-        return next(
-            (spec for spec in every if given == spec.key or (spec.source, spec.location) == hub), None
-        )
+        return next((one for one in every if given == one.key or (one.source, one.location) == hub), None)
 
     def _keys(self, asked: object) -> tuple[str, ...]:
         """List the catalogue's keys, and ``asked`` itself if it is an id that was found."""

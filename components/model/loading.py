@@ -195,8 +195,7 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
 
 def read_config(folder: Path) -> PreTrainedConfig:
     """The config in ``folder``, parsed by transformers once nothing in it leads away or is out of bounds."""
-    stated = files.checked_object(folder / files.CONFIG)
-    files.check_stated(stated, lambda kind: kind in classifying_types())
+    files.check_stated(files.checked_object(folder / files.CONFIG), lambda kind: kind in classifying_types())
     check_tokenizer(folder)
     with files.foreign("refusals.config"):
         config: PreTrainedConfig = auto.AutoConfig.from_pretrained(folder, **HERE)

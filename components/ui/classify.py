@@ -281,9 +281,8 @@ class Classify(Tab):
             answer, last = self.answer.show(answered, looked_at, given), answered.analysis.layers
         cleared = {self.banner: ""} if answer[self.answer.shown] or shown else {}
         offering = given[self.download.offered] is not None  # of another question than was answered
-        filled = self.question.fill(
-            query, models, last, asked, None if offering or not shown else shown.analysis
-        )
+        before = shown.analysis if shown and not offering else None
+        filled = self.question.fill(query, models, last, asked, before)
         return {**filled, **cleared, **(self.download.withdraw() if offering else {}), **answer}
 
     def _propose(self, spec: BackboneSpec, given: Given) -> Updates:

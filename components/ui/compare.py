@@ -146,8 +146,7 @@ class Compare(Tab):
         busy = status_html(self.say("edit.trying"))
         on([self.edits["drop"].click], None, [], [self.note], PRIVATE, js=f"() => `{busy}`")  # comes first
         for name, button in self.edits.items():  # one measures what each negation moves: a comparison or more
-            dear = name == "drop"
-            needs, way = (sent | self.inputs, how) if dear else (sent, PRIVATE)
+            needs, way = (sent | self.inputs, how) if name == "drop" else (sent, PRIVATE)
             on([button.click], partial(self.edit, name), needs, changed, way)
         on([self.clear.click], self.single, view, self.changed, AT_ONCE)
 

@@ -65,8 +65,7 @@ class Lab:
             self.table = gr.Textbox("", **said, lines=6, max_lines=6, elem_id="lab-table")
             self.notes = on_page.plain_html(elem_id="lab-notes")
             with gr.Row(elem_id="lab-columns"):
-                names = ("text", "pair", "label")
-                titles = [(f"lab-{name}", say(f"lab.column_of_{name}")) for name in names]
+                titles = [(f"lab-{name}", say(f"lab.column_of_{name}")) for name in ("text", "pair", "label")]
                 self.columns = [menu(*title, [], None, min_width=150) for title in titles]
             # Each is shown where there is something to undo or to confirm.
             self.headed = gr.Checkbox(False, label=say("lab.headed"), visible=False, elem_id="lab-headed")

@@ -216,8 +216,7 @@ class Place:
         ends: Updates = {self.above: above, self.below: below} if self.below else {self.above: above + below}
         if self.plot:
             figure = shown.figure.to_json() if shown.figure else ""
-            one = self.above is self.plot
-            ends = {self.above: above, self.plot: (above if one else "", figure, below)}
+            ends = {self.above: above, self.plot: (above if self.above is self.plot else "", figure, below)}
         codes = shown.codes or ("",) * len(self.codes)
         return {**ends, **dict(zip(self.codes, codes, strict=True))}
 

@@ -35,7 +35,7 @@ from components.model.examine import Stopwatch, run, run_encoded
 from components.model.files import RefusalError, folder
 from components.model.pooling import POOLINGS, States
 from components.texts import Sentence
-from components.types import Bools, Cut, Dense, Floats, LayerNorm, Query
+from components.types import Bools, Cut, Declaration, Dense, Floats, LayerNorm, Query
 
 Try = tuple[Way, Encoded]  # a text as a server may encode it: a way without its pooling and layer
 Made = Mapping[Way, Floats]  # vectors (N,) of one text
@@ -328,9 +328,8 @@ def _pooled_layers(backbone: Backbone, one: Try, declared: Declared | None, half
     ``half``: the same model in half precision, for the hidden states. What has no direction is left out.
     What is declared is tried only where it is more than one step: else its pooling is one of the others.
     """
-    (plain, encoded), says = one, None if declared is None else declared.says
-    changes = says is not None and any(isinstance(step, Cut | LayerNorm) for step in says.steps)
-    more = changes or (says is not None and len(says.poolings) > 1)
+    (plain, encoded), says = one, Declaration((), 0, ()) if declared is None else declared.says
+    more = len(says.poolings) > 1 or any(isinstance(step, Cut | LayerNorm) for step in says.steps)
     specs = {key: POOLINGS[key].spec for key in dict.fromkeys((*PLAIN, *POOLINGS))}
     keys = [key for key, spec in specs.items() if not spec.learned and (more or not spec.declared)]
     found: dict[Way, Tensor] = {}

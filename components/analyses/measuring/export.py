@@ -156,8 +156,7 @@ def _unfit(examined: Examined) -> str:
         reason = "the classifier itself prepares what it reads"
     else:
         return ""
-    name = examined.backbone.architecture
-    return _refusal(f"{name} has no body that runs by itself: {reason}.")
+    return _refusal(f"{examined.backbone.architecture} has no body that runs by itself: {reason}.")
 
 
 def _refusal(says: str) -> str:

@@ -247,8 +247,7 @@ class GuardMiddleware:
         """Read the whole body and validate it; gives a ``receive`` of what was understood of it."""
         headers, say = MutableHeaders(scope=scope), asker.say
         with self._arrivals.body(asker.address) as come:
-            longest = self._longest(scope["path"])
-            body = await read_body(receive, longest, self._settings.seconds, say, come)
+            body = await read_body(receive, self._longest(scope["path"]), self._settings.seconds, say, come)
         self._spend_address(len(body) // READ_BYTES, asker)
         try:
             valid = requests.validated_body(scope["path"], body, self._endpoints)

@@ -54,10 +54,8 @@ class Asker:
     def of(cls, request: gr.Request) -> "Asker":
         """Read what the guard has noted of a request; whoever else asks is known by its headers alone."""
         noted: Asker | None = getattr(request.state, ASKER, None)
-        if noted is not None:
-            return noted
         headers = Headers(dict(request.headers))
-        return cls(headers, request_texts(headers))
+        return noted or cls(headers, request_texts(headers))
 
 
 class QueueMiddleware:

@@ -129,9 +129,7 @@ def endpoints_of(page: gr.Blocks) -> Endpoints:
         if function.fn is None:  # run by the browser alone
             continue
         parts = enumerate(function.inputs)
-        fields = tuple(
-            COLLECTED if isinstance(part, gr.HTML) else f"data[{number}]" for number, part in parts
-        )
+        fields = tuple(COLLECTED if isinstance(part, gr.HTML) else f"data[{place}]" for place, part in parts)
         public = function.api_visibility == "public"
         name = str(function.api_name if public else function.name)
         line = str(function.concurrency_id) if function.queue else ""
