@@ -13,7 +13,7 @@ import warnings
 GRACE = 3.5  # seconds for answers under way, once the app is told to stop
 READ = 1.0  # more, in which they are read; the server has four besides
 LEAVE = 1.0  # more, for threads that wait for the hub
-SWITCH = 0.0002  # seconds in which a thread of the page lets another one run: drawing holds up no answer
+SWITCH = 0.0002  # seconds after which a thread lets another one run, so that drawing holds up no answer
 FILES = 10_240  # and streams, that may be open; systems begin with 256 or 1,024
 # Of glibc (mallopt(3)): arenas, bytes at an end that are handed back, and bytes from which a block is apart.
 MEMORY = {-8: 2, -1: 1 << 17, -3: 1 << 16}

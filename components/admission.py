@@ -77,7 +77,7 @@ class Admission:
                 raise FullError
 
     def leave(self, ticket: Ticket, returns: bool = True) -> None:
-        """Let a ticket go, as often as one likes; its place is free where it ``returns`` it."""
+        """Let a ticket go, as often as one likes; where it ``returns`` its place, that is free again."""
         with self._lock:
             if ticket in self._waiting:
                 self._waiting.remove(ticket)

@@ -122,7 +122,7 @@ def full_size(query: Query, spec: BackboneSpec, online: bool, say: Texts) -> Mar
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices that there are; ``probed``: the keys of the tasks that each backbone has probes for."""
+    """Poolings and tasks to choose from; ``probed``: the tasks that each backbone has probes for, by key."""
 
     probed: Mapping[str, tuple[str, ...]]
     pooled: tuple[PoolingSpec, ...]

@@ -291,7 +291,7 @@ def _records(found: Any) -> list[Any]:
         names = list(map(str, found[0]))
         said = WORDS["label"] & {name.casefold() for name in names}
         names = names if said else [f"column {number + 1}" for number in range(max(map(len, found)))]
-        return [dict(zip(names, row, strict=False)) for row in found[bool(said) :]]
+        return [dict(zip(names, row, strict=False)) for row in (found[1:] if said else found)]
     if _are(found, dict):
         tables = {str(one.get("name")): one.get("data") for one in found if one.get("type") == "table"}
         whole = all(_are(one, dict) for one in tables.values())  # beside lines on their database

@@ -47,7 +47,7 @@ def _functions() -> dict[str, Any]:
             if isinstance(keys := given.arguments.get("backbones"), list | tuple):
                 given.arguments["backbones"] = [engine.bring(key).key for key in keys]
             answer = endpoint(*given.args, **given.kwargs)
-            return [*answer][-1] if isgenerator(answer) else answer  # how far it is does not matter here
+            return list(answer)[-1] if isgenerator(answer) else answer  # how far it is does not matter here
 
         whole.__signature__ = taken.replace(return_annotation=Any)  # type: ignore[attr-defined]  # not a stream
         return whole

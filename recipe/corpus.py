@@ -121,8 +121,7 @@ def read(source: Source, folder: Path) -> tuple[Example, ...]:
             parts = tuple(part for text in texts for part in _sentences(text)) if source.split else texts
             inputs = [(part,) for part in parts] if source.split == "sentences" else [parts]
             examples += [Example(each, label) for each in inputs]
-    words = range(source.min_words, source.max_words + 1)
-    return tuple(one for one in examples if len(one.texts[0].split()) in words)
+    return tuple(one for one in examples if source.min_words <= len(one.texts[0].split()) <= source.max_words)
 
 
 def fingerprint(text: str) -> str:

@@ -221,7 +221,8 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     from components.model.examine import examine, of_files
     from components.model.loading import draws_pooler
 
-    asked = (Query(backbone.spec.key, *pair) for pair in tried()[0])
+    texts, scripts = tried()
+    asked = (Query(backbone.spec.key, *pair) for pair in texts)
     seen, failed = _measured(partial(examine, backbone), asked, "passport.fails")
     if not seen:
         raise PoolscopeError("backbone", backbone.spec.key, "errors.refused", reason=failed[0])
@@ -250,7 +251,7 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
         constant=backbone.provenance.constant,
         weights=head.weights,
         unused=head.unused,
-        scripts=tuple(_unread(backbone, *script) for script in tried()[1].items()),
+        scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
         sees=next(iter(around), None),
         failed=(*failed, *unseen, *unpadded),
         beside=tuple(filter(None, (backbone.adapted, *of_files(backbone)))),

@@ -11,7 +11,7 @@ import numpy as np
 from components.analyses.registry import Check, Cost, Examined, Prepared, analysis, measuring
 from components.types import Analysis, Floats, Query, as_json
 
-ROUNDS, LEAST, SECONDS = 15, 5, 2.0  # at most and at least, however long one takes; of a slow model
+ROUNDS, LEAST, SECONDS = 15, 5, 2.0  # at most; at least; after so many seconds no more than the least
 
 
 def exact(better: int, worse: int) -> float:

@@ -155,8 +155,8 @@ def _parts(text: str, between: str) -> list[str]:
         words = not any(FORM["number"].fullmatch(part.replace(",", ".")) for part in rows[0])
         whole = len(columns) == 1 and any(row[0].lstrip("-").isdigit() for row in rows[1:])  # as 0 is
         if words or (rows[0] == columns and not whole):
-            index = len(rows) == 2 and len(rows[1]) == len(columns) + 1 > 2
-            rows = [row[index:] for row in rows[1:]]
+            indexed = len(rows) == 2 and len(rows[1]) == len(columns) + 1 > 2
+            rows = [row[1:] if indexed else row for row in rows[1:]]
     return [part for row in rows for part in row]
 
 

@@ -93,7 +93,7 @@ class Control(Generic[V]):
     def of(self, state: State) -> V:
         """Take its value from ``state``, which may come from a browser: the default where it is none.
 
-        Who uses a key of several finds whether it is allowed.
+        Whether a key is one of several is not looked up here, but where it is used.
         """
         taken: Any = self.default
         match self.kind, state.get(self.key, self.default):

@@ -117,7 +117,8 @@ def rho(put: Put) -> Facts:
     rows, poolings = vectors(put.evidence.rhos(put.backbone)), put.question.poolings
     found = {pooling: row for row in (*rows, *against_base(rows)) for pooling in row.poolings}
     told = [f"{pooling} {number(found[pooling].value)}" for pooling in poolings if pooling in found]
-    held = getattr(found.get(poolings[1]), "corrected", 1.0) < LEVEL
+    second = found.get(poolings[1])
+    held = second is not None and BASE not in second.poolings and second.corrected < LEVEL
     return {
         "rhos_of": put.say.listed(told) or put.say("questions.unmeasured"),  # Spearman's rho of each pooling
         "chance": str(LEVEL),  # the p below which a difference counts

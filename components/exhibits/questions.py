@@ -73,9 +73,8 @@ class Answers:
         """Put a question to each of its backbones that can be asked."""
         listed = self.analyst.backbones()
         titles = {spec.key: spec.said(self.say) for spec in listed}
-        keys = self._backbones(question, listed)
-        evidence = Evidence(self.results, question.task, keys, titles)
-        return [Put(question, key, self.analyst, evidence, self.texts) for key in keys]
+        evidence = Evidence(self.results, question.task, self._backbones(question, listed), titles)
+        return [Put(question, key, self.analyst, evidence, self.texts) for key in evidence.backbones]
 
     def _backbones(self, question: Question, listed: Sequence[BackboneSpec]) -> list[str]:
         """Those of its backbones of which all measures can be taken: they are here, and among the results."""

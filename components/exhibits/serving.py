@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 
 import pandas as pd
 from markupsafe import Markup
@@ -65,7 +65,7 @@ def _data(given: Padding, say: Texts) -> pd.DataFrame:
 def _cell(value: object) -> str:
     if not isinstance(value, float):
         return str(value)
-    return "" if value != value else f"{value:.0f}" if value >= 99.5 else f"{value:.2g}"
+    return "" if isnan(value) else f"{value:.0f}" if value >= 99.5 else f"{value:.2g}"
 
 
 def detective(given: Detected, _: State, say: Texts) -> Shown:

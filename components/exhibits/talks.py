@@ -87,16 +87,17 @@ def parse_talks(
 ) -> tuple[Script, ...]:
     """The talks that ``text`` holds, as Markdown; like `read_talks`."""
     talks: list[tuple[str, list[list[Block]], list[str]]] = []
+    slides, remember = list[list[Block]](), list[str]()  # of the last of them
     for block in _blocks(text):
-        if block.tag == "h1":
-            talks.append((block.text, [], []))
-        elif block.tag == "h2":
-            talks = talks or [("", [], [])]
-            talks[-1][1].append([block])
-        elif talks and talks[-1][1]:
-            talks[-1][1][-1].append(block)
-        elif talks and block.tag == "li":
-            talks[-1][2].append(block.text)
+        if block.tag == "h1" or (block.tag == "h2" and not talks):
+            slides, remember = [], []
+            talks.append((block.text if block.tag == "h1" else "", slides, remember))
+        if block.tag == "h2":
+            slides.append([block])
+        elif slides:
+            slides[-1].append(block)
+        elif block.tag == "li":
+            remember.append(block.text)
     scripts = []
     for number, (title, slides, remember) in enumerate(talks, 1):
         named = NAMED.fullmatch(title)

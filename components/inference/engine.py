@@ -208,7 +208,7 @@ class Engine(Desk):
         return present(self.find(key))
 
     def answer(self, name: str, query: Query, **options: object) -> dict[str, Any]:
-        """Give what an endpoint answers, of what is brought first."""
+        """Give what an endpoint answers, after its backbone has been brought here."""
         asked = replace(query, backbone=self.bring(query.backbone).key)
         return dict(self.ask(name, asked, **options).to_json())
 

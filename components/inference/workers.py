@@ -388,7 +388,7 @@ def large_of(settings: Settings, hire: Callable[..., Worker] | None) -> Callable
 
     @cache
     def large() -> Runner | None:
-        limits = limits_of(settings)[1]
+        _bundled, limits = limits_of(settings)
         if hire is not None:
             return Workers(settings, limits, hire)
         with ProcessPoolExecutor(1, _context()) as other:

@@ -39,7 +39,7 @@ STEP = 7  # between the ids of two tokens of inputs that differ
 
 
 def carried(tensor: Tensor, device: torch.device = CPU, dtype: torch.dtype | None = None) -> Tensor:
-    """The same numbers on a device in a type, None: at least float32; no step to who traces torch if so."""
+    """The same numbers on a device in a type (None: no less than float32); the tensor itself if it is so."""
     wanted = dtype or (torch.float32 if tensor.dtype == torch.bfloat16 else tensor.dtype)
     return tensor if (tensor.device, tensor.dtype) == (device, wanted) else tensor.to(device, wanted)
 

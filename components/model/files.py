@@ -431,9 +431,9 @@ def _check_plain(raw: dict[str, Any]) -> None:
     """Refuse a config or a tokenizer's that leads to code or to other files."""
     for _depth, key, value in walk(raw):
         stated = value if isinstance(value, dict) else {}
-        switches = [stated[name] for name in KNOWN["bits"] if name in stated]
-        is_off = bool(switches) and not any(switch is True for switch in switches)
-        if key in KNOWN["forbidden"] and value and not is_off:
+        switches = [stated[name] is True for name in KNOWN["bits"] if name in stated]
+        switched_on = any(switches) or not switches
+        if key in KNOWN["forbidden"] and value and switched_on:
             how = str(stated.get("quant_method", key))[:LONGEST_KEY]
             raise RefusalError(KNOWN["forbidden"][key], how=how)
 

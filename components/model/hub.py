@@ -106,8 +106,8 @@ def hub_errors(model: str) -> Iterator[None]:
             status = error.response.status_code
             key, values = KNOWN["statuses"].get(str(status), "errors.hub_trouble"), {"status": status}
         elif key == UNREADABLE and isinstance(error, OSError):
-            key, values = "errors.unkept", {"reason": error.strerror}
-            key = key if error.strerror else "errors.hub_wrong"  # another length than was listed
+            key = "errors.unkept" if error.strerror else "errors.hub_wrong"  # another length than was listed
+            values = {"reason": error.strerror}
         raise PoolscopeError("backbone", model, key, **values) from raised
 
 

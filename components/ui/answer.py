@@ -34,8 +34,8 @@ from components.types import Analysis, Progress, Query, Reference
 from components.ui import places as on_page
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Kept, Place, Updates, on
 
-PASSES = 1.6  # of a text, about, for each of its tokens, until it is known where an answer comes from
-HALF = 0.5  # and until it is known who sees whom
+TO_ORIGIN = 1.6  # passes, about, for each token of a text, until it is known where an answer comes from
+TO_SEES = 0.5  # and until it is known who sees whom
 RECENT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
 WAYS = "end", "chat"  # what may be typed around a text
 Around = tuple[Analyst, Kept, Texts]  # who answers, what holds the last View, and the page's language
@@ -362,7 +362,7 @@ class Answer:
 
     def _beside(self, around: Around) -> None:
         with gr.Column(elem_id="origin", elem_classes="card"):
-            self.origin = AskedCard(WHENCE, PASSES, panels.asked_of, lambda _, found: found, around)
+            self.origin = AskedCard(WHENCE, TO_ORIGIN, panels.asked_of, lambda _, found: found, around)
         # The layers and tokens to choose from come with each answer.
         with gr.Column(elem_id="view", elem_classes="card"):
             self.layer = gr.Slider(0, 1, 1, step=1, label=self.say(LAYER.label), buttons=[], elem_id="layer")
@@ -372,7 +372,7 @@ class Answer:
 
     def _seeing(self, around: Around) -> None:
         with gr.Column(elem_id="sees", elem_classes="card", scale=SEES.width, min_width=300):
-            self.sees = AskedCard(SEES, HALF, panels.own_of, Sight, around, turns)
+            self.sees = AskedCard(SEES, TO_SEES, panels.own_of, Sight, around, turns)
             self.sees.build_watch()
 
     def _plain_view(self, panel: Panel[Any, Any], around: Around) -> AskedView:

@@ -43,7 +43,7 @@ LAST_OF_MODEL: dict[str, Any] = {**OF_MODEL, "trigger_mode": "always_last"}  # w
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A value that the server keeps for a page in ``state``, a dict of all of them; ``value`` is the first.
+    """A value that the server keeps for a page, in ``state`` with all others; it begins with ``value``.
 
     At each step of every event, gradio's script copies all properties of each state that any event had.
     """

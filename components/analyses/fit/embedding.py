@@ -70,7 +70,8 @@ def embed(
             layers = range(last + 1) if all_layers else [last]
             pooled = {layer: POOLINGS[pooling](part.upto(layer)).numpy() for layer in layers}
         except PoolscopeError as error:
-            refused[pooling] = error, len(places) + refused.get(pooling, (error, 0))[1]
+            first, count = refused.get(pooling, (error, 0))
+            refused[pooling] = first, count + len(places)
             continue
         for layer, own in pooled.items():
             empty = np.zeros((len(inputs), own.shape[1]), own.dtype)

@@ -47,7 +47,7 @@ def error_text(message: str, headers: Headers) -> str:
 
 
 def told(error: Exception, asker: Asker, say: Texts | None) -> gr.Error:
-    """Say a refusal in the language of ``say``, or of who asks; of a fault, which is logged, only that."""
+    """Make what gradio shows: a refusal, in the language of ``say`` or who asks; a fault is only logged."""
     if isinstance(error, PoolscopeError):
         return gr.Error(error_text(error.said(say or asker.say), asker.headers), print_exception=False)
     logger.error("a fault", exc_info=error)

@@ -59,8 +59,7 @@ def monitored(app: ASGIApp, monitor: Monitor, ready: Callable[[], bool], setting
 
     Those are for this machine, and for who sends the owner's token.
     """
-    secret = settings.metrics_token
-    token = "" if secret is None else f"Bearer {secret.get_secret_value()}"
+    token = f"Bearer {settings.metrics_token.get_secret_value()}" if settings.metrics_token else ""
 
     def is_owner(scope: Scope) -> bool:
         given = Headers(scope=scope).get("authorization", "")
