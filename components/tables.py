@@ -479,7 +479,7 @@ def _parted(text: str) -> tuple[str, str]:
 
 def _dialect(text: str, separator: str) -> dict[str, Any]:
     """Choose how pandas reads a text: which ``separator`` it has, where none is declared, and its escapes."""
-    begins = re.sub(r'\\"(?=[^,;|\t\r\n])', "", text.strip("\r\n")[:READ])  # escaped, in a cell
+    begins = re.sub(PATTERNS["within"], "", text.strip("\r\n")[:READ])
     lines = re.sub('"[^"]*"', "", begins).splitlines()[:FIRST] or [""]
     counts = {one: [line.count(one) for line in lines] for one in SEPARATORS}
     alike = [one for one in SEPARATORS if 0 < min(counts[one]) == max(counts[one])]  # in each line as often
