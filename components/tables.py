@@ -349,7 +349,7 @@ def _from_separated(text: str, headed: bool) -> Sheet:
     declared, printed = re.match(PATTERNS["declared"], text), _undrawn(text)
     text, above = printed or ((text[declared.end() :], 0) if declared else _untitled(text))
     text, separator = (text, declared[1]) if declared else (text, ",") if printed else _parted(text)
-    how = {"sep": ","} if printed else _dialect(text, separator)
+    how: dict[str, Any] = {"sep": ","} if printed else _dialect(text, separator)
     notes = [Sentence("lab.above", count=above)] if above else []
     if not printed and '"' in text and _is_unquoted(text, how):
         how["quoting"] = csv.QUOTE_NONE
@@ -425,7 +425,7 @@ def _printed(text: str, body: Mapping[int, str], rule: str, joined: Collection[i
     ends = [place for place, sign in enumerate(rule) if sign in "+|"]
     outer, closed = (line.lstrip()[:1] in tuple("+|") for line in (next(iter(body.values()), ""), rule))
     apart = all(line[end : end + 1] == "|" for line in body.values() if "|" in line for end in ends)
-    bounds = pairwise(ends if outer else (-1, *ends, None)) if apart and outer == closed else ()
+    bounds = pairwise(ends if outer else (-1, *ends, len(text))) if apart and outer == closed else ()
     parts = [slice(start + 1, end) for start, end in bounds]
     rows, goes_on = list[list[list[str]]](), False  # cells of each line of each row
     for place, line in body.items():
