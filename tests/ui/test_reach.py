@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,10 +100,11 @@ def printed(room: str, given: Reach) -> str:
     with os.fdopen(follower, "w", encoding="utf-8") as terminal, pytest.MonkeyPatch.context() as patch:
         patch.setattr(serving.sys, "stdout", terminal)
         serving._tell_phones(room, given)
-        terminal.flush()
-        told = os.read(leader, 100_000).decode()
-    os.close(leader)
-    return told
+    told = b""
+    with os.fdopen(leader, "rb", 0) as shown, suppress(OSError):  # Linux tells the end by an error
+        while part := shown.read(100_000):
+            told += part
+    return told.decode()
 
 
 def test_who_starts_a_room_reads_where_phones_find_it_or_what_to_set(network: SimpleNamespace) -> None:
