@@ -474,7 +474,10 @@ def _parted(text: str) -> tuple[str, str]:
     known = KNOWN["separators"]
     counts = {one: {line.count(one) for line in lines} for one in (*(f" {long} " for long in known), *known)}
     found = next((one for one, often in counts.items() if len(often) == 1 and often != {0}), "")
-    return (text.replace(found, PART), PART) if found and lines[1:] else (text, "")
+    bars = {line.replace(found, "").count("|") for line in lines} if "|" in found else {0}
+    if not found or len(lines) == 1 or (len(bars) == 1 and bars != {0}):  # nothing stands between two bars
+        return text, ""
+    return text.replace(found, PART), PART
 
 
 def _dialect(text: str, separator: str) -> dict[str, Any]:
