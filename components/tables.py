@@ -404,8 +404,10 @@ def _undrawn(text: str) -> tuple[str, int] | None:
     """
     lines = [line.rstrip() for line in text.split("\n")]
     drawn = {place for place, line in enumerate(lines) if re.fullmatch(PATTERNS["drawn"], line)}
-    first = min(drawn, default=READ)
-    if first > TITLES + 1 or {*"+|"}.isdisjoint(lines[first]):
+    first = min(drawn, default=FIRST)
+    before = list(filter(None, lines[:first]))
+    closed = first < FIRST and not {*"+|"}.isdisjoint(lines[first])
+    if not closed or len(before) > TITLES + 1 or '"' in "".join(before):  # which is in a text
         return None
     above = first - ("|" in lines[first - 1])
     body = {place: line for place, line in enumerate(lines) if place >= above and line and place not in drawn}
