@@ -18,7 +18,7 @@ from gradio_client import Client
 from components.analyses.registry import analyses
 from components.exhibits import panels
 from components.exhibits.averaging import averages, averages_facts
-from components.exhibits.evidence import Evidence, against_base, gains, vectors
+from components.exhibits.evidence import Evidence, against_base, sign, vectors
 from components.exhibits.exhibit import Panel
 from components.exhibits.intervals import profiles
 from components.inference.engine import Engine
@@ -223,7 +223,7 @@ def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
     for key, task in dict.fromkeys((row.backbone, row.task) for row in measured(RESULTS, "depth")):
         made_for = key.split("-")[1]
         found = profiles(Evidence(OF[key], task, (key,), {}), key)
-        better = sum(gains(one)[0] for one in found)
+        better = sum(sign(row) == "better" for one in found for row in one)
         kind = made_for if made_for == "pretrained" else "own" if made_for == task else "other"
         counts[GROWN if key == GROWN else kind] += (better, sum(len(one) - 1 for one in found))
         topics += better if (kind, task) == ("pretrained", "topic") else 0

@@ -6,7 +6,7 @@ from statistics import NormalDist, median
 
 from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
-from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, gains, vectors
+from components.exhibits.evidence import LEVEL, Evidence, against_base, corrected, sign, vectors
 from components.exhibits.exhibit import Exhibit, Shown, grouped
 from components.exhibits.view import number, render, visible
 from components.results import Row, beside
@@ -53,14 +53,14 @@ def averages_facts(averages: Sequence[Row]) -> dict[str, str]:
     That is "tuning" where the average is better for some, worse for none, and no different where the backbone
     was fine-tuned for the task. ``left``: those better, corrected over all ``cells``.
     """
-    left = gains(row for row in corrected(averages) if not row.tuned)[0]
+    left = [sign(row) for row in corrected(averages) if not row.tuned].count("better")
     told: dict[str, object] = {"cells": len(averages), "left": left}
     for name, tuned in (("tuned", True), ("others", False)):
         rows = [row for row in averages if row.tuned is tuned]
         values = [row.value for row in rows] or [0.0]
-        better, worse, _ = gains(rows)
-        told |= {f"{name}_cells": len(rows), f"{name}_better": better, f"{name}_worse": worse}
-        told[f"{name}_higher"] = sum(value > 0 for value in values)
+        signs = [sign(row) for row in rows]
+        told |= {f"{name}_cells": len(rows), f"{name}_higher": sum(value > 0 for value in values)}
+        told |= {f"{name}_{one}": signs.count(one) for one in ("better", "worse")}
         for key, of in (("low", min), ("high", max), ("median", median)):
             told[f"{name}_{key}"] = _points(of(values))
     learned = told["others_better"] and told["tuned_cells"]
@@ -79,16 +79,16 @@ def _example(evidence: Evidence, averages: Sequence[Row]) -> tuple[Row, Row] | N
     rows = [row for row in averages if row.backbone == largest]
     average = max(rows, key=lambda row: row.value, default=None)
     learned = [one for one in average.rivals if LEARNED in one.poolings] if average else []
-    return (average, *learned) if learned and gains([average, *learned])[0] == 2 else None
+    pair = (average, *learned)
+    return pair if learned and all(sign(row) == "better" for row in pair) else None
 
 
 def _difference(row: Row) -> dict[str, object]:
     """The difference of two accuracies on the same examples, with the interval of a paired mean."""
     mean = (row.better - row.worse) / row.measured
     wide = WIDE * sqrt(((row.better + row.worse) / row.measured - mean**2) / row.measured)
-    sign = "alike" if row.corrected >= LEVEL else "better" if mean > 0 else "worse"
     ends = {"value": 100 * mean, "low": 100 * (mean - wide), "high": 100 * (mean + wide)}
-    return {**ends, "accuracy": row.value, "sign": sign}
+    return {**ends, "accuracy": row.value, "sign": sign(row)}
 
 
 def _points(value: float) -> str:

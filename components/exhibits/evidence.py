@@ -1,5 +1,6 @@
 """The part of the results that is looked at, of one task and some backbones, its tables and sentences."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -93,15 +94,14 @@ def corrected(rows: Sequence[Row], tested: Callable[[Row], bool] = lambda _: Tru
     return [beside(row, corrected=ps.get(place)) for place, row in enumerate(rows)]
 
 
-def gains(rows: Iterable[Row]) -> tuple[int, int, int]:
-    """Count the tested rows that are above what they are held against by more than chance, below, neither."""
-    tested = [row for row in rows if row.corrected is not None]
-    above = [
-        row.gain > 0 if row.kind == "cosine" else row.better > row.worse
-        for row in tested
-        if row.corrected < LEVEL
-    ]
-    return above.count(True), above.count(False), len(tested) - len(above)
+def sign(row: Row) -> str:
+    """Say ``better`` or ``worse`` than what a row is held against, by chance ``alike``, or "": untested."""
+    if row.corrected is None:
+        return ""
+    if row.corrected >= LEVEL:
+        return "alike"
+    above = row.gain > 0 if row.kind == "cosine" else row.better > row.worse
+    return "better" if above else "worse"
 
 
 def accuracy_text(value: float) -> str:
@@ -146,7 +146,7 @@ def own(evidence: Evidence, _: State, say: Texts) -> Shown:
         rows += [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
         rows += heads
         if baselines:  # the strongest last
-            found.append((baselines[-1], heads, gains(heads)))
+            found.append((baselines[-1], heads, Counter(map(sign, heads))))
     caption, hint = say("evidence.own_caption"), say("evidence.own_hint")
     shown = _shown(saved_rows(evidence, rows, say), "own", caption, "own-heads", hint, say)
     return replace(shown, above=render("own_heads", say, found=found, level=LEVEL))

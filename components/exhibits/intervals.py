@@ -14,7 +14,7 @@ import pandas as pd
 from components.analyses.importance import SIMILARITY
 from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
-from components.exhibits.evidence import BASE, LEVEL, Evidence, corrected, gains, named
+from components.exhibits.evidence import BASE, LEVEL, Evidence, corrected, named
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, grouped, hint_html
 from components.exhibits.view import number, one_vector, render, shorten, visible
 from components.results import TEST, Row, beside
@@ -157,7 +157,7 @@ def _table(
     ``name``: of its texts. The names of a row are those of a backbone and a pooling.
     """
     rows, columns = (list(dict.fromkeys(one[side] for one in cells)) for side in (0, 1))
-    known = {"cells": cells, "rows": rows, "columns": columns, "shown": shown, "gains": gains}
+    known = {"cells": cells, "rows": rows, "columns": columns, "shown": shown, "sign": tables.sign}
     link = csv_link(saved, f"poolscope-{name}.csv", say("table.download"))
     return Shown(data=saved, html=render("cells", say, **known, name=name, link=link, hint=hint))
 
@@ -183,7 +183,7 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
         saved.append(beside(told, answer=answer, **own))
         if row.last:
             cells[(told.backbone,), name] = row
-    beaten = len({row.backbone for row in found if gains([row])[0]})
+    beaten = len({row.backbone for row in found if tables.sign(row) == "better"})
     values: dict[str, object] = {"level": LEVEL, "tests": sum(row.corrected is not None for row in found)}
     values |= {"count": say("evidence.explained_of", some=beaten, all=len({row.backbone for row in found}))}
     told = say(f"evidence.explained_{'no' if beaten else 'yes'}", **values)
