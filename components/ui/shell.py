@@ -211,9 +211,9 @@ class Links:
         brought = show.exhibit.with_summary
         verdict = "" if brought else Markup(summary.shown(panel.subject(answer), state, say).html)
         link = f"?{to_link(state, self.controls)}&lang={say.language.tag}"
-        body = render("embed", say, verdict=verdict, drawn=drawn, link=link)
         theme = parse_qs(query).get("__theme", [""])[-1]
         title = title_of(show.tab.facts(answer, state), say)
+        body = render("embed", say, title=title, verdict=verdict, drawn=drawn, link=link)
         body = body.replace("<a ", Markup('<a target="_blank" '))  # no page of ours within a frame
         return alone(title, body, script if show.exhibit.plotted else "", theme, say)
 
