@@ -55,6 +55,9 @@ ROWS = {
         "origin.shared",
     ),
     "origin.sits_start": Row(masked(0.5, ALL, NONE, CLS), {"token": "not"}, "origin.read"),
+    "origin.sits_wholly": Row(
+        masked(0.5, ALL, [0, 1.01, 0, 0, 0.4, 0], CLS), {"token": "not", "last": 1}, "origin.sits"
+    ),
     "origin.in": Row(
         masked(0.5, ALL, [0, 0, 0, 0, 0.7, 0], CLS), after(1, token="good", share="70 %"), "origin.sits_start"
     ),
