@@ -275,20 +275,23 @@ def _check_value(field: str, value: object) -> None:
 def json_object(body: bytes) -> dict[str, Any]:
     """Read a body that is an object; PoolscopeError for any other."""
     excerpt = body[:80].decode("utf-8", errors="replace")
-    is_much = _parts(body) > MAX_VALUES and _parts(TEXT.sub(b"", body)) > MAX_VALUES
+    too_much = PoolscopeError("body", excerpt, "errors.deep", most=MAX_DEPTH, values=f"{MAX_VALUES:,}")
+    if _parts(body) > MAX_VALUES and _parts(TEXT.sub(b"", body)) > MAX_VALUES:
+        raise too_much
     try:
-        given = {} if is_much else orjson.loads(body)
+        given = orjson.loads(body)
     except ValueError as error:  # no JSON, no UTF-8, no finite number, hundreds of levels
         raise PoolscopeError("body", excerpt, "errors.json") from error
     if not isinstance(given, dict):
         raise PoolscopeError("body", given, "errors.object")
     held: list[Any] = [given]
     for _ in range(MAX_DEPTH):
-        is_much |= sum(map(len, held)) > MAX_VALUES
+        if sum(map(len, held)) > MAX_VALUES:
+            raise too_much
         parts = chain.from_iterable(one.values() if isinstance(one, dict) else one for one in held)
-        held = [] if is_much else [one for one in parts if isinstance(one, dict | list)]
-    if held or is_much:
-        raise PoolscopeError("body", excerpt, "errors.deep", most=MAX_DEPTH, values=f"{MAX_VALUES:,}")
+        held = [one for one in parts if isinstance(one, dict | list)]
+    if held:
+        raise too_much
     return given
 
 
