@@ -144,15 +144,19 @@ class Kind(Step):
 
 
 def analysis(
-    asks: str, cost: Cost, prepare: Callable[..., Prepared] | None = None, **more: bool
+    asks: str,
+    cost: Cost,
+    prepare: Callable[..., Prepared] | None = None,
+    times: bool = False,
+    rounds: bool = False,
 ) -> Callable[[Callable[..., Any]], Kind]:
     """Register an analysis; ``asks``: its endpoint's parameters in their order, with spaces between.
 
-    ``more``: what else its `Step` says.
+    ``times``: whether its answer is how long something took. ``rounds``: see `Step`.
     """
 
     def registered(function: Callable[..., Any]) -> Kind:
-        return Kind(function.__name__, function, asks=tuple(asks.split()), cost=cost, prepare=prepare, **more)
+        return Kind(function.__name__, function, False, times, rounds, tuple(asks.split()), cost, prepare)
 
     return registered
 
