@@ -33,9 +33,7 @@ def main(given: Sequence[str]) -> int:
     """Run the command; gives 1 where a checkpoint was refused."""
     parser = argparse.ArgumentParser(prog="poolscope passport", description=__doc__)
     add = parser.add_argument
-    add(
-        "checkpoints", nargs="+", metavar="FOLDER_OR_ID", help="or a key of the catalogue; ids are of the hub"
-    )
+    add("checkpoints", nargs="+", metavar="FOLDER_OR_ID", help="or a key of the catalogue; ids of the hub")
     add("--out", type=Path, default=Path("passports"), help="folder for the passports")
     add("--language", choices=sorted(languages()), default=ENGLISH, help="of the pages and badges")
     add("--cluster", metavar="URL", help="of a Ray cluster that sees the same folders: http://host:8000")

@@ -3,8 +3,6 @@
 What large checkpoints are asked runs there, and costs the quota of whoever asks; all others run in workers.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Callable

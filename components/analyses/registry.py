@@ -29,6 +29,7 @@ QUERY = {field.name: field for field in fields(Query)}
 Run = Callable[..., Any]  # (step, **options) -> what it answers as a job; PoolscopeError is its refusal
 Check = Callable[[Query], Asked]  # raises PoolscopeError where a field is wrong
 Prepared = tuple[tuple[Asked, ...], Mapping[str, Any]]  # what a job is asked, and its options
+Prepare = Callable[..., Prepared]  # (check, query, longest, **given)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Kind(Step):
 
     asks: tuple[str, ...] = ()
     cost: Cost = Cost()
-    prepare: Callable[..., Prepared] | None = None
+    prepare: Prepare | None = None
 
     def prepared(self, check: Check, query: Query, longest: int, options: Mapping[str, Any]) -> Prepared:
         """Check the query and the options; PoolscopeError names what is wrong. ``longest``: in characters."""
@@ -144,11 +145,7 @@ class Kind(Step):
 
 
 def analysis(
-    asks: str,
-    cost: Cost,
-    prepare: Callable[..., Prepared] | None = None,
-    times: bool = False,
-    rounds: bool = False,
+    asks: str, cost: Cost, prepare: Prepare | None = None, times: bool = False, rounds: bool = False
 ) -> Callable[[Callable[..., Any]], Kind]:
     """Register an analysis; ``asks``: its endpoint's parameters in their order, with spaces between.
 

@@ -130,14 +130,8 @@ def name_width(names: Iterable[str]) -> int:
 
 
 def segment_lines(
-    view: View,
-    say: Texts,
-    along: str,
-    reach: float,
-    line: dict[str, Any],
-    name: dict[str, Any],
-    room: float = math.inf,
-) -> dict[str, Any]:
+    view: View, say: Texts, along: str, reach: float, line: Part, name: Part, room: float = math.inf
+) -> Part:
     """Shapes and annotations of a layout: a line beside the tokens of each text of a pair, and its name.
 
     ``along``: "x" or "y", the axis of the tokens; a line ends ``reach`` beyond the middle of its last one.

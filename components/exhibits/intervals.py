@@ -140,10 +140,8 @@ def profiles(evidence: Evidence, backbone: str) -> list[list[Row]]:
 def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Accuracy at every layer, and whether a lower one is better than the last by more than chance."""
     known = chain.from_iterable(profiles(evidence, key) for key in evidence.backbones)
-    rows, column = list(chain.from_iterable(known)), say("evidence.column_layer")
-    cells: Cells = {
-        ((evidence.title(row.backbone), row.called), f"{column} {row.layer}"): row for row in rows
-    }
+    rows, name = list(chain.from_iterable(known)), say("evidence.column_layer")
+    cells: Cells = {((evidence.title(row.backbone), row.called), f"{name} {row.layer}"): row for row in rows}
     saved = tables.saved_rows(evidence, rows, say)
     hint = say("evidence.depths_hint", task=visible(say.name(evidence.task)))
     return _table(cells, tables.accuracy_text, tables.data_of("depths", saved, say), "depths", hint, say)

@@ -81,22 +81,19 @@ class Compare(Tab):
         say, first = self.say, EXAMPLES["compared"]
         poolings = offered_poolings(self.analyst)
         with gr.Row(elem_id="compare-texts"):
-            size: dict[str, int] = {"scale": 3, "min_width": 240}
-            hints = say("question.text_hint"), say("question.pair_hint")
-            box = on_page.text_box
-            self.text = box("compare-text", say("question.text"), hints[0], first, **size)
-            self.pair = box("compare-pair", say("question.pair"), hints[1], "", **size)
+            box = partial(on_page.text_box, scale=3, min_width=240)
+            self.text = box("compare-text", say("question.text"), say("question.text_hint"), first)
+            self.pair = box("compare-pair", say("question.pair"), say("question.pair_hint"))
             heads = [(say(f"question.head_{head}"), head) for head in HEADS]
             fairest = fair_head(self.analyst, rows, first)
             self.head = menu("compare-head", say("question.head"), heads, fairest, scale=2, min_width=240)
         with gr.Row(elem_id="compare-choice"):
-            several: dict[str, Any] = {"multiselect": True, "min_width": 240}
+            several = partial(menu, multiselect=True, min_width=240)
             backbones, chosen = offered(self.analyst, say), [spec.key for spec in rows]
-            label, name = say("compare.backbones"), "compare-backbones"
-            self.backbones = menu(name, label, backbones, chosen, scale=5, **several)
+            label = say("compare.backbones")
+            self.backbones = several("compare-backbones", label, backbones, chosen, scale=5)
             columns = [key for key in FIRST_COLUMNS if key in dict(poolings).values()]
-            label, name = say("compare.poolings"), "compare-poolings"
-            self.poolings = menu(name, label, poolings, columns, scale=3, **several)
+            self.poolings = several("compare-poolings", say("compare.poolings"), poolings, columns, scale=3)
             self.start = gr.Button(say("compare.button"), variant="primary", elem_id="compare-start")
 
     def _build_version(self) -> None:
@@ -109,9 +106,9 @@ class Compare(Tab):
                 self.clear = self.edits.pop("clear")
                 self.note = on_page.plain_html(elem_id="compare-edit-note")
             with gr.Row(elem_id="compare-versions"):
-                hints, box = (say("edit.text_hint"), say("edit.pair_hint")), on_page.text_box
-                self.other = box("compare-version-text", say("edit.text"), hints[0], min_width=240)
-                self.other_pair = box("compare-version-pair", say("edit.pair"), hints[1], min_width=240)
+                box = partial(on_page.text_box, min_width=240)
+                self.other = box("compare-version-text", say("edit.text"), say("edit.text_hint"))
+                self.other_pair = box("compare-version-pair", say("edit.pair"), say("edit.pair_hint"))
         self.unedited: Updates = {self.other: "", self.other_pair: "", self.note: ""}
 
     def _build_trace(self) -> None:
@@ -278,8 +275,9 @@ class TraceCard:
 
         def asking() -> None:
             with gr.Row(elem_id="trace-ask"):
-                size = {"scale": 3, "min_width": 200}
-                self.backbone = menu("trace-backbone", say(TRACED.label), [("", "")], "", **size)
+                self.backbone = menu(
+                    "trace-backbone", say(TRACED.label), [("", "")], "", scale=3, min_width=200
+                )
                 self.button = gr.Button(say("trace.button"), elem_id="trace-start", scale=0, min_width=220)
             self.texts, self.bar = on_page.hidden_text("trace-texts"), on_page.ProgressBar("trace", say)
 

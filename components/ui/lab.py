@@ -94,14 +94,14 @@ class Lab:
         first = {spec.task: spec.key for spec in reversed(here)}  # the first of each task
         chosen = [spec.key for spec in here if spec.key in first.values()][:BACKBONES]
         known = [key for key in FIRST_POOLINGS if key in {key for _, key in poolings}]
-        several: dict[str, Any] = {"multiselect": True, "min_width": 240, "scale": 4}
+        several = partial(menu, multiselect=True, min_width=240, scale=4)
         self.offers = poolings  # beside those that are chosen: once somebody looks
         with gr.Row(elem_id="lab-choice"):
             backbones = [one for one in offered(analyst, say) if one[1] in chosen]
-            poolings, most = [one for one in poolings if one[1] in known], {"max_choices": BACKBONES}
+            poolings = [one for one in poolings if one[1] in known]
             label = say("lab.backbones", most=BACKBONES)
-            self.backbones = menu("lab-backbones", label, backbones, chosen, **most, **several)
-            self.poolings = menu("lab-poolings", say("lab.poolings"), poolings, known, **several)
+            self.backbones = several("lab-backbones", label, backbones, chosen, max_choices=BACKBONES)
+            self.poolings = several("lab-poolings", say("lab.poolings"), poolings, known)
             layers: Any = [(say(f"lab.layers_{key}"), key) for key in LAYERS]
             size: dict[str, Any] = {"scale": 2, "min_width": 160, "elem_id": "lab-layers"}
             self.layers = gr.Radio(layers, value=LAYERS[0], label=say("fields.layers").capitalize(), **size)

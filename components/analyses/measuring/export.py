@@ -90,9 +90,7 @@ def classifier(examined: Examined, columns: Sequence[str]) -> str:
     native = own_layers(examined, NATIVE).native if examined.backbone.body_alone else None
     unfit = LOWER if examined.lower and pooling in (POOLER, DECLARED) else _unfit(examined)
     if not unfit and pooling == NATIVE and native is None:
-        unfit = _refusal(
-            "What the checkpoint's own head reads is measured, and no other pooling is the same."
-        )
+        unfit = _refusal("What the checkpoint's own head reads is measured; no other pooling is the same.")
     if unfit:
         return f"{unfit}raise SystemExit({literal(' '.join(unfit.replace('#', '').split()))})\n"
     pooling = str(native) if pooling == NATIVE else pooling
