@@ -88,7 +88,7 @@ def test_rows_are_run_one_by_one_where_a_batch_is_refused(kind: str, tiny_family
 
 def test_a_model_that_takes_a_batch_does_not_refuse_it(tiny_family: Made) -> None:
     """Without a padding token in its config, too: its head does not look for one."""
-    assert load(tiny_family("bert", pad_token_id=None)).refusal is None
+    assert load(tiny_family("bert", pad_token_id=None)).alone is None
 
 
 CHAT = "{% for turn in messages %}[CLS] {{ turn['content'] }} [SEP]{% endfor %}"
