@@ -34,7 +34,7 @@ def test_the_numbers_are_those_of_each_answer() -> None:
     assert pair.integrated is not None
     expected = {
         "similarity to [CLS]": pair.analysis.similarity[-1],
-        "attention (last layer)": pair.attention[-1].mean(axis=0),
+        "attention, last layer": pair.attention[-1].mean(axis=0),
         "attention rolled out": pair.rollout,
         "gradient x input": pair.gradient_x_input,
         "integrated gradients": pair.integrated.values,
