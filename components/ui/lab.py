@@ -15,14 +15,14 @@ from components.exhibits.exhibit import hint_html, status_html
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB as PANEL
 from components.exhibits.view import render, visible
-from components.fitting import MINE, Fit, Plan, Stage, Table, read_head
+from components.fitting import MINE, Plan, Stage, Table, read_head
 from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
 from components.types import Query
 from components.ui import places as on_page
 from components.ui.classify import CLASSIFY, Classify
 from components.ui.compare import offered, offered_poolings
-from components.ui.places import AT_ONCE, LAST_AT_ONCE, NOTHING, OF_MODEL, PRIVATE, Given, Updates, menu, on
+from components.ui.places import AT_ONCE, LAST_AT_ONCE, OF_MODEL, PRIVATE, Given, Updates, menu, on
 from components.ui.tab import Surroundings, TabKind
 
 SAMPLES = ("tickets", "reviews", "answers")  # files of assets/lab, and keys of their names
@@ -59,7 +59,7 @@ class Lab:
             hint = hint_html(say("lab.private", rows=around.lab_rows))
             on_page.plain_html(f"{Markup('<h2>{}</h2>').format(say('lab.bring'))}{hint}")
             with gr.Row(elem_id="lab-from"):
-                self.samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
+                samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
                 on_page.scripted_html("lab", render("file", say, most=LARGEST), "lab-file")
             said: Any = {"label": say("fields.table").capitalize(), "placeholder": say("lab.table_hint")}
             self.table = gr.Textbox("", **said, lines=6, max_lines=6, elem_id="lab-table")
@@ -80,7 +80,9 @@ class Lab:
         with gr.Column(visible=False, elem_id="lab-found") as self.found:
             use = gr.Button(say("lab.use"), elem_id="lab-use")
             self.places = on_page.build_places(PANEL, say)
-        on([button.click for button in self.samples.values()], self.bring_sample, [], [self.table], AT_ONCE)
+        for name, button in samples.items():
+            bring = partial((ASSETS / "lab" / f"{name}.csv").read_text, "utf-8")
+            on([button.click], bring, [], [self.table], AT_ONCE)
         on([around.select.select], self.offer_choices, [], [self.backbones, self.poolings], AT_ONCE)
         self.sheet: list[Any] = [self.table, *self.columns, self.headed, self.merged]
         self.asking: set[Any] = {*(*self.sheet, self.backbones, self.poolings, self.layers)}
@@ -111,11 +113,6 @@ class Lab:
         backbones = offered(self.around.analyst, self.say)
         return {self.backbones: gr.update(choices=backbones), self.poolings: gr.update(choices=self.offers)}
 
-    def bring_sample(self, event: gr.EventData) -> Any:
-        """Put the table of the button that was pressed into the box."""
-        named = (name for name, one in self.samples.items() if one == event.target)
-        return next(((ASSETS / "lab" / f"{name}.csv").read_text("utf-8") for name in named), NOTHING)
-
     def _connect(self, start: gr.Button, use: gr.Button) -> None:
         given = [self.table.change, *(one.input for one in self.sheet[1:])]  # what is pasted is no input
         on(given, self.read_table, set(self.sheet), [self.notes, *self.sheet[1:]], LAST_AT_ONCE)
@@ -136,7 +133,7 @@ class Lab:
         offer: Updates = {}
         guessed: list[Sentence] = []
         try:
-            sheet, chosen = self._sheet(given), self._chosen(given)
+            sheet, chosen = self._read(given)
             known = {*sheet.columns}
             if not {chosen.text, chosen.label} <= known or chosen.text_pair not in {"", *known}:
                 offer = self._offer(sheet, Columns("", ""))
@@ -164,14 +161,15 @@ class Lab:
             table, plan, notes = self._asked(given)
             yield {self.found: gr.update(visible=False), **self.bar.busy(self.say("lab.starting"))}
             with closing(self.around.analyst.fit(table, plan)) as steps:
-                for step, line, known in progress(steps, plan, titles, self.say):
-                    if isinstance(step, Stage):
-                        yield self.bar.busy(line, step, known)
-                        continue
-                    took = self.say("lab.took", seconds=f"{time.monotonic() - begun:.0f}")
-                    shown = self.places.show(Found(step, titles), {})
-                    shown |= {self.found: gr.update(visible=True), self.around.mine: step.head}
-                    yield {**shown, **self.bar.idle(f"{hint_html(took)}{_hints(notes, self.say)}")}
+                known: list[Sentence] = []  # of the texts
+                while isinstance(step := next(steps), Stage):
+                    known += step.notes
+                    line = progress(step, plan, titles, self.say)
+                    yield self.bar.busy(line, step, _hints(known, self.say))
+                took = self.say("lab.took", seconds=f"{time.monotonic() - begun:.0f}")
+                shown = self.places.show(Found(step, titles), {})
+                shown |= {self.found: gr.update(visible=True), self.around.mine: step.head}
+                yield {**shown, **self.bar.idle(f"{hint_html(took)}{_hints(notes, self.say)}")}
         except PoolscopeError as error:
             yield self.bar.idle(_refused(error, self.say))
         except Exception:
@@ -191,19 +189,18 @@ class Lab:
         query = Query(head.backbone, text, pair, head.pooling, MINE, pool_layer=head.layer, mine=mine)
         return {self.around.chosen: gr.update(selected=CLASSIFY.key), **self.classify.pose(query, given)}
 
-    def _chosen(self, given: Given) -> Columns:
-        text, pair, label = (str(given[one] or "") for one in self.columns)
-        return Columns(text, label, pair)
-
     def _asked(self, given: Given) -> tuple[Table, Plan, Sequence[Sentence]]:
         """Read what is fitted, and what is odd about the table; PoolscopeError says why it cannot be."""
-        table, notes = to_table(self._sheet(given), self._chosen(given), bool(given[self.merged]))
+        table, notes = to_table(*self._read(given), bool(given[self.merged]))
         sent = [given[one] for one in (self.backbones, self.poolings)]
         backbones, poolings = (tuple(map(str, one)) if isinstance(one, list) else () for one in sent)
         return table, Plan(backbones, poolings, given[self.layers] == "all"), notes
 
-    def _sheet(self, given: Given) -> Sheet:
-        return read_sheet(given[self.table], bool(given[self.headed]), self.around.lab_rows)
+    def _read(self, given: Given) -> tuple[Sheet, Columns]:
+        """Read the table, and which of its columns are chosen."""
+        text, pair, label = (str(given[one] or "") for one in self.columns)
+        sheet = read_sheet(given[self.table], bool(given[self.headed]), self.around.lab_rows)
+        return sheet, Columns(text, label, pair)
 
     def _offer(self, sheet: Sheet, chosen: Columns) -> Updates:
         names = [(visible(name), name) for name in sheet.columns]
@@ -215,22 +212,13 @@ class Lab:
         }
 
 
-def progress(
-    steps: Iterator[Stage | Fit], plan: Plan, titles: Mapping[str, str], say: Texts
-) -> Iterator[tuple[Stage | Fit, str, str]]:
-    """Each step with a line that says how far it is, and what of the texts is known by then, as HTML."""
-    notes = dict[Sentence, None]()
-    for step in steps:
-        if isinstance(step, Fit):
-            yield step, "", ""
-            continue
-        parts = [say(f"lab.stage_{step.name}", done=step.done, total=step.total)]
-        if step.backbone in plan.backbones:
-            place, count = plan.backbones.index(step.backbone) + 1, len(plan.backbones)
-            title = visible(titles.get(step.backbone, step.backbone))
-            parts.insert(0, say("lab.which", title=title, place=place, count=count))
-        notes |= dict.fromkeys(step.notes)
-        yield step, say.together(parts), _hints([*notes], say)
+def progress(stage: Stage, plan: Plan, titles: Mapping[str, str], say: Texts) -> str:
+    """Say how far it is: which backbone of several, and what of it."""
+    said = say(f"lab.stage_{stage.name}", done=stage.done, total=stage.total)
+    if stage.backbone not in plan.backbones:
+        return said
+    place, title = plan.backbones.index(stage.backbone) + 1, visible(titles[stage.backbone])
+    return say.together((say("lab.which", title=title, place=place, count=len(plan.backbones)), said))
 
 
 def _hints(notes: Sequence[Sentence], say: Texts) -> str:
