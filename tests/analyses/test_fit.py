@@ -325,13 +325,14 @@ def test_p_is_corrected_over_all_pairs() -> None:
 
 
 def test_rho_is_that_of_ranks_and_lies_in_its_interval() -> None:
-    draw = np.random.default_rng(2)
-    one = draw.normal(size=400)
-    score = headlines.rho_score(one, one + draw.normal(size=400))
+    draw, numbers = np.random.default_rng(2), (1.0, 2.0, 4.0)
+    labels = draw.integers(0, 3, 400)
+    said = np.eye(3)[labels] + draw.normal(size=(400, 3))
+    score = headlines.rho_score(fits.Tested(labels, np.zeros(0), said, 300), numbers)
     assert score is not None
     assert score.low < score.value < score.high
-    assert 0.55 < score.value < 0.8
-    assert headlines.rho_score(one, np.zeros(400)) is None
+    assert score.value == pytest.approx(spearmanr(said @ numbers, np.array(numbers)[labels]).statistic)
+    assert headlines.rho_score(fits.Tested(np.ones(400, int), np.zeros(0), said, 300), numbers) is None
 
 
 def test_what_was_learned_may_show_in_the_order_of_numbers_alone() -> None:

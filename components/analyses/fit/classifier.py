@@ -169,7 +169,7 @@ def _ranked(asked: Asked, grid: Sequence[Measured]) -> Iterator[Ranked]:
     numbers = numbers_of(asked.classes)
     for one in order:
         pooling, layer = one.place
-        rho = None if numbers is None else headlines.rho_score(*headlines.as_numbers(one.tested, numbers))
+        rho = None if numbers is None else headlines.rho_score(one.tested, numbers)
         accuracy, macro_f1 = headlines.accuracy_score(one.tested), headlines.macro_f1_of(one.tested)
         p, p_corrected = known[one.backbone, one.same_as or pooling, layer]
         yield Ranked(one.backbone, pooling, layer, accuracy, macro_f1, rho, p, p_corrected, one.same_as)

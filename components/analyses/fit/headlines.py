@@ -41,13 +41,12 @@ def macro_f1_of(tested: Tested) -> float:
     return float(f1_score(tested.labels, tested.predicted, average="macro", zero_division=0.0))
 
 
-def as_numbers(tested: Tested, numbers: Sequence[float]) -> tuple[Floats, Floats]:
-    """Answers that are predicted and given, (N,) each, where labels are ``numbers`` (K,)."""
-    return tested.probabilities @ np.array(numbers, np.float32), np.array(numbers)[tested.labels]
+def rho_score(tested: Tested, numbers: Sequence[float]) -> Score | None:
+    """Spearman's rho with the interval of Bonett and Wright (2000); None where one side does not vary.
 
-
-def rho_score(predicted: Floats, given: Floats) -> Score | None:
-    """Spearman's rho with the interval of Bonett and Wright (2000); None where one side does not vary."""
+    It is that of the answers that are predicted and given, (N,) each, where labels are ``numbers`` (K,).
+    """
+    predicted, given = tested.probabilities @ np.array(numbers, np.float32), np.array(numbers)[tested.labels]
     if np.ptp(predicted) == 0 or np.ptp(given) == 0:
         return None
     rho = float(spearmanr(predicted, given).statistic)
@@ -65,7 +64,7 @@ def learned(best: Tested, control: Sequence[Tested], numbers: Sequence[float] | 
     """
     scores = {"macro_f1": [macro_f1_of(one) for one in (best, *control)]}
     if numbers is not None and len(numbers) > 2:
-        rhos = [rho_score(*as_numbers(one, numbers)) for one in (best, *control)]
+        rhos = [rho_score(one, numbers) for one in (best, *control)]
         scores["rho"] = [one.value if one else 0.0 for one in rhos]
     held = []
     for name, (value, *chance) in scores.items():
