@@ -136,13 +136,8 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     colours = [draw.BACKBONES[backbones.index(one.backbone) % len(draw.BACKBONES)] for one in shown]
     symbols = ["circle-open" if one.p_corrected < LEVEL else "circle" for one in shown]  # open: it is worse
     said = [draw.escape(f"{found.name(one, say)}: {score_text(one.accuracy, say)}") for one in shown]
-    points = draw.dots(
-        scores,
-        places,
-        said,
-        {"color": colours, "size": 10, "symbol": symbols},
-        {"color": draw.OTHER, "thickness": 2, "width": 4},
-    )
+    marker = {"color": colours, "size": 10, "symbol": symbols}
+    points = draw.dots(scores, places, said, marker, {"color": draw.OTHER, "thickness": 2, "width": 4})
     values = [percent(one.value) for one in scores]
     lines = {"majority": found.fit.majority, "shuffled": found.fit.shuffled.value}
     lines["words"] = found.fit.words.accuracy.value
@@ -167,15 +162,9 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
         key = "rises" if known and gain.low > 0 else "flat" if known and flat else "open"
         change = {name: number(100 * getattr(gain, name), 1) for name in ("value", "low", "high")}
         heading = say(f"lab.curve_{key}", fewer=rows[-2], rows=rows[-1], **change)
-    line = draw.dots(
-        scores,
-        rows,
-        map(draw.escape, said),
-        {"size": 8},
-        {"thickness": 1.5, "width": 4},
-        "y",
-        **{"mode": "lines+markers", "line": {"color": draw.BACKBONES[0]}, "cliponaxis": True},
-    )
+    whisker, colour = {"thickness": 1.5, "width": 4}, draw.BACKBONES[0]
+    line = draw.dots(scores, rows, map(draw.escape, said), {"size": 8}, whisker, "y")
+    line |= {"mode": "lines+markers", "line": {"color": colour}, "cliponaxis": True}
     frame = draw.layout(
         height=300,
         margin={"l": 64, "r": 24, "t": 12, "b": 52},
@@ -222,12 +211,8 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     """The rows that the best combination gets wrong, the surest first. The text leads to Classify."""
     fit, every = found.fit, found.fit.misses
     doubts = sum(miss.suspicious for miss in every)
-    heading = say(
-        "lab.misses_doubted" if doubts else "lab.misses",
-        count=len(every),
-        total=len(fit.table.texts),
-        doubted=doubts,
-    )
+    named = "lab.misses_doubted" if doubts else "lab.misses"
+    heading = say(named, count=len(every), total=len(fit.table.texts), doubted=doubts)
     marks = {True: say("lab.doubt"), False: ""}
     queries = [_query(found, miss) for miss in every]
     texts = [" | ".join(filter(None, (query.text, query.text_pair))) for query in queries]
