@@ -9,17 +9,17 @@ import codecs
 import json
 import shutil
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from jinja2 import StrictUndefined, Template
 from pydantic import TypeAdapter
+from tqdm import tqdm  # type: ignore[import-untyped]  # its types are a package of their own
 
 from components.analyses.fit import fit_table, to_rows
 from components.analyses.measuring.export import classifier
@@ -40,14 +40,12 @@ from components.model.loading import load
 from components.model.probes import Probe, place_of, write_probes
 from components.settings import Settings
 from components.tables import Columns, guess, read_sheet, to_table
-from components.texts import Sentence, Texts, languages, load_texts, read_toml
+from components.texts import Sentence, Texts, environment, languages, load_texts, read_toml
 from components.types import BackboneSpec, Query, TaskSpec
 
 ROWS = 10_000_000
 ALL = "all"
-CARD = Path(__file__).with_name("card.md")
 TYPES = {"path": {"type": Path}, "number": {"type": int}, "language": {"type": str, "choices": languages()}}
-WIDE = 79  # characters of a line of progress: a shorter one covers the one before
 LEFT = ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.onnx", "checkpoint-*", ".*")  # not needed
 TASK = "mine"  # what the head is for, in its file
 HEAD = "head.safetensors"
@@ -132,15 +130,14 @@ def read_file(file: Path, encoding: str = "") -> str:
 
 def told(steps: Iterator[Stage | Fit]) -> Fit:
     """The fit; how far it is, and how long the rest takes, stands on a line for each backbone and stage."""
-    begun: dict[tuple[str, str], tuple[float, int]] = {}  # when each was heard of, and how much was done
+    bars: dict[str, Any] = {}
     while isinstance(step := next(steps), Stage):
-        now = time.monotonic()
-        since, before = begun.setdefault((step.backbone, step.name), (now, step.done))
-        line = f"{step.backbone}: {STAGES[step.name]}, {step.done:,} of {step.total:,}"
-        if before < step.done < step.total:
-            rest = (now - since) / (step.done - before) * (step.total - step.done)
-            line += f", about {timedelta(seconds=round(rest))} left"
-        print(line.ljust(WIDE), end="\n" if step.done == step.total else "\r", file=sys.stderr)
+        title = f"{step.backbone}: {STAGES[step.name]}"
+        if title not in bars:
+            bars[title] = tqdm(total=step.total, desc=title)
+        bars[title].update(step.done - bars[title].n)
+        if step.done == step.total:
+            bars[title].close()
     return step
 
 
@@ -178,11 +175,13 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     numbers, table = fit_json(fit, notes), fit.table
     words = {"backbone": "words alone, tf-idf", **numbers["words"]}
     pairs = [("text_pair", table.pairs)] if table.pairs else []
+    card = environment(html=False).get_template("card.jinja")
+    known = {"fit": fit, "best": best, "last": last, "spec": spec, "notes": notes, "columns": columns}
     said = [fit.classes[label] for label in fit.predicted]  # by folds that have not seen the row
     predictions = [("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)]
     texts = {
         "classify.py": classifier(examine(backbone, query, task), columns),
-        "README.md": card(fit, last, notes, spec, columns),
+        "README.md": card.render(known, found=Found(fit, {}), level=LEVEL, plain=_plain),
         "results.csv": to_csv(pd.DataFrame([*numbers["rows"], words])[RESULTS.split()]),
         "predictions.csv": to_csv(data_frame(predictions)),
         "fit.json": json.dumps(numbers, indent=1, ensure_ascii=False) + "\n",
@@ -193,13 +192,6 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     if spec.source != "hub" and (whole := files.folder(spec)) is not None:
         source = whole if best.pooling == DECLARED else files.body(whole)
         shutil.copytree(source, folder / "encoder", ignore=shutil.ignore_patterns(*LEFT))
-
-
-def card(fit: Fit, last: int, notes: tuple[Sentence, ...], spec: BackboneSpec, columns: Sequence[str]) -> str:
-    """Say what it is and how well it does, as Markdown. ``last``: the backbone's last layer."""
-    page: Template = Template(CARD.read_text("utf-8"), undefined=StrictUndefined, keep_trailing_newline=True)
-    known = {"best": fit.ranking[0], "last": last, "spec": spec, "beats_words": Found(fit, {}).beats_words}
-    return page.render(known, fit=fit, notes=notes, columns=columns, level=LEVEL, plain=_plain)
 
 
 def _plain(text: str) -> str:
