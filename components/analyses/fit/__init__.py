@@ -94,12 +94,12 @@ class Tested:
     def of(cls, splits: Sequence[Split], found: Sequence[Floats], labels: Ints) -> Self:
         """The folds of whole repeats. ``found``: probabilities (n, K) of each."""
         repeats = sum(len(split.test) for split in splits) // len(labels)
-        mean = np.zeros((len(labels), found[0].shape[1]), np.float32)
+        mean, right = np.zeros((len(labels), found[0].shape[1]), np.float32), []
         for split, probabilities in zip(splits, found, strict=True):
             mean[split.test] += probabilities / repeats
-        right = [one.argmax(axis=1) == labels[split.test] for split, one in zip(splits, found, strict=True)]
+            right.append((probabilities.argmax(axis=1) == labels[split.test]).mean())
         fitted = np.mean([len(split.train) + len(split.held_out) for split in splits])
-        return cls(labels, np.array([one.mean() for one in right]), mean, round(float(fitted)))
+        return cls(labels, np.array(right), mean, round(float(fitted)))
 
     @property
     def predicted(self) -> Ints:
@@ -183,13 +183,20 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Gene
     for spec in specs:
         pooled, places, notes = yield from fitting.embedded(spec)
         warnings += notes
-        for done, found in enumerate(fitting.validated(spec, pooled, places), start=1):
-            measured = found[2]
+        first: dict[tuple[int, str], Measured] = {}  # the very same vectors on a layer are tested once
+        for done, place in enumerate(places, start=1):
+            vectors, reached = in_order(pooled, place, len(asked.rows.labels)), None
+            alike = place[1], digest(vectors)
+            if alike in first:
+                measured = replace(first[alike], place=place, same_as=first[alike].place[0])
+            else:
+                tested = fitting.tested(spec, vectors, asked.rows, parts)
+                measured = first[alike] = Measured(spec.key, place, tested, "")
+                reached = Reached(spec.key, *place, tested.accuracy)
+                if best is None or tested.accuracy > best[2].tested.accuracy:
+                    best = spec, vectors, measured
             grid.append(measured)
-            if best is None or measured.tested.accuracy > best[2].tested.accuracy:
-                best = found
-            reached = Reached(spec.key, *measured.place, measured.tested.accuracy)
-            yield Stage(done, len(places), "fit", spec.key, None if measured.same_as else reached)
+            yield Stage(done, len(places), "fit", spec.key, reached)
     if best is None:
         raise PoolscopeError("poolings", ", ".join(asked.plan.poolings), "errors.lab_nothing")
     known = replace(fitting, asked=replace(asked, warnings=tuple(warnings)))
@@ -231,21 +238,6 @@ class Fitting:
             notes.append(Sentence(key, **values, count=sum(count for _, count in whys), reason=reason))
         yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
         return found, [*places], notes
-
-    def validated(
-        self, spec: BackboneSpec, pooled: Sequence[Pooled], places: Sequence[Place]
-    ) -> Iterator[Combination]:
-        """Each place of one backbone, tested; those with the very same vectors on a layer once."""
-        first: dict[tuple[int, str], Measured] = {}
-        for place in places:
-            vectors = in_order(pooled, place, len(self.asked.rows.labels))
-            alike = place[1], digest(vectors)
-            if alike in first:
-                measured = replace(first[alike], place=place, same_as=first[alike].place[0])
-            else:
-                tested = self.tested(spec, vectors, self.asked.rows, self.parts)
-                measured = first[alike] = Measured(spec.key, place, tested, "")
-            yield spec, vectors, measured
 
     def concluded(self, grid: Sequence[Measured], best: Combination) -> Generator[Stage | Fit]:
         """The words alone, the learning curve, the control with shuffled labels; and all in one place."""

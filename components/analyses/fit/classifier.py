@@ -181,11 +181,6 @@ def _misses(asked: Asked, best: Measured, learned_any: bool) -> Iterator[Miss]:
     doubted = headlines.suspicious(probabilities, labels) & learned_any  # who learned nothing doubts nothing
     rows = np.flatnonzero(predicted != labels)
     for row in rows[np.argsort(-probabilities[rows, predicted[rows]], kind="stable")]:
-        yield Miss(
-            row=int(row),
-            given=asked.classes[labels[row]],
-            predicted=asked.classes[predicted[row]],
-            given_probability=float(probabilities[row, labels[row]]),
-            predicted_probability=float(probabilities[row, predicted[row]]),
-            suspicious=bool(doubted[row]),
-        )
+        given, said = labels[row], predicted[row]
+        of_given, of_said = probabilities[row, [given, said]].tolist()
+        yield Miss(int(row), asked.classes[given], asked.classes[said], of_given, of_said, bool(doubted[row]))

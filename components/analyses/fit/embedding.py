@@ -76,17 +76,15 @@ def embed(
         for layer, own in pooled.items():
             empty = np.zeros((len(inputs), own.shape[1]), own.dtype)
             found.setdefault((pooling, layer), empty)[places] = own
-    good = np.setdiff1d(np.arange(len(inputs)), list(failed))
-    finite = np.ones(len(good), dtype=bool)
     for one in found.values():
-        finite &= np.isfinite(one[good]).all(axis=1)
-    failed |= dict.fromkeys(good[~finite].tolist(), Sentence("lab.infinite"))
-    vectors = {place: one[good[finite]] for place, one in found.items()}
+        infinite = np.flatnonzero(~np.isfinite(one).all(axis=1))
+        failed |= dict.fromkeys(infinite.tolist(), Sentence("lab.infinite"))
+    good = np.setdiff1d(np.arange(len(inputs)), list(failed))
+    vectors = {place: one[good] for place, one in found.items()}
     ids = backbone.tokenizer(*([*side] for side in zip(*inputs, strict=True)), verbose=False)["input_ids"]
     cut = np.array([len(one) > backbone.limit for one in ids])
     unread = np.array([_is_unread(backbone, *each) for each in zip(inputs, ids, strict=True)])
-    why = tuple(failed.values())
-    return Pooled(rows[good[finite]], vectors, refused, cut, unread, backbone.limit, why)
+    return Pooled(rows[good], vectors, refused, cut, unread, backbone.limit, tuple(failed.values()))
 
 
 def _is_unread(backbone: Backbone, texts: tuple[str, ...], ids: Sequence[int]) -> bool:
