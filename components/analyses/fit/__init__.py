@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -167,6 +168,7 @@ class Call:
 
 
 Steps = Callable[[Call], Iterator[Any]]  # the answers, in their order; closing the iterator cancels the rest
+Testing = tuple[Given, Rows, Ints, float]  # what, of which rows, in which parts, fitted on which share
 Combination = tuple[BackboneSpec, Floats, Measured]  # its backbone, its vectors (N, D'), how it was tested
 
 
@@ -245,25 +247,23 @@ class Fitting:
         shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
         drawn = [shuffled(rows, rows.seed + place) for place in range(shuffles)]
         texts = tuple(map("\n".join, zip(*sides_of(self.asked.table), strict=True)))
-        found, checks = [self.tested(spec, texts, rows, self.parts)], len(SHARES) + shuffles + 2
-        yield Stage(len(found), checks, "check", spec.key)
-        for share in SHARES:
-            found.append(self.tested(spec, vectors, rows, self.parts, share))
-            yield Stage(len(found), checks, "check", spec.key)
-        each = [(other, self.asked.plan.folds, 1) for other in drawn]
-        for other, parts in zip(drawn, self.steps(Call("divide", spec, (), each)), strict=True):
-            found.append(self.tested(spec, vectors, other, parts))
+        divided = self.steps(Call("divide", spec, (), [(one, self.asked.plan.folds, 1) for one in drawn]))
+        anew = ((vectors, *one, 1.0) for one in zip(drawn, divided, strict=True))
+        shares = ((vectors, rows, self.parts, share) for share in SHARES)
+        found, checks = list[Tested](), len(SHARES) + shuffles + 2
+        every: Iterator[Testing] = chain([(texts, rows, self.parts, 1.0)], shares, anew)
+        for testing in every:
+            found.append(self.tested(spec, *testing))
             yield Stage(len(found), checks, "check", spec.key)
         known = self.asked, self.parts, tuple(grid), grid.index(measured), vectors, tuple(found)
         (fit,) = self.steps(Call("conclude", spec, known))
         yield Stage(checks, checks, "check", spec.key)
         yield fit
 
-    def tested(self, spec: BackboneSpec, given: Given, rows: Rows, parts: Ints, share: float = 1) -> Tested:
+    def tested(self, spec: BackboneSpec, given: Given, rows: Rows, parts: Ints, share: float = 1.0) -> Tested:
         """All folds of each division of the ``rows``, fitted on a ``share`` of those that are not tested."""
-        splits = [split for drawn in parts for split in splits_of(drawn, self.asked.plan.folds)]
-        if share < 1:
-            splits = [shared(split, rows, share) for split in splits]
+        every = (split for drawn in parts for split in splits_of(drawn, self.asked.plan.folds))
+        splits = [shared(split, rows, share) for split in every]
         step = "words" if isinstance(given, tuple) else "fold"
         found = self.steps(Call(step, spec, (given, rows.labels), [(split,) for split in splits]))
         return Tested.of(splits, list(found), rows.labels)
