@@ -117,11 +117,9 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
 
 def _ranked(found: Found, say: Texts) -> pd.DataFrame:
     """A row for each combination, rho where labels are numbers; and in its place, that of words alone."""
-    titled = [
-        {**asdict(one), "backbone": found.titles.get(one.backbone, one.backbone)} for one in found.fit.ranking
-    ]
     alone = {**dict.fromkeys(("pooling", "layer", "same_as"), ""), "backbone": say("lab.words_alone")}
-    rows = pd.json_normalize([*titled, {**alone, **asdict(found.fit.words)}])
+    rows = pd.json_normalize([*map(asdict, found.fit.ranking), {**alone, **asdict(found.fit.words)}])
+    rows = rows.replace({"backbone": dict(found.titles)})
     rows = rows.sort_values("accuracy.value", ascending=False, kind="stable", ignore_index=True)
     return titled_frame({f"lab.column_{name}": rows[of] for name, of in RANKED.items() if of in rows}, say)
 

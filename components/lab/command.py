@@ -181,7 +181,7 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     predictions = [("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)]
     texts = {
         "classify.py": classifier(examine(backbone, query, task), columns),
-        "README.md": card.render(known, found=Found(fit, {}), level=LEVEL, plain=_plain),
+        "README.md": card.render(known, found=Found(fit, {}), level=LEVEL),
         "results.csv": to_csv(pd.DataFrame([*numbers["rows"], words])[RESULTS.split()]),
         "predictions.csv": to_csv(data_frame(predictions)),
         "fit.json": json.dumps(numbers, indent=1, ensure_ascii=False) + "\n",
@@ -192,8 +192,3 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     if spec.source != "hub" and (whole := files.folder(spec)) is not None:
         source = whole if best.pooling == DECLARED else files.body(whole)
         shutil.copytree(source, folder / "encoder", ignore=shutil.ignore_patterns(*LEFT))
-
-
-def _plain(text: str) -> str:
-    """A text of a visitor on one line of Markdown, where it marks nothing."""
-    return " ".join(text.split()).translate(dict.fromkeys(map(ord, "`|<>[]"), " "))
