@@ -25,7 +25,7 @@ PATTERNS: Mapping[str, str] = KNOWN["patterns"]
 FORMATS: Mapping[str, str] = read_toml(ASSETS / "formats.toml")
 CLASSES = 50  # labels at most: a column with more is hardly one of labels
 COLUMNS = 200
-LINES = 50  # of a row that are read: a letter's
+LINES, LEFT = 25, 10  # of a row that are read: a letter's; rows to one that is wanted: others lack something
 CELLS = 4_000_000  # at most, in all
 LABEL = 100  # characters in which spellings are told apart: Unicode takes long to put marks in order
 PART = "\x1f"
@@ -82,20 +82,26 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
     """
     if not isinstance(given, str):
         raise PoolscopeError("table", given, "errors.text")
-    text = re.sub(PATTERNS["fence"], "", re.sub("(?m)^\ufeff", "", given))
+    text = f"\n{given}".replace("\n\ufeff", "\n")[1:]
+    if fence := re.match(PATTERNS["fence"], text):
+        text = text[fence.end() :].rstrip().removesuffix("```")
     if not text.strip():
         raise PoolscopeError("table", "", "errors.table_empty")
-    if (lines := text.count("\n") + text.count("\r")) > LINES * rows:
-        raise PoolscopeError("table", Sentence("errors.count", count=lines), "errors.lab_rows", most=rows)
+    _check_count(text.count("\n") + text.count("\r"), LINES * rows, rows)
     for name, begins in FORMATS.items():
         if re.match(begins, text[:READ], re.IGNORECASE):
             raise PoolscopeError("table", text, "errors.table_foreign", name=name)
     if text.count("\0") > len(text) / 100:
         raise PoolscopeError("table", text, "errors.table_binary")
     text = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
-    sheet = Sheet(_from_json(text)) if re.match(PATTERNS["json"], text) else _from_separated(text, headed)
-    _check_width(sheet.columns)
-    return _readable(sheet, text)
+    if re.match(PATTERNS["json"], text):
+        return _readable(Sheet(_from_json(text)), text)
+    return _readable(_from_separated(text, headed, rows), text)
+
+
+def _check_count(count: int, most: float, rows: float) -> None:
+    if count > most:
+        raise PoolscopeError("table", Sentence("errors.count", count=count), "errors.lab_rows", most=rows)
 
 
 def _check_width(columns: Collection[str], rows: int = 0) -> None:
@@ -341,9 +347,10 @@ def _cell(value: Any) -> str:
     return "" if value in (None, [], {}) or value != value else str(value)  # NaN
 
 
-def _from_separated(text: str, headed: bool) -> Sheet:
+def _from_separated(text: str, headed: bool, rows: float) -> Sheet:
     """Cells between commas, tabs, semicolons or bars, the first row being the names of the columns."""
-    labelled = [(label, prose.rstrip()) for label, prose in re.findall(PATTERNS["fasttext"], text)]
+    found = re.findall(PATTERNS["fasttext"], text) if text.lstrip().startswith("__label__") else []
+    labelled = [(label, prose.rstrip()) for label, prose in found]
     if labelled and len(labelled) == sum(map(bool, map(str.strip, text.split("\n")))):
         return Sheet(pd.DataFrame(labelled, columns=["label", "text"]))
     declared, printed = re.match(PATTERNS["declared"], text), _undrawn(text)
@@ -354,7 +361,7 @@ def _from_separated(text: str, headed: bool) -> Sheet:
     if not printed and '"' in text and _is_unquoted(text, how):
         how["quoting"] = csv.QUOTE_NONE
         notes.append(Sentence("lab.unquoted"))
-    if "escapechar" in how:
+    if "escapechar" in how and "\\N" in text:
         text = re.sub(PATTERNS["nothing"].format(re.escape(how["sep"])), r"\1\\\\N", text)
     try:
         cells = _parsed(text, **how)
@@ -363,6 +370,8 @@ def _from_separated(text: str, headed: bool) -> Sheet:
             raise
         how["escapechar"] = None if "escapechar" in how else "\\"  # as databases write a separator in a text
         cells = _parsed(text, **how)
+    _check_width(cells.columns)
+    _check_count(len(cells), LEFT * rows, rows)
     repeated = cells.eq(list(cells.columns)).all(axis=1)  # tables one after the other
     below = _headings(cells)
     label = None if headed or below else _label_in(cells[~repeated])
@@ -403,16 +412,16 @@ def _undrawn(text: str) -> tuple[str, int] | None:
     None of another text: a line is drawn below the names, and rows may have one above and below each.
     """
     lines = [line.rstrip() for line in text.split("\n")]
-    drawn = {place for place, line in enumerate(lines) if re.fullmatch(PATTERNS["drawn"], line)}
-    first = min(drawn, default=FIRST)
+    drawn = re.compile(PATTERNS["drawn"]).fullmatch
+    first = next((place for place, line in enumerate(lines[:FIRST]) if drawn(line)), FIRST)
     before = list(filter(None, lines[:first]))
     closed = first < FIRST and not {*"+|"}.isdisjoint(lines[first])
     if not closed or len(before) > TITLES + 1 or '"' in "".join(before):  # which is in a text
         return None
     above = first - ("|" in lines[first - 1])
-    body = {place: line for place, line in enumerate(lines) if place >= above and line and place not in drawn}
-    grid = len(drawn) > TITLES and lines[first].lstrip().startswith("+")  # rows may go over several lines
-    joined = {place for place in body if grid and place - 1 in body}
+    body = {place: line for place, line in enumerate(lines) if place >= above and line and not drawn(line)}
+    grid = lines[first].lstrip().startswith("+") and sum(map(bool, map(drawn, lines))) > TITLES
+    joined = {place for place in body if grid and place - 1 in body}  # rows may go over several lines
     cells = pd.DataFrame(_printed(text, body, lines[first], joined))
     written = cells.to_csv(index=False, header=False, quoting=csv.QUOTE_ALL)
     return written, sum(map(bool, lines[: max(above, 0)]))
@@ -492,13 +501,13 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     how: dict[str, Any] = {"sep": separator}
     sign, mark = re.escape(separator), '"'
     alone = all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text
-    doubled = re.search(f'(?m)(?:^|{sign})"', text)  # then single ones are of texts
-    if alone or (not doubled and any(map(re.compile(PATTERNS["single"].format(sign)).search, lines))):
+    double = '\n"' in f"\n{text}" or f'{separator}"' in text  # then single ones are of texts
+    if alone or (not double and any(map(re.compile(PATTERNS["single"].format(sign)).search, lines))):
         how["quotechar"] = mark = "'"
-    rest = re.sub(PATTERNS["closed"].format(sign, mark), "", text)
-    if re.search(PATTERNS["escaped"].format(sign, mark), text) and 2 * mark not in rest:
+    closed, escaped = (PATTERNS[name].format(sign, mark) for name in ("closed", "escaped"))
+    if re.search(escaped, text) and 2 * mark not in re.sub(closed, "", text):
         how["escapechar"] = "\\"
-    if separator != " " and re.search(PATTERNS["spaced"].format(sign), text):
+    if separator != " " and ' "' in text and re.search(PATTERNS["spaced"].format(sign), text):
         how["skipinitialspace"] = True
     return how
 
@@ -507,11 +516,9 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
     """Have pandas read every cell as a text; PoolscopeError says in which line it cannot."""
     how |= {"dtype": str, "keep_default_na": False}
     if max(line.count(how["sep"]) for line in text.replace("\r", "\n").split("\n")) >= COLUMNS:
-        known = {name: how[name] for name in how.keys() - {"sep", "dtype", "keep_default_na", "header"}}
-        csv.field_size_limit(max(len(text), csv.field_size_limit()))
-        most = max(map(len, csv.reader(StringIO(text, newline=""), delimiter=how["sep"], **known)))
-        if most > COLUMNS:  # before pandas makes a column of each
-            given = Sentence("errors.count", count=most)
+        count = max(map(len, _by_line(text, how)))
+        if count > COLUMNS:  # before pandas makes a column of each
+            given = Sentence("errors.count", count=count)
             raise PoolscopeError("table", given, "errors.table_columns", most=COLUMNS)
     try:
         cells = _cells(text, **how)
@@ -520,7 +527,7 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
     except pd.errors.ParserError as error:
         (wanted, line, count, row), *_ = re.findall(PATTERNS["place"], str(error))
         where = {"line": line or int(row or 0) + 1, "count": count, "expected": wanted}
-        parted = [how["sep"] in each for each in re.sub('"[^"]*"', "", text).splitlines()]
+        parted = [how["sep"] in each for each in re.sub('"[^"]*"', "", text[:READ]).splitlines()]
         key = "csv" if not count else "cells" if 2 * sum(parted) > len(parted) else "columns"
         raise PoolscopeError("table", text, f"errors.table_{key}", most=COLUMNS, **where) from error
     if not isinstance(cells.index, pd.RangeIndex):  # the rows have more cells than the first one
@@ -537,16 +544,26 @@ def _cells(text: str, **how: Any) -> pd.DataFrame:
     """Have pandas read a text; where a row has more cells than the first one, nothing may stand in these."""
     try:
         return pd.read_csv(StringIO(text, newline=""), **how)
-    except pd.errors.ParserError:
+    except pd.errors.ParserError as error:
+        if "Expected" not in str(error):  # a mark is not closed
+            raise
         first = pd.read_csv(StringIO(text, newline=""), nrows=1, **how)
         index = 0 if isinstance(first.index, pd.RangeIndex) else first.index.nlevels
-        wide = pd.read_csv(StringIO(text, newline=""), **how | {"header": None, "names": range(COLUMNS)})
-        rows = (wide if "header" in how else wide.iloc[1:]).reset_index(drop=True)
         named = [place for place, name in enumerate(first, 1) if not str(name).startswith("Unnamed: ")]
-        if rows.iloc[:, index + max(named, default=0) :].fillna("").ne("").any(axis=None):
+        rows = list(filter(None, _by_line(text, how)))["header" not in how :]
+        if any(any(row[index + max(named, default=0) :]) for row in rows):
             raise
-        rows = rows.iloc[:, : index + first.shape[1]]
-        return (rows.set_index([*range(index)]) if index else rows).set_axis(first.columns, axis=1)
+        cells = pd.DataFrame([row[: index + first.shape[1]] for row in rows])
+        return (cells.set_index([*range(index)]) if index else cells).set_axis(first.columns, axis=1)
+
+
+def _by_line(text: str, how: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Rows as Python reads them: of any width, one after the other."""
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    known = {
+        name: one for name, one in how.items() if name not in ("sep", "dtype", "keep_default_na", "header")
+    }
+    return csv.reader(StringIO(text, newline=""), delimiter=how["sep"], **known)
 
 
 def _beside_names(cells: pd.DataFrame, text: str) -> pd.DataFrame:

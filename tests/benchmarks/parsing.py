@@ -2,8 +2,8 @@
 
 Every input of every function and document, as long as a body may be, in each of the SHAPES. No checkpoint is
 asked: only what the page's own process does is timed. Ends with 1 where something takes longer than BAR.
-With ``--limit SECONDS`` texts are a tenth as long, fields of one name share FEW shapes, and what takes longer
-ends the process at once, wherever it is: the last line then names it.
+With ``--limit SECONDS`` texts but tables are a tenth as long, fields of one name share FEW shapes, and what
+takes longer ends the process at once, wherever it is: the last line then names it.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from components.inference.jobs import Job
 from components.settings import Settings
 from components.ui.gradio_internals import block_functions
 from components.ui.public.answering import for_gradio
-from components.ui.public.guard import MAX_CHARACTER_BYTES, OTHER_BODY_BYTES
+from components.ui.public.guard import MAX_CHARACTER_BYTES, OTHER_BODY_BYTES, ROW_BYTES, TABLES
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import DOCUMENTS, MAX_VALUES, json_object
 from components.ui.shell import Site, build
@@ -118,20 +118,23 @@ def _takes_event(function: Any) -> bool:
     return any(one.annotation is gr.EventData for one in _taken(function).values())
 
 
-def fields(site: Site) -> Iterator[tuple[str, str, Callable[[str], object]]]:
-    """List all that a visitor may send of the English page: a name, whose field it is, and what takes it."""
+def fields(site: Site, most: int, table: int) -> Iterator[tuple[str, str, int, Callable[[str], object]]]:
+    """List all that a visitor may send of the English page: a name, whose field it is, and what takes it.
+
+    So many bytes at ``most`` may come in each, and of a ``table``.
+    """
     for function in block_functions(site.page).values():
         if function.fn is None or function.page:
             continue
         places = [at for at, part in enumerate(function.inputs) if not isinstance(part, gr.State)]
         for place in (*places, *[None] * _takes_event(function)):
             field = Field(function, place)
-            yield field.name, str(field), field.send
-    yield "any function, its body", "body", _body
+            yield field.name, str(field), table if function.name in TABLES else most, field.send
+    yield "any function, its body", "body", table, _body
     for document in DOCUMENTS.values():
         make = getattr(site.links["en"], document.name)
         for place, name in enumerate(document.fields):
-            yield f"{document.name}, {name}", name, _document(make, place)
+            yield f"{document.name}, {name}", name, most, _document(make, place)
 
 
 def _body(value: str) -> None:
@@ -158,14 +161,15 @@ def report(limit: float | None) -> bool:
     settings = Settings(sources="any")
     runner: Any = SimpleNamespace(run=refuse, ready=lambda: True)
     site = built(lambda: build(Desk(settings, runner), settings))
-    size = (MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES) // (1 if limit is None else 10)
+    sizes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES, ROW_BYTES * settings.lab_rows
     alike = defaultdict(list)
-    for kind, name, send in fields(site):
-        alike[kind].append((name, send))
+    for kind, name, most, send in fields(site, *sizes):
+        is_whole = limit is None or kind == "table"
+        alike[kind].append((name, most if is_whole else most // 10, send))
     right = True
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     for several in alike.values():
-        for place, (name, send) in enumerate(several):
+        for place, (name, size, send) in enumerate(several):
             shapes = SHAPES if limit is None else [*FEW[place :: len(several)], *ALL]
             took, shape = max((_seconds(name, send, shape, size, limit or 600.0), shape) for shape in shapes)
             right &= took <= BAR
