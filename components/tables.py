@@ -85,6 +85,7 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
     text = f"\n{given}".replace("\n\ufeff", "\n")[1:]
     if fence := re.match(PATTERNS["fence"], text):
         text = text[fence.end() :].rstrip().removesuffix("```")
+    text = re.sub(PATTERNS["counted"], "", text)
     if not text.strip():
         raise PoolscopeError("table", "", "errors.table_empty")
     _check_count(text.count("\n") + text.count("\r"), LINES * rows, rows)
@@ -280,6 +281,8 @@ def _records(found: Any) -> list[Any]:
             said = (WORDS["label"] | WORDS["text"]) & {*WORD.findall(" ".join(found).casefold())}
             if not said and len({row["text"] for row in rows}) == len(rows):
                 return rows
+        if all(isinstance(one, str | int | float) for one in inner) and 2 * len({*inner}) <= len(inner):
+            return [{"text": name, "label": one} for name, one in found.items()]
         if _are(inner, dict):
             numbered = [all(str(key).isdigit() for key in one) for one in (found, inner[0])]
             if numbered[0] if numbered[0] != numbered[1] else len(found) > len(inner[0]):
@@ -349,10 +352,9 @@ def _cell(value: Any) -> str:
 
 def _from_separated(text: str, headed: bool, rows: float) -> Sheet:
     """Cells between commas, tabs, semicolons or bars, the first row being the names of the columns."""
-    found = re.findall(PATTERNS["fasttext"], text) if text.lstrip().startswith("__label__") else []
-    labelled = [(label, prose.rstrip()) for label, prose in found]
-    if labelled and len(labelled) == sum(map(bool, map(str.strip, text.split("\n")))):
+    if labelled := _labelled(text):
         return Sheet(pd.DataFrame(labelled, columns=["label", "text"]))
+    text = _bare(text)
     declared, printed = re.match(PATTERNS["declared"], text), _undrawn(text)
     text, above = printed or ((text[declared.end() :], 0) if declared else _untitled(text))
     text, separator = (text, declared[1]) if declared else (text, ",") if printed else _parted(text)
@@ -387,6 +389,31 @@ def _from_separated(text: str, headed: bool, rows: float) -> Sheet:
     if prose and not below and not words & WORDS["label"]:
         notes.append(Sentence("lab.named", name=prose[0]))
     return Sheet(cells.iloc[below:][~repeated.iloc[below:]], tuple(notes))
+
+
+def _labelled(text: str) -> list[tuple[str, str]]:
+    """Rows of a label, a space and a text, as fastText and TREC have them; none where a line is another.
+
+    Labels without a sign before them come again, and nothing that separates cells stands in each line.
+    """
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not all(map(re.compile(PATTERNS["labelled"]).fullmatch, lines[:FIRST])):
+        return []
+    found = re.findall(f"(?m)^{PATTERNS['labelled']}", text)
+    bare = [label for _, label, _ in found if label]
+    separated = any(all(one in line for line in lines) for one in SEPARATORS)
+    if len(found) < len(lines) or (bare and (separated or 2 * len(set(bare)) > len(bare))):
+        return []
+    return [(signed or label, prose.rstrip()) for signed, label, prose in found]
+
+
+def _bare(text: str) -> str:
+    """A text without marks about whole lines: a spreadsheet puts them where it took a line for a cell."""
+    if not re.fullmatch(PATTERNS["enclosed"], text):
+        return text
+    lines = [line.replace('""', '"') for line in re.findall('"((?:[^"]|"")*+)"', text)]
+    named = WORDS["label"] & {*WORD.findall(lines[0].casefold())}
+    return "\n".join(lines) if named else text
 
 
 def _headings(cells: pd.DataFrame) -> int:

@@ -175,6 +175,9 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "texts of each label": (json.dumps({"good": BARE[::2], "bad": BARE[1::2]}), ""),
     "an article": (by_pandas(text=["so, " * 40_000 + "so", *FRAME["text"][1:]]), ""),
     "a character that cannot be read": ([HEAD, *BARE, "na\0ve,bad"], "lab.unreadable"),
+    "numbers before texts": ([f"{row % 2} film {row}" for row in range(12)], ""),
+    "a label for each text": (json.dumps(dict(PLAIN)), ""),
+    "how many rows below": ([HEAD, *BARE, "(12 rows)"], ""),
     "rows of nothing": ([HEAD, *BARE, ",", ","], "lab.missing"),
 }
 
