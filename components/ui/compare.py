@@ -1,7 +1,7 @@
 """The Compare tab: texts, backbones x poolings side by side; a second version, and the trace between both."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
@@ -39,6 +39,7 @@ TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the 
 TRIED = 3  # negations that are dropped in turn
 # ``words`` to drop, ``endings`` to cut off, and what stays of other ``short`` forms.
 NEGATIONS = read_toml(ASSETS / "negations.toml")
+ENDINGS = tuple(NEGATIONS["endings"])  # all as long
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
@@ -391,27 +392,33 @@ def furthest(
 
 def without_any(text: str) -> str:
     """Give ``text`` without all its negations."""
-    for match in reversed([*WORD.finditer(text)]):  # what stands before one stays in its place
-        if (stays := _stays(match[0])) is not None:
-            text = _left(text, match, stays)
-    return text
+    return _without(text, _negations(text))
 
 
 def without_negation(text: str) -> Iterator[tuple[str, str]]:
     """Give ``text`` without each of its negations, after that one with the word behind it."""
-    for match in WORD.finditer(text):
-        if (stays := _stays(match[0])) is not None:
-            behind = WORD.search(text, match.end()) or match
-            yield text[match.start() : behind.end()], _left(text, match, stays)
+    for word, stays in _negations(text):
+        behind = WORD.search(text, word.end()) or word
+        yield text[word.start() : behind.end()], _without(text, [(word, stays)])
 
 
-def _left(text: str, match: re.Match[str], stays: str) -> str:
-    """Give ``text`` with what ``stays`` of a word in its place."""
-    before, after = text[: match.start()], text[match.end() :]
-    if not stays:  # a space goes with it, and what follows begins as it began
-        after = after.removeprefix(" ") if before.endswith(" ") or not before else after
-        after = after if before.strip() else _cased(after, match[0])
-    return before + stays + after
+def _negations(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Each word that negates, and what stays of it."""
+    return ((word, stays) for word in WORD.finditer(text) if (stays := _stays(word[0])) is not None)
+
+
+def _without(text: str, negations: Iterable[tuple[re.Match[str], str]]) -> str:
+    """Give ``text`` without these: a space goes with each, and the text begins as it began."""
+    parts, end, first, like = list[str](), 0, len(text) - len(text.lstrip()), ""
+    for word, stays in negations:
+        start = word.start()
+        parts += [text[end:start], stays]
+        end = word.end()
+        if not stays and text[max(start - 1, 0) : start] in ("", " "):
+            end += text.startswith(" ", end)
+        like = word[0] if start <= first and not stays else like
+    left = "".join(parts) + text[end:]
+    return left[:first] + _cased(left[first:], like)
 
 
 def _stays(word: str) -> str | None:
@@ -419,8 +426,9 @@ def _stays(word: str) -> str | None:
     low = word.lower()
     if low in NEGATIONS["short"]:
         return _cased(NEGATIONS["short"][low], word)
-    ending = next((end for end in NEGATIONS["endings"] if low.endswith(end) and low != end), "")
-    return "" if low in NEGATIONS["words"] else word[: -len(ending)] if ending else None
+    if low in NEGATIONS["words"]:
+        return ""
+    return word[: -len(ENDINGS[0])] if low.endswith(ENDINGS) and low not in ENDINGS else None
 
 
 def _cased(text: str, like: str) -> str:
