@@ -2,8 +2,8 @@
 
 Every input of every function and document, as long as a body may be, in each of the SHAPES. No checkpoint is
 asked: only what the page's own process does is timed. Ends with 1 where something takes longer than BAR.
-With ``--limit SECONDS`` texts but tables are a tenth as long, fields of one name share FEW shapes, and what
-takes longer ends the process at once, wherever it is: the last line then names it.
+With ``--limit SECONDS`` fields of one name share FEW shapes, and what takes longer ends the process at once,
+wherever it is: the last line then names it.
 """
 
 import argparse
@@ -164,8 +164,7 @@ def report(limit: float | None) -> bool:
     sizes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES, ROW_BYTES * settings.lab_rows
     alike = defaultdict(list)
     for kind, name, most, send in fields(site, *sizes):
-        is_whole = limit is None or kind == "table"
-        alike[kind].append((name, most if is_whole else most // 10, send))
+        alike[kind].append((name, most, send))
     right = True
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     for several in alike.values():
