@@ -72,10 +72,24 @@ def score_text(score: Score, say: Texts) -> str:
 
 
 def ranking(found: Found, _: State, say: Texts) -> Shown:
-    """A point with its interval for each vector, the best one above; the lines of words and of nothing."""
-    fit, score = found.fit, partial(score_text, say=say)
+    """A point with its interval for each vector, the best one above; the lines of words and of nothing.
+
+    The heading names the best one, and says whether it learned anything, by the score that fits the table.
+    """
+    fit, best, held, score = found.fit, found.best, found.fit.learned, partial(score_text, say=say)
+    key = "best" if best.accuracy.low > fit.majority else "best_beside"
+    heading = say(
+        f"lab.{key if held.beyond else 'nothing_learned'}",
+        best=found.name(best, say),
+        accuracy=percent(best.accuracy.value),
+        majority=percent(fit.majority),
+        score=say(f"lab.column_{held.name}"),
+        value=number(held.value, 2),
+        chance=number(held.chance, 2),
+        total=len(found.vectors),
+    )
     return Shown(
-        heading=_best(found, say),
+        heading=heading,
         words=say("list.semicolon").join(
             say("lab.of", name=found.name(one, say), score=score(one.accuracy))
             for one in found.vectors[:DRAWN]
@@ -85,22 +99,6 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
         above=render("ranking", say, found=found, level=LEVEL, most=DRAWN),
         legend=render("ranking_legend", say, fit=fit, lines=draw.LINES, score=score),
         about=say("lab.about", rows=len(fit.table.texts), classes=len(fit.classes)),
-    )
-
-
-def _best(found: Found, say: Texts) -> str:
-    """Name the best one, and say whether it has learned anything, by the score that fits the table."""
-    fit, best, held = found.fit, found.best, found.fit.learned
-    key = "best" if best.accuracy.low > fit.majority else "best_beside"
-    return say(
-        f"lab.{key if held.beyond else 'nothing_learned'}",
-        best=found.name(best, say),
-        accuracy=percent(best.accuracy.value),
-        majority=percent(fit.majority),
-        score=say(f"lab.column_{held.name}"),
-        value=number(held.value, 2),
-        chance=number(held.chance, 2),
-        total=len(found.vectors),
     )
 
 
