@@ -6,7 +6,7 @@ its name, so that other questions have turns in between; what runs in one loads 
 
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import chain
 from typing import Any, Self
@@ -128,13 +128,17 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A table, its K ``classes``, its rows as numbers, and the ``warnings`` about their groups."""
+    """A table, its K ``classes``, its rows as numbers, and the ``warnings`` about their groups.
+
+    ``parts``: (R, N) of the rows, which were divided R times; empty until then.
+    """
 
     table: Table
     plan: Plan
     classes: tuple[str, ...]
     rows: Rows
     warnings: tuple[Sentence, ...] = ()
+    parts: Ints = field(default_factory=lambda: np.empty((0, 0), np.int64))
 
 
 def _step(name: str) -> Step:
@@ -168,7 +172,7 @@ class Call:
 
 
 Steps = Callable[[Call], Iterator[Any]]  # the answers, in their order; closing the iterator cancels the rest
-Testing = tuple[Given, Rows, Ints, float]  # what, of which rows, in which parts, fitted on which share
+Testing = tuple[Asked, Given, float]  # the rows, what stands for them, the share of them to fit on
 Combination = tuple[BackboneSpec, Floats, Measured]  # its backbone, its vectors (N, D'), how it was tested
 
 
@@ -181,9 +185,9 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Gene
     best: Combination | None = None
     warnings = list(asked.warnings)
     (parts,) = steps(Call("divide", specs[0], (asked.rows, asked.plan.folds, REPEATS)))
-    fitting = Fitting(steps, asked, parts)
+    asked = replace(asked, parts=parts)
     for spec in specs:
-        pooled, places, notes = yield from fitting.embedded(spec)
+        pooled, places, notes = yield from embedded(steps, spec, asked)
         warnings += notes
         first: dict[tuple[int, str], Measured] = {}  # the very same vectors on a layer are tested once
         for done, place in enumerate(places, start=1):
@@ -192,81 +196,75 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Gene
             if alike in first:
                 measured = replace(first[alike], place=place, same_as=first[alike].place[0])
             else:
-                tested = fitting.tested(spec, vectors, asked.rows, parts)
-                measured = first[alike] = Measured(spec.key, place, tested, "")
-                reached = Reached(spec.key, *place, tested.accuracy)
-                if best is None or tested.accuracy > best[2].tested.accuracy:
+                found = validated(steps, spec, asked, vectors)
+                measured = first[alike] = Measured(spec.key, place, found, "")
+                reached = Reached(spec.key, *place, found.accuracy)
+                if best is None or found.accuracy > best[2].tested.accuracy:
                     best = spec, vectors, measured
             grid.append(measured)
             yield Stage(done, len(places), "fit", spec.key, reached)
     if best is None:
         raise PoolscopeError("poolings", ", ".join(asked.plan.poolings), "errors.lab_nothing")
-    known = replace(fitting, asked=replace(asked, warnings=tuple(warnings)))
-    yield from known.concluded(grid, best)
+    yield from concluded(steps, replace(asked, warnings=tuple(warnings)), grid, best)
 
 
-@dataclass(frozen=True, eq=False)
-class Fitting:
-    """Parts of a fit: its ``steps``, what is ``asked``, and R divisions of the rows into ``parts`` (R, N)."""
+def embedded(
+    steps: Steps, spec: BackboneSpec, asked: Asked
+) -> Generator[Stage, None, tuple[list[Pooled], list[Place], list[Sentence]]]:
+    """Every batch of inputs, the places that each input has a vector for, and what there is to say."""
+    inputs = list(zip(*sides_of(asked.table), strict=True))
+    given = asked.plan.poolings or POOLED, asked.plan.all_layers
+    each = ((rows, [inputs[row] for row in rows]) for rows in batches_of(inputs))
+    done, found = 0, list[Pooled]()
+    for part in steps(Call("embed", spec, given, each)):
+        found.append(part)
+        done += len(part.cut)
+        if done < len(inputs):
+            yield Stage(done, len(inputs), "embed", spec.key)
+    cut, unread = (sum(int(getattr(part, name).sum()) for part in found) for name in ("cut", "unread"))
+    values = {"backbone": Named(spec.title), "total": done}
+    notes = [Sentence("lab.cut", **values, count=cut, limit=found[0].limit)] if cut else []
+    notes += [Sentence("lab.unread", **values, count=unread)] if unread else []
+    failed = [why for part in found for why in part.failed]
+    notes += [Sentence("lab.failed", **values, count=len(failed), reason=failed[0])] if failed else []
+    places = dict.fromkeys(place for part in found for place in part.vectors)
+    pooled = {pooling for pooling, _layer in places}
+    for pooling in dict.fromkeys(pooling for part in found for pooling in part.refused):
+        whys = [part.refused[pooling] for part in found if pooling in part.refused]
+        key, reason = "lab.lacking" if pooling in pooled else "lab.left_out", whys[0][0].sentence
+        notes.append(Sentence(key, **values, count=sum(count for _, count in whys), reason=reason))
+    yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
+    return found, [*places], notes
 
-    steps: Steps
-    asked: Asked
-    parts: Ints
 
-    def embedded(
-        self, spec: BackboneSpec
-    ) -> Generator[Stage, None, tuple[list[Pooled], list[Place], list[Sentence]]]:
-        """Every batch of inputs, the places that each input has a vector for, and what there is to say."""
-        inputs = list(zip(*sides_of(self.asked.table), strict=True))
-        given = self.asked.plan.poolings or POOLED, self.asked.plan.all_layers
-        each = ((rows, [inputs[row] for row in rows]) for rows in batches_of(inputs))
-        done, found = 0, list[Pooled]()
-        for part in self.steps(Call("embed", spec, given, each)):
-            found.append(part)
-            done += len(part.cut)
-            if done < len(inputs):
-                yield Stage(done, len(inputs), "embed", spec.key)
-        cut, unread = (sum(int(getattr(part, name).sum()) for part in found) for name in ("cut", "unread"))
-        values = {"backbone": Named(spec.title), "total": done}
-        notes = [Sentence("lab.cut", **values, count=cut, limit=found[0].limit)] if cut else []
-        notes += [Sentence("lab.unread", **values, count=unread)] if unread else []
-        failed = [why for part in found for why in part.failed]
-        notes += [Sentence("lab.failed", **values, count=len(failed), reason=failed[0])] if failed else []
-        places = dict.fromkeys(place for part in found for place in part.vectors)
-        pooled = {pooling for pooling, _layer in places}
-        for pooling in dict.fromkeys(pooling for part in found for pooling in part.refused):
-            whys = [part.refused[pooling] for part in found if pooling in part.refused]
-            key, reason = "lab.lacking" if pooling in pooled else "lab.left_out", whys[0][0].sentence
-            notes.append(Sentence(key, **values, count=sum(count for _, count in whys), reason=reason))
-        yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
-        return found, [*places], notes
+def concluded(steps: Steps, asked: Asked, grid: list[Measured], best: Combination) -> Iterator[Stage | Fit]:
+    """The words alone, the learning curve, the control with shuffled labels; and all in one place."""
+    (spec, vectors, measured), rows = best, asked.rows
+    shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
+    drawn = [shuffled(rows, rows.seed + place) for place in range(shuffles)]
+    texts = tuple(map("\n".join, zip(*sides_of(asked.table), strict=True)))
+    divided = steps(Call("divide", spec, (), [(one, asked.plan.folds, 1) for one in drawn]))
+    again = zip(drawn, divided, strict=True)
+    anew = ((replace(asked, rows=one, parts=parts), vectors, 1.0) for one, parts in again)
+    shares = ((asked, vectors, share) for share in SHARES)
+    found, checks = list[Tested](), len(SHARES) + shuffles + 2
+    every: Iterator[Testing] = chain([(asked, texts, 1.0)], shares, anew)
+    for testing in every:
+        found.append(validated(steps, spec, *testing))
+        yield Stage(len(found), checks, "check", spec.key)
+    known = asked, tuple(grid), grid.index(measured), vectors, tuple(found)
+    (fit,) = steps(Call("conclude", spec, known))
+    yield Stage(checks, checks, "check", spec.key)
+    yield fit
 
-    def concluded(self, grid: Sequence[Measured], best: Combination) -> Generator[Stage | Fit]:
-        """The words alone, the learning curve, the control with shuffled labels; and all in one place."""
-        (spec, vectors, measured), rows = best, self.asked.rows
-        shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
-        drawn = [shuffled(rows, rows.seed + place) for place in range(shuffles)]
-        texts = tuple(map("\n".join, zip(*sides_of(self.asked.table), strict=True)))
-        divided = self.steps(Call("divide", spec, (), [(one, self.asked.plan.folds, 1) for one in drawn]))
-        anew = ((vectors, *one, 1.0) for one in zip(drawn, divided, strict=True))
-        shares = ((vectors, rows, self.parts, share) for share in SHARES)
-        found, checks = list[Tested](), len(SHARES) + shuffles + 2
-        every: Iterator[Testing] = chain([(texts, rows, self.parts, 1.0)], shares, anew)
-        for testing in every:
-            found.append(self.tested(spec, *testing))
-            yield Stage(len(found), checks, "check", spec.key)
-        known = self.asked, self.parts, tuple(grid), grid.index(measured), vectors, tuple(found)
-        (fit,) = self.steps(Call("conclude", spec, known))
-        yield Stage(checks, checks, "check", spec.key)
-        yield fit
 
-    def tested(self, spec: BackboneSpec, given: Given, rows: Rows, parts: Ints, share: float = 1.0) -> Tested:
-        """All folds of each division of the ``rows``, fitted on a ``share`` of those that are not tested."""
-        every = (split for drawn in parts for split in splits_of(drawn, self.asked.plan.folds))
-        splits = [shared(split, rows, share) for split in every]
-        step = "words" if isinstance(given, tuple) else "fold"
-        found = self.steps(Call(step, spec, (given, rows.labels), [(split,) for split in splits]))
-        return Tested.of(splits, list(found), rows.labels)
+def validated(steps: Steps, spec: BackboneSpec, asked: Asked, given: Given, share: float = 1.0) -> Tested:
+    """All folds of each division of the rows, fitted on a ``share`` of those that are not tested."""
+    every = (split for drawn in asked.parts for split in splits_of(drawn, asked.plan.folds))
+    splits = [shared(split, asked.rows, share) for split in every]
+    step = "words" if isinstance(given, tuple) else "fold"
+    found = steps(Call(step, spec, (given, asked.rows.labels), [(split,) for split in splits]))
+    return Tested.of(splits, list(found), asked.rows.labels)
 
 
 def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:

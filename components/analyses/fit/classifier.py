@@ -110,11 +110,11 @@ def fold_scaler(scaler: StandardScaler, regression: LogisticRegression) -> Probe
 
 
 def conclude(
-    asked: Asked, parts: Ints, grid: Sequence[Measured], place: int, vectors: Floats, checks: Sequence[Tested]
+    asked: Asked, grid: Sequence[Measured], place: int, vectors: Floats, checks: Sequence[Tested]
 ) -> Fit:
     """Everything in one place, the ranking best first.
 
-    ``parts``: (R, N) of the rows. ``place``: of the best one in the ``grid``; ``vectors``: its (N, D').
+    ``place``: of the best one in the ``grid``; ``vectors``: its (N, D').
     ``checks``: without any; then fitted on shares of the rows; then with shuffled labels.
     """
     count = 1 + len(nouns.SHARES)
@@ -141,16 +141,16 @@ def conclude(
         confusion=confusion_matrix(labels, predicted, labels=np.arange(len(asked.classes))),
         predicted=predicted,
         misses=tuple(_misses(asked, best, held.beyond)),
-        head=_head(asked, parts, grid, best, vectors),
+        head=_head(asked, grid, best, vectors),
         warnings=asked.warnings,
     )
 
 
-def _head(asked: Asked, parts: Ints, grid: Sequence[Measured], best: Measured, vectors: Floats) -> str:
+def _head(asked: Asked, grid: Sequence[Measured], best: Measured, vectors: Floats) -> str:
     """The best combination's classifier, fitted on all rows in the way that was tested."""
     pooling, layer = best.place
     last = max(one.place[1] for one in grid if one.backbone == best.backbone)
-    first = next(splits_of(parts[0], asked.plan.folds))
+    first = next(splits_of(asked.parts[0], asked.plan.folds))
     train = np.concatenate([first.train, first.test])
     probe = fold_scaler(*fit_with_held_out(vectors, asked.rows.labels, train, first.held_out))
     numbers = packed(probe.weight, probe.bias)
