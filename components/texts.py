@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
-COUNTED = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")  # what stands beside a number: {count:token|tokens}
+COUNTED = re.compile(r"\{(\w+):([^{}|]*(?:\|[^{}|]*)+)\}")  # what goes with a number: {count:token|tokens}
 ENGLISH = "en"  # programs, logs, and who asks for a language that is not here
 
 
@@ -31,7 +31,7 @@ class Language:
 class Texts:
     """The sentences of one language: ``texts("page.title")``, with placeholders given by name.
 
-    ``{count:token|tokens}`` is what stands before the bar where ``count`` is 1, else what stands behind it.
+    ``{count:token|tokens}`` is the first form where ``count`` is 1; ``{place:st|nd|rd|th}`` ends an ordinal.
     """
 
     language: Language
@@ -46,8 +46,7 @@ class Texts:
         return Markup(self._counted(key, values)).format(**values)
 
     def _counted(self, key: str, values: Mapping[str, object]) -> str:
-        entry = self.entries[key]
-        return COUNTED.sub(lambda one: one[2 if str(values[one[1]]) == "1" else 3], entry)
+        return COUNTED.sub(lambda one: _form(one[2].split("|"), str(values[one[1]])), self.entries[key])
 
     def name(self, original: str, key: str = "") -> str:
         """The translation of a title or a note from other data, or the original where there is none.
@@ -112,6 +111,11 @@ def in_bytes(size: int) -> Sentence:
     if size >= 999_500:
         return Sentence("models.megabytes", size=f"{size / 1e6:.{1 if size < 9_950_000 else 0}f}")
     return Sentence("models.kilobytes", size=f"{size / 1e3:.0f}")
+
+
+def _form(forms: list[str], number: str) -> str:
+    ordinal = len(forms) > 2 and number[-2:-1] != "1"  # 21st, but 11th
+    return dict(zip("123", forms[:-1], strict=False)).get(number[-1:] if ordinal else number, forms[-1])
 
 
 def _said(value: object, say: Texts) -> object:

@@ -98,6 +98,8 @@ def test_a_noun_and_a_verb_go_with_their_number() -> None:
     told = [SAY("compare.swaps", count=count, votes="").partition(" given")[0] for count in (1, 2)]
     assert told == ["Not counted: 1 head that is", "Not counted: 2 heads that are"]
     assert SAY.html("compare.say", count=1, label=Markup("<b>x</b>")) == "1 says <b>x</b>"
+    ordinals = [SAY("trace.nth", token="", place=at)[4:-1] for at in (1, 2, 3, 4, 11, 12, 21, 113)]
+    assert ordinals == ["1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "113th"]
 
 
 def test_a_sentence_waits_for_its_language() -> None:

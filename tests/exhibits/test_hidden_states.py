@@ -86,7 +86,7 @@ def test_of_tokens_that_are_called_alike_it_is_said_which() -> None:
     given = asked(Query("first", "bad bad film"), "bad bad plot")
     shares = np.zeros(given.shares.shape, np.float32)
     shares[:, 2] = 1
-    assert "is in bad no. 2 from the embeddings to layer 2" in story(replace(given, shares=shares))
+    assert "is in the 2nd bad from the embeddings to layer 2" in story(replace(given, shares=shares))
 
 
 def test_the_cells_are_the_shares_and_a_token_without_a_counterpart_has_none() -> None:
