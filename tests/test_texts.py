@@ -62,6 +62,11 @@ def test_every_language_fills_in_the_same_values_and_writes_the_same_numbers(tag
         assert numbers(written[0]) == numbers(written[1]), key
 
 
+def test_chinese_prose_has_brackets_as_wide_as_its_letters() -> None:
+    prose = "".join(file.read_text("utf-8") for file in (ASSETS / "questions.toml", *ASSETS.glob("*/zh.*")))
+    assert not re.search(r"[\u4e00-\u9fff] ?\(|\([^()\n]*[\u4e00-\u9fff]", prose)
+
+
 def test_no_sentence_is_missing_and_none_is_left_over() -> None:
     tables = {key.partition(".")[0] for key in SAY.entries}
     found, prefixes = set(), set()

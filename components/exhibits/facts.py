@@ -31,14 +31,12 @@ ARROW = " → "
 def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     """Facts of one head."""
     analysis = anatomy.analysis
-    outputs = [
-        f"{shorten(visible(say.label(analysis.labels[index])), 40)} ({output_text(analysis, index)})"
-        for index in ranked(analysis)
-    ]
+    own = [shorten(visible(say.label(one)), 40) for one in analysis.labels]
+    told = [say("verdict.answer", label=own[at], value=output_text(analysis, at)) for at in ranked(analysis)]
     return {
         "backbone": visible(analysis.backbone.said(say)),  # its title in the menu
         "architecture": visible(analysis.backbone.architecture),  # its class
-        "outputs": listed(outputs, NAMED, say),  # its likeliest labels with probabilities, chosen or not
+        "outputs": listed(told, NAMED, say),  # its likeliest labels with probabilities, chosen or not
         "trained": "no" if analysis.random else "yes",
         **_reading(anatomy, say),
         **_order(anatomy, say),
@@ -128,7 +126,7 @@ def _order(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     told, classes = [_step(step, say) for step in steps], []
     for within, group in groupby(zip(steps, told, strict=True), key=lambda pair: pair[0].within):
         row = ARROW.join(name for _, name in group)
-        classes.append(row if within in own else f"{visible(within)} ({row})")
+        classes.append(row if within in own else say("steps.named", name=visible(within), kind=row))
     picked = max((index for index, step in enumerate(steps) if step.picks), default=-1)
     final = max((index for index, step in enumerate(steps) if step.weights), default=len(steps))
     ran, whole = [step.path for step in steps if step.path], ARROW.join(told) or none
@@ -203,8 +201,7 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
     similarity, *_, erasure = methods
     few = len(erasure.ranked) < 2
     most, first = (None if few else method.top for method in (similarity, erasure))
-    told = ((method.title, matters.rho_text(method.rho)) for method in methods[:-1])
-    rhos = (say("matters.rho_of", name=name, rho=rho) for name, rho in told)
+    rhos = (say("matters.rho_of", name=one.title, rho=matters.rho_text(one.rho)) for one in methods[:-1])
     named = "same" if most == first else "other"
     (similar, similar_after), (erased, erased_after) = (
         ("", "") if at is None else (naming.token_name(labels, at, say), matters.explained_value(given, at))

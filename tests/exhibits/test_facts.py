@@ -73,7 +73,7 @@ def test_what_is_read_is_named_counted_and_placed(read: list[int], named: str, p
 
 def test_steps_are_those_that_ran() -> None:
     assert CASES["order"].items() <= head_facts(anatomy(), EN).items()
-    assert head_facts(anatomy(), ZH)["steps"].startswith("取出一个词元 → dense")
+    assert head_facts(anatomy(), ZH)["classes"].startswith("BodyPooler（取出一个词元 → dense → tanh） → ")
 
 
 def test_a_layer_before_the_pick_is_part_of_the_core() -> None:
