@@ -49,7 +49,7 @@ const SPARE = 12, MARGIN = 0.03; // pixels below; and of the window's width, as 
 const fits = (shown, width, height, zoom) => { // measured without zoom: what is narrower may be higher
   shown.style.zoom = 1;
   shown.style.width = `${width / zoom}px`;
-  return shown.scrollHeight * zoom <= height && shown.scrollWidth * zoom <= width + 1;
+  return shown.scrollHeight * zoom <= height && shown.scrollWidth * zoom <= width + zoom; // it is a whole number
 };
 const grow = (slide) => { // gives how much larger
   const shown = slide.querySelector(".shown");
