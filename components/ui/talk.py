@@ -196,8 +196,7 @@ def reader(script: Script, shows: Mapping[str, Show], say: Texts) -> Callable[[]
             screens.append((step, f"{root}?{step.link}&lang={tag}", drawn))
         known = [load_texts(one).language for one in languages()]
         told = {"title": script.title, "screens": screens, "root": root, "tag": tag, "languages": known}
-        body = render("explain", say, **told)
-        return figured(script.title, body, say)
+        return figured(script.title, render("explain", say, **told), say)
 
     return explain
 
