@@ -9,11 +9,10 @@ from typing import Any
 from components.analyses.analyze import rows_json
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.fitting import Plan, Stage, fit_json, stage_json
+from components.fitting import BACKBONES, Plan, Stage, fit_json, stage_json
 from components.tables import Columns, read_sheet, to_table
 from components.types import Progress, Query
 
-FITTED = 5  # backbones of a fit, where none is named
 ENOUGH = 1000  # combinations, more than any analyst compares: what two long lists would make fills no memory
 
 
@@ -87,7 +86,7 @@ def endpoints(analyst: Analyst, lab_rows: int) -> list[Callable[..., Any]]:
         One whose ``p_corrected`` is below 0.05 is worse than the best. Nothing of the table is kept.
         """
         rows, notes = to_table(read_sheet(table, rows=lab_rows), Columns(text, label, text_pair))
-        keys = _listed("backbones", backbones) or here(analyst)[:FITTED]
+        keys = _listed("backbones", backbones) or here(analyst)[:BACKBONES]
         methods = tuple(_listed("poolings", poolings))
         if layers not in ("last", "all"):
             raise PoolscopeError("layers", layers, "errors.lab_layers")

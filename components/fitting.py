@@ -22,6 +22,7 @@ from components.types import Floats, Ints, as_json
 MINE = "mine"  # what a visitor's own head is called in a query
 HEADS = ("own", "probe", MINE)  # the checkpoint's own, a linear classifier of ours, or the visitor's
 TABLE = "your own table"  # what it is for; languages have a name for it
+BACKBONES = 5  # at most, for one table
 LARGEST = 2_000_000  # characters, of all that such a head holds
 
 

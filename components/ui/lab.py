@@ -15,7 +15,7 @@ from components.exhibits.exhibit import hint_html, status_html
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB as PANEL
 from components.exhibits.view import render, visible
-from components.fitting import MINE, Plan, Stage, Table, read_head
+from components.fitting import BACKBONES, MINE, Plan, Stage, Table, read_head
 from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
 from components.types import Query
@@ -26,7 +26,6 @@ from components.ui.places import AT_ONCE, LAST_AT_ONCE, OF_MODEL, PRIVATE, Given
 from components.ui.tab import Surroundings, TabKind
 
 SAMPLES = ("tickets", "reviews", "answers")  # files of assets/lab, and keys of their names
-BACKBONES = 5  # at most
 LAYERS = ("last", "all")
 FIRST_POOLINGS = ("native", "cls", "mean", "max")
 LARGEST = 2_000_000  # bytes of a file

@@ -15,7 +15,7 @@ import numpy as np
 
 from components.analyses.registry import Step
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan, Reached, Stage, Table
+from components.fitting import BACKBONES, Fit, Plan, Reached, Stage, Table
 from components.model.pooling import POOLINGS
 from components.model.query import checked_text, whole_number
 from components.settings import Settings
@@ -26,7 +26,6 @@ REPEATS = 2  # of the cross-validation: with five folds, ten accuracies for each
 SHARES = (0.125, 0.25, 0.5)  # of a fold's training rows, in the learning curve; the last point is all
 SHUFFLES = 3, 15  # at least and at most: how often labels are shuffled and the best one is fitted to them
 SHUFFLED = 30_000  # rows in all of them, about
-BACKBONES = 5  # at most, for one table
 FOLDS = (2, 10)  # at least and at most
 SEEDS = (0, 2**31 - 1)  # what NumPy and scikit-learn both take
 LEAST = 10  # different groups of each label: each of the parts, of which there are ten at most, may hold one
