@@ -29,7 +29,7 @@ LINES, LEFT = 25, 10  # of a row that are read: a letter's; rows to one that is 
 CELLS = 4_000_000  # at most, in all
 LABEL = 100  # characters in which spellings are told apart: Unicode takes long to put marks in order
 PART = "\x1f"
-SEPARATORS = f"\t;|,^~\1{PART}"  # of two that fit, the one that is rarer in prose comes first
+SEPARATORS = f"\1{PART}\t;|,^~"  # of two that fit, the one that is rarer in prose comes first
 FIRST, READ = 20, 20_000  # lines, in so many characters, that tell which of them separates
 TITLES = 3  # lines at most above the names of the columns, and words that a name hardly has
 WORD = re.compile(r"[^\W\d_]+")
@@ -156,7 +156,7 @@ def guess(sheet: Sheet) -> Columns:
     others = [name for name in tied if ranks[name][0] or (both[name] > kinds[label] and not apart[name])]
     left = [name for name in cells if name not in (text, label) and prose[name] and apart[name]]
     left = [name for name in left if not (cells[name].equals(cells[text]) or words[name] & WORDS["aside"])]
-    like = [name for name in left if lengths[name] > lengths[text] / 3]
+    like = [name for name in left if words[name] & WORDS["pair"] or lengths[name] > lengths[text] / 3]
     pair = max(like, key=lambda name: (named[name], lengths[name]), default="")
     in_order = sorted((text, pair), key=sheet.columns.index) if pair else [text, ""]
     return Columns(in_order[0], label, in_order[1], tuple(others))
@@ -355,7 +355,7 @@ def _from_separated(text: str, headed: bool, rows: float) -> Sheet:
     if labelled := _labelled(text):
         return Sheet(pd.DataFrame(labelled, columns=["label", "text"]))
     text = _bare(text)
-    declared, printed = re.match(PATTERNS["declared"], text), _undrawn(text)
+    declared, printed = re.match(PATTERNS["declared"], text), _undrawn(text) or _unescaped(text)
     text, above = printed or ((text[declared.end() :], 0) if declared else _untitled(text))
     text, separator = (text, declared[1]) if declared else (text, ",") if printed else _parted(text)
     how: dict[str, Any] = {"sep": ","} if printed else _dialect(text, separator)
@@ -454,6 +454,22 @@ def _undrawn(text: str) -> tuple[str, int] | None:
     return written, sum(map(bool, lines[: max(above, 0)]))
 
 
+def _unescaped(text: str) -> tuple[str, int] | None:
+    r"""Write what databases copy to a file as CSV: ``\N`` is alone in a cell, or ``\.`` below.
+
+    None of another text, of a large one, and where marks enclose cells: then one is escaped, or before a tab.
+    """
+    bare = text.replace(2 * "\\", "")
+    copied = all(re.search(PATTERNS[name], bare) for name in ("copied", "copied_letter"))
+    large = text.count("\t") + text.count('"') > CELLS / 8  # takes long
+    if large or not copied or re.search(PATTERNS["uncopied"], bare):
+        return None
+    text = text.rstrip("\r\n").removesuffix("\\.").rstrip("\r\n")
+    for one, other in KNOWN["copied"]:
+        text = text.replace(one, other)
+    return f'"{text}"', 0
+
+
 def _printed(text: str, body: Mapping[int, str], rule: str, joined: Collection[int]) -> list[list[str]]:
     """Cells of the lines between bars, by their places; ``joined`` ones go on with the row above.
 
@@ -515,7 +531,7 @@ def _parted(text: str) -> tuple[str, str]:
     bars = {line.replace(found, "").count("|") for line in lines} if "|" in found else {0}
     if not found or len(lines) == 1 or (len(bars) == 1 and bars != {0}):  # nothing stands between two bars
         return text, ""
-    return text.replace(found, PART), PART
+    return text.replace(found, found.rpartition("@")[0] + PART), PART
 
 
 def _dialect(text: str, separator: str) -> dict[str, Any]:
@@ -524,7 +540,8 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     lines = re.sub('"[^"]*"', "", begins).splitlines()[:FIRST] or [""]
     counts = {one: [line.count(one) for line in lines] for one in SEPARATORS}
     alike = [one for one in SEPARATORS if 0 < min(counts[one]) == max(counts[one])]  # in each line as often
-    separator = separator or max(alike or SEPARATORS, key=lambda one: (min(counts[one]), counts[one][0]))
+    often = max(SEPARATORS, key=lambda one: (min(counts[one]), counts[one][0]))
+    separator = separator or next(iter(alike), often)
     how: dict[str, Any] = {"sep": separator}
     sign, mark = re.escape(separator), '"'
     alone = all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text

@@ -239,6 +239,8 @@ def test_columns_are_guessed_by_what_they_hold() -> None:
     for named, columns in (("id first stars second", "first stars second"), ("stars first", "first stars")):
         sheet = read_sheet(pairs[named.split()].to_csv(index=False))
         assert guess(sheet) == Columns(*columns.split())
+    short = pairs[["first", "stars"]].assign(query=[f"film {row}" for row in range(60)])
+    assert guess(read_sheet(short.to_csv(index=False))) == Columns("first", "stars", "query")
     with pytest.raises(PoolscopeError, match="no column beside the text has 2 to 50"):
         guess(read_sheet("text,label\na fine film,good\na poor film,good"))
 
