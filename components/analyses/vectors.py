@@ -21,6 +21,7 @@ LEVELS = 8  # of lists in lists; servers have up to six
 WRITTEN = str.maketrans("()'", '[]"')  # what Python writes -> JSON
 BFLOAT, FLOAT, DOUBLE = "bfloat16", "<f4", "<f8"  # of base64: OpenAI's endpoints write the second
 FORMS = (BFLOAT, FLOAT, ">f4", DOUBLE, "<f2")  # each comes before those that it looks like
+WORDS = {1: (FLOAT,), 2: (BFLOAT, "<f2"), 4: (FLOAT,)}  # of whole numbers of so many bytes
 LEAST, HUGE = 1e-30, 1e9  # sizes that no number of a vector has
 ALIKE, ZERO = 3.0, 100.0  # octaves over which the numbers of a vector spread at most, and zeros
 FEWEST = 8  # bytes: of two numbers
@@ -67,6 +68,7 @@ def to_vector(given: object) -> tuple[float, ...]:
     count = Sentence("errors.numbers", count=len(numbers))
     if len(numbers) > MOST:
         raise PoolscopeError(FIELD, count, "errors.vector_long", most=MOST)
+    numbers = _of_words(numbers)
     if len(numbers) < 2:
         key = "errors.vector_score" if any(number % 1 > 0 for number in numbers) else "errors.vector"
         raise PoolscopeError(FIELD, given, key)
@@ -103,8 +105,11 @@ def _of_text(text: str) -> Sequence[float]:
     """The numbers that stand in a text that is no JSON."""
     plain = text = re.sub(PRINTED["dump"], r"\1", text)
     plain = FORM["hexadecimal"].sub(lambda found: repr(float.fromhex(found[0])), plain)
+    plain = FORM["word"].sub(lambda found: str(int(found[0], 16)), plain)
     for pattern, instead in PRINTED["vectors"].values():
         plain = re.sub(pattern, instead, plain)
+    if FORM["sparse"].search(text):
+        raise PoolscopeError(FIELD, text, "errors.vector_sparse")
     if FORM["left_out"].search(text) or ("," in text and text.count("[") > text.count("]")):
         raise PoolscopeError(FIELD, text, "errors.vector_left_out")
     return _enclosed(plain, "group") or _enclosed(plain, "inner") or _of_rows(plain) or _of_text_bytes(plain)
@@ -147,6 +152,9 @@ def _parts(text: str, between: str) -> list[str]:
             counts = [[str(start + place) for place in range(len(left))] for start in (0, 1)]
             if names in counts:
                 return [row[1] for row in left]
+            places = [int(name) for row, name in zip(left, names, strict=True) if name == row[0][:9]]
+            if len(places) == len(left) and places == sorted({*places}) and "." in "".join(left[0]):
+                raise PoolscopeError(FIELD, text, "errors.vector_sparse")
     named = [name for name in rows[0] if name[-1].isdigit()] if len(rows) == 2 else []
     if len(named) >= FEW and rows[0][-len(named) :] == named and rows[0][0][0].isalpha():
         return rows[1][-len(named) :]  # columns of others come first: of its text, for example
@@ -193,6 +201,21 @@ def _of_bytes(data: bytes, given: object) -> list[float]:
     raise PoolscopeError(FIELD, given, "errors.vector_base64", count=len(data))
 
 
+def _of_words(numbers: Sequence[float]) -> Sequence[float]:
+    """The numbers whose bytes, or bits, these whole ones are, as Node, Java and C write them; else these."""
+    if len(numbers) < 4 * FEW or len({*numbers}) < FEW or any(number % 1 != 0 for number in numbers):
+        return numbers
+    low, high = int(min(numbers)), int(max(numbers))
+    size = next((size for size in WORDS if -(2 ** (8 * size - 1)) <= low and high < 2 ** (8 * size)), 0)
+    data = b"".join((int(one) % 2 ** (8 * size)).to_bytes(size, "little") for one in numbers) if size else b""
+    for form in WORDS.get(size, ()):
+        read = _in_form(data, form)
+        likely = len(read) and _octaves(read) < ALIKE and float(np.abs(read).max()) < HUGE
+        if likely and (size != 2 or read.min() < 0):  # else counts
+            return list(map(float, read))
+    return numbers
+
+
 def _in_form(data: bytes, form: str) -> Any:
     """Bytes as an array of numbers; an empty one where they are no whole number of these."""
     size = 2 if form == BFLOAT else np.dtype(form).itemsize
@@ -224,14 +247,11 @@ def _of_json(given: object) -> Sequence[float]:
     if len(numbers) > 1 and most > 1:
         raise PoolscopeError(FIELD, Sentence("errors.count", count=len(numbers)), "errors.vector_one")
     if not numbers:
-        raise PoolscopeError(FIELD, given, "errors.vector")
+        sparse = "_sparse" if re.search(PRINTED["places"], str(given)[:LONGEST]) else ""
+        raise PoolscopeError(FIELD, given, f"errors.vector{sparse}")
     only = numbers[0]
     if isinstance(only, str):
         return _of_text_bytes(only)
-    if {*map(type, only)} == {int} and len(only) >= 4 * FEW and 0 <= min(only) <= max(only) < 256:
-        read = _in_form(bytes(only), FLOAT)  # a number for each byte, as Node writes them
-        if len(read) and _octaves(read) < ALIKE:
-            return list(map(float, read))
     try:
         return [float(one) for one in only]
     except OverflowError as error:  # a whole number of hundreds of digits

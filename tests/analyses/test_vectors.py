@@ -25,7 +25,12 @@ PACKED = b64encode(NUMBERS.astype("<f4").tobytes()).decode()
 np.save(SAVED := BytesIO(), NUMBERS)
 DIGITS = 1e-5  # what NumPy prints of a number
 NAMES = ",".join(f"dim_{place}" for place in range(128))
-COARSE = {"decimals of two digits": 6e-3, "base64 of bfloat16": 2e-2, "base64 of float16 in an answer": 2e-3}
+COARSE = {
+    "decimals of two digits": 6e-3,
+    "base64 of bfloat16": 2e-2,
+    "base64 of float16 in an answer": 2e-3,
+    "bits of halves": 2e-3,
+}
 
 
 def printed(numbers: Any) -> tuple[str, str]:
@@ -48,6 +53,10 @@ STAND_INS = {
     "OCTETS": "0x" + NUMBERS.tobytes().hex(" ").replace(" ", ", 0x"),
     "FLOATS": ", ".join(map(float.hex, LISTED)),
     "BYTES": str([*NUMBERS.tobytes()])[1:-1],
+    "SIGNED": str(NUMBERS.view("i1").tolist())[1:-1],
+    "WORDS": str(NUMBERS.view("<u4").tolist())[1:-1],
+    "XWORDS": ", ".join(map(hex, NUMBERS.view("<u4").tolist())),
+    "HALVES": str(NUMBERS.astype("<f2").view("<u2").tolist())[1:-1],
     "BSON": b64encode(b"\x27\0" + NUMBERS.tobytes()).decode(),
     "REDIS": "".join(f"\\x{byte:02x}" for byte in NUMBERS.tobytes()),
 }
