@@ -594,10 +594,13 @@ def _cells(text: str, **how: Any) -> pd.DataFrame:
         first = pd.read_csv(StringIO(text, newline=""), nrows=1, **how)
         index = 0 if isinstance(first.index, pd.RangeIndex) else first.index.nlevels
         named = [place for place, name in enumerate(first, 1) if not str(name).startswith("Unnamed: ")]
-        rows = list(filter(None, _by_line(text, how)))["header" not in how :]
-        if any(any(row[index + max(named, default=0) :]) for row in rows):
+        width = range(index + first.shape[1])
+        kept = how | {"header": None, "names": width, "usecols": width}  # without what stands beyond
+        cells = pd.read_csv(StringIO(text, newline=""), **kept)
+        below = islice(filter(None, _by_line(text, how)), "header" not in how, None)
+        if any(any(row[index + max(named, default=0) :]) for row in below):
             raise
-        cells = pd.DataFrame([row[: index + first.shape[1]] for row in rows])
+        cells = (cells if "header" in how else cells.iloc[1:]).reset_index(drop=True)
         return (cells.set_index([*range(index)]) if index else cells).set_axis(first.columns, axis=1)
 
 
