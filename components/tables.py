@@ -359,6 +359,7 @@ def _from_separated(text: str, headed: bool, rows: float) -> Sheet:
     text, above = printed or ((text[declared.end() :], 0) if declared else _untitled(text))
     text, separator = (text, declared[1]) if declared else (text, ",") if printed else _parted(text)
     how: dict[str, Any] = {"sep": ","} if printed else _dialect(text, separator)
+    _check_count(text.count(how["sep"]), 2 * COLUMNS * rows, rows)
     notes = [Sentence("lab.above", count=above)] if above else []
     if not printed and '"' in text and _is_unquoted(text, how):
         how["quoting"] = csv.QUOTE_NONE
@@ -536,20 +537,23 @@ def _parted(text: str) -> tuple[str, str]:
 
 def _dialect(text: str, separator: str) -> dict[str, Any]:
     """Choose how pandas reads a text: which ``separator`` it has, where none is declared, and its escapes."""
-    begins = re.sub(PATTERNS["within"], "", text.strip("\r\n")[:READ])
-    lines = re.sub('"[^"]*"', "", begins).splitlines()[:FIRST] or [""]
+    begins = text.strip("\r\n")[:READ]
+    plain = re.sub(PATTERNS["doubled"], "", begins)
+    if '"' in plain:  # some are escaped
+        plain = re.sub('"[^"]*"', "", re.sub(PATTERNS["within"], "", begins))
+    lines = plain.splitlines()[:FIRST] or [""]
     counts = {one: [line.count(one) for line in lines] for one in SEPARATORS}
     alike = [one for one in SEPARATORS if 0 < min(counts[one]) == max(counts[one])]  # in each line as often
-    often = max(SEPARATORS, key=lambda one: (min(counts[one]), counts[one][0]))
-    separator = separator or next(iter(alike), often)
+    fits = {one: (min(often), often[0]) for one, often in counts.items() if one in (alike or SEPARATORS)}
+    separator = separator or max(fits, key=lambda one: (bool(alike) and one < " ", fits[one]))  # not of texts
     how: dict[str, Any] = {"sep": separator}
     sign, mark = re.escape(separator), '"'
     alone = all(line[:1] == line[-1:] == "'" for line in lines[1:]) and f"'{separator}'" in text
     double = '\n"' in f"\n{text}" or f'{separator}"' in text  # then single ones are of texts
     if alone or (not double and any(map(re.compile(PATTERNS["single"].format(sign)).search, lines))):
         how["quotechar"] = mark = "'"
-    closed, escaped = (PATTERNS[name].format(sign, mark) for name in ("closed", "escaped"))
-    if re.search(escaped, text) and 2 * mark not in re.sub(closed, "", text):
+    escaped, cell = (PATTERNS[name].format(sign, mark) for name in ("escaped", "cell"))
+    if re.search(escaped, text) and mark not in re.sub(cell, "", re.sub(r"\\.", "", text)):
         how["escapechar"] = "\\"
     if separator != " " and ' "' in text and re.search(PATTERNS["spaced"].format(sign), text):
         how["skipinitialspace"] = True
