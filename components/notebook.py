@@ -179,7 +179,8 @@ def _copied(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, spec: Ba
     with foreign("refusals.uncopied"):
         copy = internals.plain_copy(model)
         words = deepcopy(tokenizer)  # whose call changes how it cuts and pads
-    internals.forget_capturing(copy)
+    for module in copy.modules():  # whose hooks that hand out the hidden states are set anew
+        vars(module).pop(internals.CAPTURING, None)
     internals.attend_anywhere(copy)
     check_finite(copy)
     headed, found = _headed(copy)

@@ -54,12 +54,6 @@ class Sheet:
         """The names of the columns."""
         return tuple(self.cells.columns)
 
-    def column(self, field: str, name: object) -> list[str]:
-        """The cells of a column; PoolscopeError names those that there are."""
-        if name not in self.columns:
-            raise PoolscopeError(field, name, "errors.table_column", columns=tuple(map(repr, self.columns)))
-        return list(self.cells[name])
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -185,7 +179,10 @@ def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Tabl
     """
     named = {"text": columns.text, "label": columns.label, "text_pair": columns.text_pair}
     named = {field: name for field, name in named.items() if name or field != "text_pair"}
-    cells = pd.DataFrame({field: sheet.column(field, name) for field, name in named.items()})
+    for field, name in named.items():
+        if name not in sheet.columns:
+            raise PoolscopeError(field, name, "errors.table_column", columns=tuple(map(repr, sheet.columns)))
+    cells = pd.DataFrame({field: list(sheet.cells[name]) for field, name in named.items()})
     if len(set(named.values())) < len(named):
         raise PoolscopeError("label", columns.label, "errors.table_twice")
     cells["label"] = cells["label"].str.strip()

@@ -21,7 +21,7 @@ LEVELS = 8  # of lists in lists; servers have up to six
 WRITTEN = str.maketrans("()'", '[]"')  # what Python writes -> JSON
 BFLOAT, FLOAT, DOUBLE = "bfloat16", "<f4", "<f8"  # of base64: OpenAI's endpoints write the second
 FORMS = (BFLOAT, FLOAT, ">f4", DOUBLE, "<f2")  # each comes before those that it looks like
-WORDS = {1: (FLOAT,), 2: (BFLOAT, "<f2"), 4: (FLOAT,)}  # of whole numbers of so many bytes
+WORDS = ((1, FLOAT), (2, BFLOAT), (2, "<f2"), (4, FLOAT))  # of whole numbers of so many bytes
 LEAST, HUGE = 1e-30, 1e9  # sizes that no number of a vector has
 ALIKE, ZERO = 3.0, 100.0  # octaves over which the numbers of a vector spread at most, and zeros
 FEWEST = 8  # bytes: of two numbers
@@ -205,14 +205,12 @@ def _of_words(numbers: Sequence[float]) -> Sequence[float]:
     """The numbers whose bytes, or bits, these whole ones are, as Node, Java and C write them; else these."""
     if len(numbers) < 4 * FEW or len({*numbers}) < FEW or any(number % 1 != 0 for number in numbers):
         return numbers
-    low, high = int(min(numbers)), int(max(numbers))
-    size = next((size for size in WORDS if -(2 ** (8 * size - 1)) <= low and high < 2 ** (8 * size)), 0)
-    data = b"".join((int(one) % 2 ** (8 * size)).to_bytes(size, "little") for one in numbers) if size else b""
-    for form in WORDS.get(size, ()):
-        read = _in_form(data, form)
-        likely = len(read) and _octaves(read) < ALIKE and float(np.abs(read).max()) < HUGE
-        if likely and (size != 2 or read.min() < 0):  # else counts
-            return list(map(float, read))
+    for size, form in WORDS:
+        if -(2 ** (8 * size - 1)) <= min(numbers) and max(numbers) < 2 ** (8 * size):
+            read = _in_form(np.array(numbers).astype(np.int64).astype(f"<u{size}").tobytes(), form)
+            likely = len(read) and _octaves(read) < ALIKE and float(np.abs(read).max()) < HUGE
+            if likely and (size != 2 or read.min() < 0):  # else counts
+                return list(map(float, read))
     return numbers
 
 

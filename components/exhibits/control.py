@@ -161,7 +161,9 @@ def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, V
         faults.append(PoolscopeError("link", query, "link.keys", most=KEYS))
     known = {control.key: control for control in controls}
     unknown = (key for key in given if key not in known and not foreign(key))
-    faults += (_misnamed(key, known) for key in islice(unknown, NAMED))
+    for key in islice(unknown, NAMED):  # those that look most like it come first
+        near = sorted(known, key=lambda one: -SequenceMatcher(None, key[:LONGEST_KEY], one).ratio())
+        faults.append(_refused("name", key, tuple(near)))
     for control in known.values():
         state[control.key] = control.default
         if control.key in given:
@@ -170,12 +172,6 @@ def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, V
             except PoolscopeError as fault:
                 faults.append(fault)
     return state, faults
-
-
-def _misnamed(key: str, known: Iterable[str]) -> PoolscopeError:
-    """Say that no control has this ``key``; of those ``known`` the ones that look most like it come first."""
-    near = sorted(known, key=lambda one: -SequenceMatcher(None, key[:LONGEST_KEY], one).ratio())
-    return _refused("name", key, tuple(near))
 
 
 def _known(key: str, text: str, allowed: Iterable[str]) -> str:

@@ -207,12 +207,6 @@ def diverging(value: float) -> str:
     return f"#{bytes(round(float(np.interp(value, stops, channel))) for channel in channels).hex()}"
 
 
-def faint_stops(near: float) -> list[list[Any]]:
-    """The two-way scale, FAINT up to ``near`` on both sides of 0."""
-    middle = [(-near, diverging(-near)), (-near, FAINT), (near, FAINT), (near, diverging(near))]
-    return [*DIVERGING[:2], *([(1 + value) / 2, colour] for value, colour in middle), *DIVERGING[3:]]
-
-
 def painted(colour: str) -> str:
     """The style of what has a ``colour``, and letters that can be read on it: 4.5 to 1, as WCAG 2 has it."""
     parts = np.array(hex_to_rgb(colour)) / 255

@@ -25,7 +25,9 @@ STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
 NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
 SAVED = ("index", "token", "read", "share")  # columns of the figure, before its similarity
 NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
-SCALE = draw.faint_stops(OUTSIDE)  # grey where it is ordinary
+FAINT = [[(1 + side * OUTSIDE) / 2, draw.FAINT] for side in (-1, 1)]  # between both, where it is ordinary
+INNER = [[stop, draw.diverging(side * OUTSIDE)] for side, (stop, _) in zip((-1, 1), FAINT, strict=True)]
+SCALE = [*draw.DIVERGING[:2], INNER[0], *FAINT, INNER[1], *draw.DIVERGING[3:]]
 
 
 def beside_band(view: View, total: int, say: Texts) -> dict[str, str]:

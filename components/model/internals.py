@@ -241,12 +241,6 @@ def untaken(model: PreTrainedModel, names: Collection[str], mismatched: Collecti
             taken.add(within)
 
 
-def forget_capturing(model: nn.Module) -> None:
-    """Have the hooks set anew that hand out the hidden states of each layer, in a model that has no hooks."""
-    for module in model.modules():
-        vars(module).pop(CAPTURING, None)
-
-
 def attend_anywhere(model: PreTrainedModel) -> None:
     """Have attention computed by torch where a kernel for GPUs was chosen: the same up to rounding."""
     chosen = str(model.config._attn_implementation)

@@ -37,8 +37,7 @@ FIRST_ROWS = 5  # backbones on arrival, those of the first one's task
 FIRST_COLUMNS = ("native", "cls", "mean", "max", "lasttoken", "weightedmean")
 TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the keys of their controls
 TRIED = 3  # negations that are dropped in turn
-# ``words`` to drop, ``endings`` to cut off, and what stays of other ``short`` forms.
-NEGATIONS = read_toml(ASSETS / "negations.toml")
+NEGATIONS = read_toml(ASSETS / "negations.toml")  # endings to cut off, and what stays of other words
 ENDINGS = tuple(NEGATIONS["endings"])  # all as long
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
@@ -424,10 +423,8 @@ def _without(text: str, negations: Iterable[tuple[re.Match[str], str]]) -> str:
 def _stays(word: str) -> str | None:
     """Give what stays of a word that negates, "" where nothing does; None of any other."""
     low = word.lower()
-    if low in NEGATIONS["short"]:
-        return _cased(NEGATIONS["short"][low], word)
-    if low in NEGATIONS["words"]:
-        return ""
+    if low in NEGATIONS["stays"]:
+        return _cased(NEGATIONS["stays"][low], word)
     return word[: -len(ENDINGS[0])] if low.endswith(ENDINGS) and low not in ENDINGS else None
 
 

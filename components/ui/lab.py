@@ -82,7 +82,7 @@ class Lab:
         for name, button in samples.items():
             bring = partial((ASSETS / "lab" / f"{name}.csv").read_text, "utf-8")
             on([button.click], bring, [], [self.table], AT_ONCE)
-        on([around.select.select], self.offer_choices, [], [self.backbones, self.poolings], AT_ONCE)
+        on([around.select.select], self.offer_choices, [], [self.backbones], AT_ONCE)
         self.sheet: list[Any] = [self.table, *self.columns, self.headed, self.merged]
         self.asking: set[Any] = {*(*self.sheet, self.backbones, self.poolings, self.layers)}
         self._connect(start, use)
@@ -96,10 +96,8 @@ class Lab:
         chosen = [spec.key for spec in here if spec.key in first.values()][:BACKBONES]
         known = [key for key in FIRST_POOLINGS if key in {key for _, key in poolings}]
         several = partial(menu, multiselect=True, min_width=240, scale=4)
-        self.offers = poolings  # beside those that are chosen: once somebody looks
         with gr.Row(elem_id="lab-choice"):
             backbones = [one for one in offered(analyst, say) if one[1] in chosen]
-            poolings = [one for one in poolings if one[1] in known]
             label = say("lab.backbones", most=BACKBONES)
             self.backbones = several("lab-backbones", label, backbones, chosen, max_choices=BACKBONES)
             self.poolings = several("lab-poolings", say("lab.poolings"), poolings, known)
@@ -108,9 +106,8 @@ class Lab:
             self.layers = gr.Radio(layers, value=LAYERS[0], label=say("fields.layers").capitalize(), **size)
 
     def offer_choices(self) -> Updates:
-        """Offer the backbones and poolings that there are."""
-        backbones = offered(self.around.analyst, self.say)
-        return {self.backbones: gr.update(choices=backbones), self.poolings: gr.update(choices=self.offers)}
+        """Offer the backbones that there are, beside those that are chosen, once somebody looks."""
+        return {self.backbones: gr.update(choices=offered(self.around.analyst, self.say))}
 
     def _connect(self, start: gr.Button, use: gr.Button) -> None:
         given = [self.table.change, *(one.input for one in self.sheet[1:])]  # what is pasted is no input

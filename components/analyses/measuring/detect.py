@@ -47,6 +47,7 @@ PADDED = "padding"  # a variant before it is known what of it is pooled
 BESIDE = 8  # tokens by which other texts of a batch are longer, at most
 SHORTEST = 8  # numbers that a vector is cut to
 ALIKE = 0.02  # difference of the logarithms of two lengths that are one, at most
+ZERO = 1e-5  # of a number's usual size: arithmetic turns the sign of what is smaller
 SAME = 1e-5  # distance of two directions that are one: rounding stays below 3e-6
 SLIGHT = 1e-3  # an edit of one character moves all but 0.2 % of vectors of bundled checkpoints by more
 CLEAR = 3.0  # times farther than what is asked about, a neighbour is told from it
@@ -443,7 +444,10 @@ class Held:
     @classmethod
     def of(cls, given: Printed, made: Mapping[Way, Doubles], half: Collection[Way] = ()) -> Self:
         """Hold every way against it; ``half``: those that half precision is known to explain."""
-        vectors = given.as_stored(np.stack(list(made.values())))
+        vectors = np.stack(list(made.values()))  # (M, n, N)
+        if given.stored == "binary":  # signs are all that is kept
+            usual = np.sqrt(np.square(vectors).mean(axis=2, keepdims=True))
+            vectors = np.where(np.abs(vectors) <= ZERO * usual, given.numbers, np.sign(vectors))
         own = np.linalg.norm(vectors, axis=2)
         directions, lengths = vectors / own[:, :, None], given.lengths
         far = _distance(directions, given.numbers / lengths[:, None])

@@ -182,7 +182,11 @@ def tried(
     ``head``: None where only the whole of it is asked, without other tokens.
     """
     found, vectors, refused = Answers(), dict[ScoreWay, Tensor](), dict[Sentence, None]()
-    groups = list(_groups(backbone, ways))
+    lengths = grouped((inputs["input_ids"].shape[1], way) for way, inputs in ways.items())
+    groups = list[list[ScoreWay]]()  # whose inputs are as long, as many as run together
+    for length, alike in lengths.items():
+        most = backbone.at_once(length) if len(alike) > 1 else 1
+        groups += (alike[start : start + most] for start in range(0, len(alike), most))
     for group in groups:
         batch = {name: torch.cat([ways[way][name] for way in group]) for name in ways[group[0]]}
         done = [len(way.keys) for way in group]
@@ -218,14 +222,6 @@ def _paths(backbone: Backbone, kept: Pass, head: Head | None) -> Iterator[tuple[
         states = read.expand_as(hidden)
         own = kept.logits if token == "native" else replay(backbone.model, backbone.cut, kept, states)
         yield from ((token, name, one, states) for name, one in (head or Head()).paths(states, own))
-
-
-def _groups(backbone: Backbone, ways: Encodings) -> Iterator[list[ScoreWay]]:
-    """Ways whose inputs are as long, as many as run together."""
-    lengths = grouped((inputs["input_ids"].shape[1], way) for way, inputs in ways.items())
-    for length, group in lengths.items():
-        most = backbone.at_once(length) if len(group) > 1 else 1
-        yield from (group[start : start + most] for start in range(0, len(group), most))
 
 
 def quantised(backbone: Backbone) -> Backbone | None:

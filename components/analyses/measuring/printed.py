@@ -14,7 +14,6 @@ SUBNORMAL = 2.0**-25  # half of what float16 tells apart nearest to zero
 BYTE = 128
 DIGITS = 7  # as many and more are those of single precision
 NOISE, MOST = 1.2e-7, 0.02  # of a digit's place: single precision, and where more is another number
-ZERO = 1e-5  # of a number's usual size: arithmetic turns the sign of what is smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +36,6 @@ class Printed:
     def rounding(self) -> float:
         """Tell how far rounding may have moved a vector, over its length; of several, the most."""
         return float(np.linalg.norm(self.half / self.lengths[:, None], axis=1).max())
-
-    def as_stored(self, vectors: Doubles) -> Doubles:
-        """Give what is stored of ``vectors`` (M, n, N): their signs where these are all that is kept."""
-        if self.stored != "binary":
-            return vectors
-        usual = np.sqrt(np.square(vectors).mean(axis=2, keepdims=True))
-        return np.where(np.abs(vectors) <= ZERO * usual, self.numbers, np.sign(vectors))
 
     def beyond(self, vectors: Doubles, loose: float = 0.0) -> tuple[Doubles, Doubles]:
         """Measure what rounding does not explain of the distance to ``vectors`` (M, n, N) of any length.
