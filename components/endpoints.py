@@ -17,10 +17,7 @@ ENOUGH = 1000  # combinations, more than any analyst compares: what two long lis
 
 
 def endpoints(analyst: Analyst, lab_rows: int) -> list[Callable[..., Any]]:
-    """List the endpoints that ask ``analyst`` for more than one analysis; ``lab_rows``: of a table at most.
-
-    They raise PoolscopeError.
-    """
+    """List the endpoints of several analyses, which raise PoolscopeError; ``lab_rows``: of a table at most."""
 
     def backbones() -> list[dict[str, Any]]:
         """The classifiers that can be asked."""

@@ -33,6 +33,7 @@ class EvidenceTab(Tab):
         if not self.measured:
             missing = Markup('<p class="missing">{}</p>').format(self.say("evidence.missing"))
             on_page.plain_html(missing, elem_id="evidence-missing")
+            self.linked = self._linked("", (), None, None)  # a link can set neither
             return
         # On arrival: one backbone, one without a trained head of its own if there is any.
         tuned = set(of(self.results, "head")["backbone"])
@@ -52,14 +53,16 @@ class EvidenceTab(Tab):
             self.places = build_places(PANEL, self.say)  # filled once somebody looks
         filled = *self.averages.parts, *self.places.parts
         self.outputs: list[Any] = [self.fold, self.task, self.chosen, *filled]
-        self.linked = [
-            Linked(Control("evidence_task", OneOf(lambda: self.tasks), self.first.task), self.task),
-            Linked(Control("evidence_backbones", SomeOf(lambda: self.backbones), (key,)), self.chosen),
-        ]
+        self.linked = self._linked(self.first.task, (key,), self.task, self.chosen)
         chosen = [self.task.blur, self.chosen.input]  # a menu of one choice says "input" twice
         on([self.fold.expand], self.unfold, {self.task, self.chosen}, self.outputs, LAST_AT_ONCE)
         on([around.select.select], self.begin, [], self.averages.parts, AT_ONCE)
         on(chosen, self.choose, {self.task, self.chosen}, [self.banner, *self.outputs], LAST_AT_ONCE)
+
+    def _linked(self, task: str, backbones: tuple[str, ...], *parts: Any) -> list[Linked]:
+        one = Control("evidence_task", OneOf(lambda: self.tasks), task)
+        other = Control("evidence_backbones", SomeOf(lambda: self.backbones), backbones)
+        return [Linked(one, parts[0]), Linked(other, parts[1])]
 
     def answer_to(self, state: State) -> Evidence:
         """Give the results of the task and backbones that are chosen; PoolscopeError where there are none."""

@@ -1,6 +1,5 @@
 """The Evidence tab, without a browser."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +52,7 @@ def test_whatever_a_browser_sends_is_drawn_or_left(tab: EvidenceTab) -> None:
 
 
 def test_without_results_the_tab_says_how_to_make_them() -> None:
-    bare = built(lambda: build(FakeAnalyst(), Settings(talk=Path(os.devnull)), Path("missing.json")).page)
+    bare = built(lambda: build(FakeAnalyst(), Settings(), Path("missing.json")).page)
     html = [str(block.value) for block in bare.blocks.values() if isinstance(block, gr.HTML)]
     assert "python -m recipe" in "".join(html)
 
