@@ -17,7 +17,7 @@ ENOUGH = 1000  # combinations, more than any analyst compares: what two long lis
 
 
 def endpoints(analyst: Analyst, lab_rows: int) -> list[Callable[..., Any]]:
-    """List the endpoints of several analyses, which raise PoolscopeError; ``lab_rows``: of a table at most."""
+    """List the endpoints of several analyses, which raise PoolscopeError; ``lab_rows``: a table's at most."""
 
     def backbones() -> list[dict[str, Any]]:
         """The classifiers that can be asked."""
