@@ -550,7 +550,8 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
     if alone or (not double and any(map(re.compile(PATTERNS["single"].format(sign)).search, lines))):
         how["quotechar"] = mark = "'"
     escaped, cell = (PATTERNS[name].format(sign, mark) for name in ("escaped", "cell"))
-    if re.search(escaped, text) and mark not in re.sub(cell, "", re.sub(r"\\.", "", text)):
+    bare = text.replace(2 * "\\", "").replace(f"\\{mark}", "")
+    if re.search(escaped, text) and mark not in re.sub(cell, "", bare):
         how["escapechar"] = "\\"
     if separator != " " and ' "' in text and re.search(PATTERNS["spaced"].format(sign), text):
         how["skipinitialspace"] = True
