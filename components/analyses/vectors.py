@@ -108,6 +108,9 @@ def _of_text(text: str) -> Sequence[float]:
     plain = FORM["word"].sub(lambda found: str(int(found[0], 16)), plain)
     for pattern, instead in PRINTED["vectors"].values():
         plain = re.sub(pattern, instead, plain)
+    if scale := FORM["scale"].search(plain):
+        power = round(math.log10(float(scale[1])))
+        plain = FORM["scaled"].sub(rf"\1e{power}", FORM["scale"].sub("", plain))
     if FORM["sparse"].search(text):
         raise PoolscopeError(FIELD, text, "errors.vector_sparse")
     if FORM["left_out"].search(text) or ("," in text and text.count("[") > text.count("]")):
@@ -123,7 +126,11 @@ def _enclosed(text: str, form: str) -> list[float]:
         several = long
     if len(several) > 1:  # rows
         raise PoolscopeError(FIELD, text, "errors.vector_one")
-    return several[0] if several else [one for (one,) in groups] if len(groups) >= FEW else []
+    if several or len(groups) < FEW:
+        return several[0] if several else []
+    if FORM["decimal"].search(FORM[form].sub("", text)):  # what stands between brackets counts otherwise
+        raise PoolscopeError(FIELD, text, "errors.vector")
+    return [one for (one,) in groups]
 
 
 def _of_rows(text: str) -> list[float]:
@@ -266,6 +273,8 @@ def _held(value: object, levels: int) -> Iterator[Any]:
         whole = size >= FEWEST and not size % 2 and FORM["base64"].fullmatch(packed)
         if whole or FORM["bytes"].fullmatch(packed):
             yield value
+        elif len(numbers := _of_rows(value)) >= FEW:
+            yield numbers
     if isinstance(value, Mapping):
         names = ["".join(filter(str.isdecimal, str(name))) for name in value]
         if names == [str(place) for place in range(len(value))]:  # an array, as JavaScript writes it
