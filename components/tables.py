@@ -266,10 +266,8 @@ def _records(found: Any) -> list[Any]:
         if all(set(WORD.findall(str(name).casefold())) & WORDS["parts"] for name in found):
             return [row for part in inner for row in _records(part)]
         lists = {name: one for name, one in found.items() if _are(one, dict)}
-        if lists:  # beside it a schema, names of labels, or how many there are; else the parts of a data set
-            named = [one for name, one in lists.items() if name in ("data", "rows")] or list(lists.values())
-            most = max(named, key=len)[0].keys()
-            return [row for rows in named if rows[0].keys() & most for row in rows]
+        if lists:
+            return _joined(lists)
         for deep in (one for one in inner if isinstance(one, dict)):
             if len(inner) == 1 or any(_are(each, dict) for each in deep.values()):
                 return _records(deep)
@@ -303,6 +301,20 @@ def _records(found: Any) -> list[Any]:
         whole = all(_are(one, dict) for one in tables.values())  # beside lines on their database
         return _records(tables) if tables and whole else list(found)
     raise ValueError(found)
+
+
+def _joined(lists: Mapping[str, list[Any]]) -> list[Any]:
+    """The rows of lists that have much the same fields, with their names where none of these is a label.
+
+    Beside them may stand a schema, names of labels, or how many there are.
+    """
+    named = [lists[name] for name in ("data", "rows") if name in lists]
+    most = max(named or lists.values(), key=len)[0]
+    near = {name: one for name, one in lists.items() if 2 * len(most.keys() & one[0]) >= len(most | one[0])}
+    texts = " ".join(name.casefold() for name, cell in most.items() if isinstance(cell, str))
+    if len(near) == 1 or WORDS["label"] & {*WORD.findall(texts)}:
+        return [row for rows in near.values() for row in rows]
+    return [row | {"label": row.get("label", name)} for name, rows in near.items() for row in rows]
 
 
 def _are(values: object, kind: type) -> bool:
@@ -372,7 +384,10 @@ def _from_separated(text: str, headed: bool, rows: float) -> Sheet:
         cells = _parsed(text, **how)
     _check_width(cells.columns)
     _check_count(len(cells), LEFT * rows, rows)
-    repeated = cells.eq(list(cells.columns)).all(axis=1)  # tables one after the other
+    begins = cells.iloc[:, 0].str.strip().str.casefold()  # of all rows, these alone: others take long
+    plain = cells[begins == cells.columns[0].casefold()].map(lambda cell: cell.strip().casefold())
+    again = plain.eq([*map(str.casefold, cells)]).all(axis=1)
+    repeated = again.reindex(cells.index, fill_value=False)  # tables one after the other
     below = _headings(cells)
     label = None if headed or below else _label_in(cells[~repeated])
     if label is not None:
@@ -657,7 +672,8 @@ def _label_in(cells: pd.DataFrame) -> str | None:
     if names == [str(number) for number in range(len(names))]:  # pandas' names of columns that have none
         return None
     for name in names:
-        below = cells[name][cells[name] != ""]
+        below = cells[name].str.strip()
+        below = below[below != ""]
         repeats = 2 <= below.nunique() <= min(CLASSES, len(below) - 1)
         numbers = len(below) and pd.to_numeric(pd.Series([name, *below]), errors="coerce").notna().all()
         if numbers or (repeats and name in set(below)):

@@ -122,15 +122,13 @@ def _enclosed(text: str, form: str) -> list[float]:
     """The numbers between brackets of this ``form``, in one pair, or in a pair each; beside few others."""
     groups = [found for group in FORM[form].findall(text) if (found := _of_rows(group))]
     several = [found for found in groups if len(found) > 1]
-    if len(long := [found for found in several if len(found) >= FEW]) == 1:
-        several = long
-    if len(several) > 1:  # rows
-        raise PoolscopeError(FIELD, text, "errors.vector_one")
-    if several or len(groups) < FEW:
-        return several[0] if several else []
-    if FORM["decimal"].search(FORM[form].sub("", text)):  # what stands between brackets counts otherwise
-        raise PoolscopeError(FIELD, text, "errors.vector")
-    return [one for (one,) in groups]
+    long = [found for found in several if len(found) >= FEW]
+    several, alone = long if len(long) == 1 else several, not several and len(groups) >= FEW
+    if len(several) > 1 or (
+        alone and FORM["decimal"].search(FORM[form].sub("", text))
+    ):  # rows; or some alone
+        raise PoolscopeError(FIELD, text, "errors.vector_one" if several else "errors.vector")
+    return [one for (one,) in groups] if alone else [one for found in several for one in found]
 
 
 def _of_rows(text: str) -> list[float]:
