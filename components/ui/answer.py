@@ -264,14 +264,12 @@ class ImportanceView(AskedView):
     def _beside(self) -> None:
         with gr.Column(elem_id="importance-look", elem_classes="card"):
             label = on_page.menu("importance-label", self.say(LABEL.label), [("", "")], "")
-            integrated = on_page.build_control(INTEGRATED, self.say)
-            self.controls = {LABEL: label, INTEGRATED: integrated}
+            self.controls = {LABEL: label, INTEGRATED: on_page.build_control(INTEGRATED, self.say)}
             self.bar = on_page.ProgressBar("importance", self.say)
 
     def show(self, found: Importance, of: View, state: State) -> Updates:
         """Show what came."""
-        seen = Seen((ref(of), LABEL.of(state)), found)
-        return {**self.put(found, seen, state), **self.bar.idle()}
+        return {**self.put(found, Seen((ref(of), LABEL.of(state)), found), state), **self.bar.idle()}
 
     def stopped(self) -> Updates:
         """Say that it was given up: the rest stays."""
