@@ -71,9 +71,9 @@ def _cuts(whole: Tokens, kept: Tokens) -> Iterator[Sentence]:
 
 
 def _own(tokens: Tokens, segment: int) -> list[tuple[Any, ...]]:
-    """The tokens of one text, with their places where these are known."""
+    """The tokens of one text, with their ends where these are known: a cut may move where some begin."""
     mine = np.flatnonzero((tokens.segment == segment) & ~tokens.special)
-    return [(tokens.text[index], *tokens.span[index]) for index in mine]
+    return [(tokens.text[index], tokens.span[index][1]) for index in mine]
 
 
 def lowering(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
@@ -154,7 +154,8 @@ def special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
     ``all_special_ids`` may hold more: some files call a full stop special, which is then left as it is.
     """
     parts: Any = tokenizer.convert_tokens_to_ids([*tokenizer.special_tokens_map.values()])
-    return {*parts, *(number for number, token in tokenizer.added_tokens_decoder.items() if token.special)}
+    added = tokenizer.added_tokens_decoder.items()
+    return {*parts, *(number for number, token in added if token.special)}
 
 
 def _unplaced(tokenizer: PreTrainedTokenizerBase, ids: Ints) -> tuple[Ints, Bools]:

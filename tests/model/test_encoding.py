@@ -1,6 +1,7 @@
 """Tokens, spans, segments and [CLS], on the bundled tokenizers, a tiny one, and some written in Python."""
 
 import json
+from copy import copy
 from io import BytesIO
 from pathlib import Path
 
@@ -38,6 +39,19 @@ def test_tokens_their_places_and_what_is_said(name: str) -> None:
     assert tokens.cls == 0
     assert len(tokens.text) <= 24
     assert [str(said)[: len(start)] for said, start in zip(found.warnings, says, strict=True)] == says
+
+
+@pytest.mark.parametrize("family", ["roberta", "gpt2", "bert", "xlnet"])
+@pytest.mark.parametrize("texts", [("the film is not bad at all", ""), ("it is not bad", "it was bad")])
+def test_what_is_cut_at_the_beginning_is_said(family: str, texts: tuple[str, str]) -> None:
+    given = copy(load_plain(SPECS[f"{family}-sentiment"].location).tokenizer)
+    given.truncation_side = "left"
+    pair = texts[0], texts[1] or None
+    whole, kept = (given(*pair, truncation=cut, max_length=6).sequence_ids(0) for cut in (False, True))
+    names = ("the first text", "the second text") if texts[1] else ("the text",)
+    lost = {name: whole.count(place) - kept.count(place) for place, name in enumerate(names)}
+    told = ", ".join(f"the first {count} of {name}" for name, count in lost.items() if count)
+    assert str(encode(given, 6, *texts).warnings[0]).endswith(f"Left out: {told}.")
 
 
 @pytest.mark.parametrize(("key", "text", "said"), TEXTS["unreadable"])
