@@ -151,8 +151,11 @@ def analysis(
 
     ``times``: whether its answer is how long something took. ``rounds``: see `Step`.
     """
-    given = False, times, rounds, tuple(asks.split()), cost, prepare
-    return lambda function: Kind(function.__name__, function, *given)
+
+    def registered(function: Callable[..., Any]) -> Kind:
+        return Kind(function.__name__, function, False, times, rounds, tuple(asks.split()), cost, prepare)
+
+    return registered
 
 
 def step(function: Callable[..., Any], rounds: bool = False) -> Step:

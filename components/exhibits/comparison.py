@@ -148,7 +148,8 @@ class Comparison:
         firsts: dict[Key, Combination] = {}
         for one in self.combinations:
             if one.answers:
-                firsts[one.key] = next((first for first in firsts.values() if same_vector(first, one)), one)
+                alike = (first for first in firsts.values() if same_vector(first, one))
+                firsts[one.key] = next(alike, one)
         vectors = grouped((firsts[one.key].key, one) for one in self.combinations if one.answers)
         return {one.key: tuple(vector) for vector in vectors.values() for one in vector}
 

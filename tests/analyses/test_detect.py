@@ -163,6 +163,7 @@ STORED: dict[str, tuple[Callable[[np.ndarray], Any], dict[str, Any]]] = {
     "four digits": (lambda vector: np.array([float(f"{one:.4g}") for one in vector]), {}),
     "int8": (lambda vector: np.rint(127 * vector / np.abs(vector).max()), {"precision": "int8"}),
     "int8, cut": (lambda vector: (127 * vector / np.abs(vector).max()).astype(int), {"precision": "int8"}),
+    "int8, 64": (lambda vector: np.rint(200 * vector)[:64], {"precision": "int8", "dimensions": 64}),
     "signs": (np.sign, {"precision": "binary"}),
     "bits": (lambda vector: (vector > 0).astype(float), {"precision": "binary"}),
     "ubinary": (signs, {"precision": "binary"}),

@@ -124,19 +124,21 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
     """
     first, made = tries[0], together([one.made for one in tries])
     widths = tuple(sorted({each.shape[1] for each in made.values()}))
-    given = read_printed(vectors, widths)
-    fits = fitting(given, made)
-    if not fits:
+    readings = [(given, fits) for given in read_printed(vectors, widths) if (fits := fitting(given, made))]
+    if not readings:
         width = Sentence("errors.numbers", count=len(vectors[0]))
         key = "vector_score" if len(vectors[0]) == len(first.backbone.labels) else "vector_width"
         raise PoolscopeError("vector", width, f"errors.{key}", widths=widths)
-    held, half = Held.of(given, fits), None
-    coarse = bool(given.stored) or given.rounding > nouns.COARSE
-    plainly = any(one and not way.variant for way, one in zip(held.made, held.explained, strict=True))
-    if coarse or not plainly:  # it may be of another text
-        held = Held.of(given, fits | fitting(given, together([one.more.made for one in tries])))
-    if held.near.any() and not (coarse or held.explained.any()):
-        held, half = in_halves(tries, held)
+    for given, fits in readings:
+        held, half = Held.of(given, fits), None
+        coarse = bool(given.stored) or given.rounding > nouns.COARSE
+        plainly = any(one and not way.variant for way, one in zip(held.made, held.explained, strict=True))
+        if coarse or not plainly:  # it may be of another text
+            held = Held.of(given, fits | fitting(given, together([one.more.made for one in tries])))
+        if held.near.any() and not (coarse or held.explained.any()):
+            held, half = in_halves(tries, held)
+        if held.explained.any():
+            break
     layers = -min(way.layer for way in first.made)
     nearest, rounding = ranked(held, layers), max(given.rounding, SAME)
     declared = None if first.declared is None else first.declared.says
@@ -404,20 +406,17 @@ def fitting(given: Printed, made: Mapping[Way, Floats]) -> dict[Way, Doubles]:
     narrow = {key for key, pooling in POOLINGS.items() if not pooling.spec.wide}
     for way, vectors in made.items():
         whole = vectors.astype(np.float64)
-        if whole.shape[1] == width:
-            found[way] = whole
-        elif SHORTEST <= width < whole.shape[1] and way.pooling in narrow:
-            cut = replace(way, dimensions=width)
-            found[cut] = whole[:, :width]
-            if not way.variant:
-                late = found[cut] / np.linalg.norm(whole, axis=1, keepdims=True)
-                found[replace(cut, variant=nouns.CUT_LATE)] = late
-        else:
+        kept = None if whole.shape[1] == width else width
+        if kept and not (SHORTEST <= width < whole.shape[1] and way.pooling in narrow):
             continue
+        cut = replace(way, dimensions=kept)
+        found[cut] = whole[:, :width]
+        if kept and not way.variant:
+            late = found[cut] / np.linalg.norm(whole, axis=1, keepdims=True)
+            found[replace(cut, variant=nouns.CUT_LATE)] = late
         if way.layer == -1 and way.variant in ("", *nouns.OTHER_POOLINGS):
             normed = (whole - whole.mean(axis=1, keepdims=True)) / whole.std(axis=1, keepdims=True)
-            kept = None if whole.shape[1] == width else width
-            named = replace(way, pooling=way.named, variant=nouns.LAYER_NORM, dimensions=kept)
+            named = replace(cut, pooling=way.named, variant=nouns.LAYER_NORM)
             found[named] = normed[:, :width]
     return {way: vectors for way, vectors in found.items() if np.linalg.norm(vectors, axis=1).all()}
 

@@ -54,21 +54,21 @@ class Printed:
         return np.linalg.norm(left / self.lengths[:, None], axis=2).max(axis=1), scale
 
 
-def read_printed(vectors: Sequence[Sequence[float]], widths: Collection[int]) -> Printed:
-    """Tell how n vectors (n, N) are rounded: by their decimals, digits, kind of float, or what is stored.
+def read_printed(vectors: Sequence[Sequence[float]], widths: Collection[int]) -> tuple[Printed, ...]:
+    """Tell how n vectors (n, N) may be rounded: by decimals, digits, kind of float, or what is stored.
 
     ``widths``: numbers that vectors may have; eight signs in each byte of vectors that are so much shorter.
     """
     numbers = np.array(vectors, dtype=np.float64)
     least, most, width = numbers.min(), numbers.max(), numbers.shape[1]
     if (numbers != np.rint(numbers)).any() or least < -BYTE or most >= 2 * BYTE:
-        return Printed(numbers, max(roundings(numbers), key=lambda half: float(half.mean())))
+        return (Printed(numbers, max(roundings(numbers), key=lambda half: float(half.mean()))),)
+    stored = Printed(numbers, np.ones_like(numbers), stored="int8")  # rounded, or cut towards zero
     if width not in widths and 8 * width in widths and most < (BYTE if least < 0 else 2 * BYTE):
         bytes_ = (numbers + (BYTE if least < 0 else 0)).astype(np.uint8)
-        return _signs(np.unpackbits(bytes_, axis=1))
-    if set(np.unique(numbers)) <= {0.0, 1.0} or set(np.unique(numbers)) <= {-1.0, 1.0}:
-        return _signs(numbers)
-    return Printed(numbers, np.ones_like(numbers), stored="int8")  # rounded, or cut towards zero
+        return stored, _signs(np.unpackbits(bytes_, axis=1))
+    are_signs = set(np.unique(numbers)) <= {0.0, 1.0} or set(np.unique(numbers)) <= {-1.0, 1.0}
+    return (_signs(numbers) if are_signs else stored,)
 
 
 def _signs(bits: Doubles | NDArray[np.uint8]) -> Printed:
