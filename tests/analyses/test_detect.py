@@ -282,6 +282,13 @@ def test_half_precision_is_measured(
     assert replace(way, normalised=True) in of_text(key, vector.double().numpy()).ways
 
 
+def test_what_less_precision_may_have_made_is_named_with_it(of_text: Callable[[str, Any], Detected]) -> None:
+    vector, noise = planted(GPT2, Way("mean", 3)), np.random.default_rng(0).normal(size=128)
+    found = of_text(GPT2, vector + 0.003 * np.linalg.norm(vector) * noise / np.linalg.norm(noise))
+    assert {"mean", "mean_content"} <= {way.pooling for way in found.ways}
+    assert all(way.precision for way in found.ways)
+
+
 def test_several_vectors_are_what_each_alone_could_be(engine: Engine) -> None:
     """Ways that vectors in half precision leave open for one text are fewer for several."""
     texts = [TEXT, PAIR, "Nobody is safe."]

@@ -579,12 +579,13 @@ def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
         same = _distance(held.directions[left], held.directions[best]) <= SAME
         long = np.abs(np.log(held.own[left] / held.own[best])).max(axis=1) <= SAME
         same &= long | (is_one[left] & is_one[best]) | bool(given.stored)
-        way, *same_ways = (told[place] for place in left[same])
+        way, *more = (told[place] for place in left[same])
+        same_ways = tuple(replace(one, precision=one.precision or way.precision) for one in more)
         unit = given.numbers / given.lengths[:, None]
         cosines = tuple(map(float, np.einsum("nd,nd->n", unit, held.directions[best])))
         ratio = np.log(given.lengths / (1.0 if is_one[best] else held.own[best])).mean()
         told_of = cosines, float(np.exp(ratio)), bool(tied[best]), float(rest[best])
-        candidates.append(Candidate(way, tuple(same_ways), *told_of))
+        candidates.append(Candidate(way, same_ways, *told_of))
         left = left[~same]
     return tuple(candidates)
 
