@@ -87,8 +87,7 @@ def endpoints(analyst: Analyst, lab_rows: int) -> list[Callable[..., Any]]:
         methods = tuple(_listed("poolings", poolings))
         if layers not in ("last", "all"):
             raise PoolscopeError("layers", layers, "errors.lab_layers")
-        plan = Plan(tuple(keys), methods, layers == "all", folds, seed)
-        with closing(analyst.fit(rows, plan)) as steps:
+        with closing(analyst.fit(rows, Plan(tuple(keys), methods, layers == "all", folds, seed))) as steps:
             for step in steps:
                 yield stage_json(step) if isinstance(step, Stage) else fit_json(step, notes)
 

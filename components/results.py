@@ -67,6 +67,5 @@ def write_results(results: Table, path: Path) -> None:
 
 def holm(ps: Sequence[float]) -> list[float]:
     """The p values corrected for their number: the smallest times n, the next times n - 1 ... (Holm 1979)."""
-    in_order = pd.Series(ps, dtype="float64").sort_values(kind="stable")
-    times = in_order * [*range(len(ps), 0, -1)]
+    times = pd.Series(ps, dtype="float64").sort_values(kind="stable") * [*range(len(ps), 0, -1)]
     return list[float](times.clip(upper=1).cummax().sort_index().tolist())

@@ -89,9 +89,8 @@ def read_sheet(given: object, headed: bool = False, rows: float = math.inf) -> S
     if text.count("\0") > len(text) / 100:
         raise PoolscopeError("table", text, "errors.table_binary")
     text = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
-    if re.match(PATTERNS["json"], text):
-        return _readable(Sheet(_from_json(text)), text)
-    return _readable(_from_separated(text, headed, rows), text)
+    listed = re.match(PATTERNS["json"], text)
+    return _readable(Sheet(_from_json(text)) if listed else _from_separated(text, headed, rows), text)
 
 
 def _check_count(count: int, most: float, rows: float) -> None:
@@ -266,10 +265,8 @@ def _records(found: Any) -> list[Any]:
         if all(set(WORD.findall(str(name).casefold())) & WORDS["parts"] for name in found):
             return [row for part in inner for row in _records(part)]
         lists = {name: one for name, one in found.items() if _are(one, dict)}
-        if lists:  # beside it a schema, names of labels, or how many there are; else the parts of a data set
-            named = [one for name, one in lists.items() if name in ("data", "rows")] or list(lists.values())
-            most = max(named, key=len)[0].keys()
-            return [row for rows in named if rows[0].keys() & most for row in rows]
+        if lists:
+            return _joined(lists)
         for deep in (one for one in inner if isinstance(one, dict)):
             if len(inner) == 1 or any(_are(each, dict) for each in deep.values()):
                 return _records(deep)
@@ -303,6 +300,19 @@ def _records(found: Any) -> list[Any]:
         whole = all(_are(one, dict) for one in tables.values())  # beside lines on their database
         return _records(tables) if tables and whole else list(found)
     raise ValueError(found)
+
+
+def _joined(lists: Mapping[str, list[Any]]) -> list[Any]:
+    """The rows of lists that have much the same fields, with their names where none of these is a label.
+
+    Beside them may stand a schema, names of labels, or how many there are.
+    """
+    most = max([lists[name] for name in ("data", "rows") if name in lists] or lists.values(), key=len)[0]
+    near = {name: one for name, one in lists.items() if 2 * len(most.keys() & one[0]) >= len(most | one[0])}
+    texts = " ".join(name.casefold() for name, cell in most.items() if isinstance(cell, str))
+    if len(near) == 1 or WORDS["label"] & {*WORD.findall(texts)}:
+        return [row for rows in near.values() for row in rows]
+    return [row | {"label": row.get("label", name)} for name, rows in near.items() for row in rows]
 
 
 def _are(values: object, kind: type) -> bool:
@@ -372,12 +382,13 @@ def _from_separated(text: str, headed: bool, rows: float) -> Sheet:
         cells = _parsed(text, **how)
     _check_width(cells.columns)
     _check_count(len(cells), LEFT * rows, rows)
-    repeated = cells.eq(list(cells.columns)).all(axis=1)  # tables one after the other
+    begins = cells.iloc[:, 0].str.strip().str.casefold() == cells.columns[0].casefold()
+    again = cells[begins].map(lambda cell: cell.strip().casefold())  # no others: it takes long
+    repeated = again.eq([*map(str.casefold, cells)]).all(axis=1).reindex(cells.index, fill_value=False)
     below = _headings(cells)
     label = None if headed or below else _label_in(cells[~repeated])
     if label is not None:
         cells = _parsed(text, **how, header=None)
-        cells.columns = pd.Index([f"column {number}" for number in range(1, cells.shape[1] + 1)])
         return Sheet(cells, (*notes, Sentence("lab.headless", label=label)), headless=True)
     if repeated.any():
         notes.append(Sentence("lab.repeated_header", count=int(repeated.sum())))
@@ -581,7 +592,7 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
     cells = cells.astype(str).where(cells.notna(), "")
     names = [str(name).strip() for name in cells.columns]
     numbered = [f"column {number}" for number in range(1, len(names) + 1)]
-    cells.columns = pd.Index(names if len(set(names)) == len(names) else numbered)
+    cells.columns = pd.Index(numbered if "header" in how or len(set(names)) < len(names) else names)
     nameless = [name for name in cells if name.startswith("Unnamed: ") and cells[name].eq("").all()]
     return cells.drop(columns=nameless)
 
@@ -657,7 +668,7 @@ def _label_in(cells: pd.DataFrame) -> str | None:
     if names == [str(number) for number in range(len(names))]:  # pandas' names of columns that have none
         return None
     for name in names:
-        below = cells[name][cells[name] != ""]
+        below = cells[name].str.strip().loc[lambda cell: cell != ""]
         repeats = 2 <= below.nunique() <= min(CLASSES, len(below) - 1)
         numbers = len(below) and pd.to_numeric(pd.Series([name, *below]), errors="coerce").notna().all()
         if numbers or (repeats and name in set(below)):

@@ -144,6 +144,8 @@ def lines(first: str, each: str) -> list[str]:
 
 RECORDS = FRAME.to_dict("records")
 INSIDE = [{"row_idx": number, "row": row, "truncated_cells": []} for number, row in enumerate(RECORDS)]
+SHORT = [{"text": text} for text, _ in PLAIN]
+SCORED = [row | {"score": place % 3} for place, row in enumerate(SHORT)]
 TWICE = [{"data": row, "annotations": [row] * (1 + (place % 3 == 0))} for place, row in enumerate(RECORDS)]
 
 KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows of it -> what is said of them
@@ -171,6 +173,11 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "an index, and one behind a row": ([HEAD, *map("{},{}".format, range(12), BARE), "12,,,"], "lab.missing"),
     "a list of no label": (json.dumps([*RECORDS, {"text": "a film", "label": []}]), "lab.missing"),
     "some who labelled twice": (json.dumps(TWICE), ""),
+    "names again in another case": ([HEAD, *BARE[:6], "Text, LABEL", *BARE[6:]], "lab.repeated_header"),
+    "a class that a database has none of": ([row.replace("bad", "\\N") for row in TABBED], "lab.spelled"),
+    "rows in two lists": (json.dumps({"data": RECORDS[:8], "more": RECORDS[8:]}), ""),
+    "rows of each label": (json.dumps({one: SHORT[one == "bad" :: 2] for one in ("good", "bad")}), ""),
+    "scored rows of each label": (json.dumps({"good": SCORED[::2], "bad": SCORED[1::2]}), "lab.other_labels"),
     "names of labels beside": (json.dumps({**FRAME.to_dict("list"), "label_names": ["bad", "good"]}), ""),
     "texts of each label": (json.dumps({"good": BARE[::2], "bad": BARE[1::2]}), ""),
     "an article": (by_pandas(text=["so, " * 40_000 + "so", *FRAME["text"][1:]]), ""),
@@ -178,6 +185,7 @@ KINDS: dict[str, tuple[str | list[str], str]] = {  # what people bring, 12 rows 
     "numbers before texts": ([f"{row % 2} film {row}" for row in range(12)], ""),
     "a label for each text": (json.dumps(dict(PLAIN)), ""),
     "how many rows below": ([HEAD, *BARE, "(12 rows)"], ""),
+    "how many rows, in words": ([HEAD, *BARE, "12 Row(s) produced. Time Elapsed: 0.1s"], ""),
     "rows of nothing": ([HEAD, *BARE, ",", ","], "lab.missing"),
 }
 

@@ -151,11 +151,8 @@ def analysis(
 
     ``times``: whether its answer is how long something took. ``rounds``: see `Step`.
     """
-
-    def registered(function: Callable[..., Any]) -> Kind:
-        return Kind(function.__name__, function, False, times, rounds, tuple(asks.split()), cost, prepare)
-
-    return registered
+    given = False, times, rounds, tuple(asks.split()), cost, prepare
+    return lambda function: Kind(function.__name__, function, *given)
 
 
 def step(function: Callable[..., Any], rounds: bool = False) -> Step:

@@ -108,6 +108,9 @@ def _of_text(text: str) -> Sequence[float]:
     plain = FORM["word"].sub(lambda found: str(int(found[0], 16)), plain)
     for pattern, instead in PRINTED["vectors"].values():
         plain = re.sub(pattern, instead, plain)
+    if scale := FORM["scale"].search(plain):
+        power = f"e{round(math.log10(float(scale[1])))}"
+        plain = FORM["scaled"].sub(rf"\1{power}", FORM["scale"].sub("", plain))
     if FORM["sparse"].search(text):
         raise PoolscopeError(FIELD, text, "errors.vector_sparse")
     if FORM["left_out"].search(text) or ("," in text and text.count("[") > text.count("]")):
@@ -119,11 +122,11 @@ def _enclosed(text: str, form: str) -> list[float]:
     """The numbers between brackets of this ``form``, in one pair, or in a pair each; beside few others."""
     groups = [found for group in FORM[form].findall(text) if (found := _of_rows(group))]
     several = [found for found in groups if len(found) > 1]
-    if len(long := [found for found in several if len(found) >= FEW]) == 1:
-        several = long
-    if len(several) > 1:  # rows
-        raise PoolscopeError(FIELD, text, "errors.vector_one")
-    return several[0] if several else [one for (one,) in groups] if len(groups) >= FEW else []
+    long = [found for found in several if len(found) >= FEW]
+    several, alone = long if len(long) == 1 else several, not several and len(groups) >= FEW
+    if len(several) > 1 or (alone and FORM["decimal"].search(FORM[form].sub("", text))):
+        raise PoolscopeError(FIELD, text, "errors.vector_one" if several else "errors.vector")
+    return [one for (one,) in groups] if alone else [one for found in several for one in found]
 
 
 def _of_rows(text: str) -> list[float]:
@@ -173,14 +176,10 @@ def _of_text_bytes(text: str) -> list[float]:
     packed = "".join(text.split()).rstrip("=").translate(str.maketrans("-_", "+/"))  # of URLs
     digits = FORM["bytes"].fullmatch(packed)
     lines = len(text.split()) == len(text.strip().splitlines())
-    if not (digits or (lines and FORM["base64"].fullmatch(packed))):
+    if not (digits or (lines and len(packed) % 4 != 1 and FORM["base64"].fullmatch(packed))):
         raise PoolscopeError(FIELD, text, "errors.vector")
     padded = packed + "=" * (-len(packed) % 4)
-    try:
-        data = bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True)
-    except ValueError as error:  # also of digits that are another script's
-        raise PoolscopeError(FIELD, text, "errors.vector") from error
-    return _of_bytes(data, text)
+    return _of_bytes(bytes.fromhex(digits[1]) if digits else b64decode(padded, validate=True), text)
 
 
 def _of_bytes(data: bytes, given: object) -> list[float]:
@@ -266,6 +265,8 @@ def _held(value: object, levels: int) -> Iterator[Any]:
         whole = size >= FEWEST and not size % 2 and FORM["base64"].fullmatch(packed)
         if whole or FORM["bytes"].fullmatch(packed):
             yield value
+        elif len(numbers := _of_rows(value)) >= FEW:  # between commas, for example
+            yield numbers
     if isinstance(value, Mapping):
         names = ["".join(filter(str.isdecimal, str(name))) for name in value]
         if names == [str(place) for place in range(len(value))]:  # an array, as JavaScript writes it

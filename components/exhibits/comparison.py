@@ -148,8 +148,7 @@ class Comparison:
         firsts: dict[Key, Combination] = {}
         for one in self.combinations:
             if one.answers:
-                alike = (first for first in firsts.values() if same_vector(first, one))
-                firsts[one.key] = next(alike, one)
+                firsts[one.key] = next((first for first in firsts.values() if same_vector(first, one)), one)
         vectors = grouped((firsts[one.key].key, one) for one in self.combinations if one.answers)
         return {one.key: tuple(vector) for vector in vectors.values() for one in vector}
 

@@ -30,8 +30,7 @@ WIDEST, LINE = 15, 18  # characters of a line beside the axis, and the pixels th
 BESIDE = 58  # pixels of the column of values at the right
 BELOW = 52  # pixels of the axis
 SCALE = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "50 %", "100 %"]}  # of accuracy
-# Of the misses.
-SHOWN = 100  # rows of the table on the page; the file has all
+SHOWN = 100  # misses in the table on the page; the file has all
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +105,8 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
     """Show the same of every combination as a table, with a link that saves it as CSV."""
     data = _ranked(found, say)
     caption = say("lab.about", rows=len(found.fit.table.texts), classes=len(found.fit.classes))
-    texts = data.map(lambda cell: number(cell, 3) if isinstance(cell, float) else str(cell)).where(
-        data.notna(), ""
-    )
+    read = data.map(lambda cell: number(cell, 3) if isinstance(cell, float) else str(cell))
+    texts = read.where(data.notna(), "")
     numeric = range(2, data.shape[1] - 1)
     return Shown(data=data, html=saved_table(data, texts, numeric, caption, "poolscope-lab.csv", say))
 

@@ -62,6 +62,8 @@ def word(label: str, kept: str = "") -> str:
 
 def visible(text: str) -> str:
     """``text`` with every character that cannot be seen spelled as its code point, U+200B for example."""
+    if text.isascii() and text.isprintable():  # as most are: a look at each character takes longer
+        return text
     shown = "".join(
         f"U+{ord(one):04X}" if one != " " and unicodedata.category(one) in _INVISIBLE else one for one in text
     )

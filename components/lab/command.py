@@ -93,8 +93,7 @@ def fitted(asked: argparse.Namespace) -> Done:
     guessed = Columns("", "") if asked.text and asked.label else guess(sheet)
     columns = replace(guessed, **{name: column for name, column in named.items() if column})
     if columns.others and not asked.label:
-        likely = (columns.label, *columns.others)
-        raise PoolscopeError("label", "", "errors.table_unsure", columns=likely)
+        raise PoolscopeError("label", "", "errors.table_unsure", columns=(columns.label, *columns.others))
     print(f"text: {columns.text}, label: {columns.label}, second text: {columns.text_pair or 'none'}")
     table, notes = to_table(sheet, replace(columns, others=()), asked.merged)
     specs = tuple(map(Engine(Settings(sources="any")).bring, asked.backbones.split(",")))

@@ -90,8 +90,7 @@ def check_adapter(stated: Mapping[str, Any], own: Collection[str] | None = None)
         raise RefusalError(refused, file=ADAPTER, kind=kind[:40])
     used = {key: value for key, value in stated.items() if key not in STATED["unused"]}
     for key, value in used.items():
-        has = own is None or key in own
-        known = has and (key in STATED["read"] or isinstance(value, int | float))
+        known = (own is None or key in own) and (key in STATED["read"] or isinstance(value, int | float))
         is_odd = not known and value not in (*files.NOTHING, False)
         if key == "init_lora_weights":
             is_odd = is_odd or value not in (None, *STATED["starts"], *STATED["changing"])

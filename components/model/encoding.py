@@ -154,8 +154,7 @@ def special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
     ``all_special_ids`` may hold more: some files call a full stop special, which is then left as it is.
     """
     parts: Any = tokenizer.convert_tokens_to_ids([*tokenizer.special_tokens_map.values()])
-    added = tokenizer.added_tokens_decoder.items()
-    return {*parts, *(number for number, token in added if token.special)}
+    return {*parts, *(number for number, token in tokenizer.added_tokens_decoder.items() if token.special)}
 
 
 def _unplaced(tokenizer: PreTrainedTokenizerBase, ids: Ints) -> tuple[Ints, Bools]:

@@ -142,8 +142,7 @@ def cached(model: str, commit: str, name: str) -> Path | None:
 
 def snapshot(model: str, commit: str) -> Path | None:
     """Folder of a model's checkpoint that is wholly in huggingface_hub's cache, or None."""
-    first = (cached(model, commit, name) for name in (CONFIG, MODULES, ADAPTER))
-    file = next(filter(None, first), None)
+    file = next(filter(None, (cached(model, commit, name) for name in (CONFIG, MODULES, ADAPTER))), None)
     return file.parent if file and is_complete(file.parent) else None
 
 

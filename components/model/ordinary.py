@@ -133,8 +133,7 @@ class Ordinary:
     def elsewhere(self, texts: Sequence[list[int]]) -> Numbers:
         """Final hidden states (M, D) of the tokens of our sentences but those that are among ``texts``."""
         last, left = self.layers[-1], [self.ids.index(ids) for ids in texts if ids in self.ids]
-        kept = ~np.isin(self.sentence, left)
-        return np.asarray(last.mean + last.states[kept] * last.deviation)
+        return np.asarray(last.mean + last.states[~np.isin(self.sentence, left)] * last.deviation)
 
     def typical(self) -> Floats:
         """Bands (L + 1, 3) of [CLS] where no text is asked: each end the median over the S sentences' own."""

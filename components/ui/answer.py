@@ -264,14 +264,12 @@ class ImportanceView(AskedView):
     def _beside(self) -> None:
         with gr.Column(elem_id="importance-look", elem_classes="card"):
             label = on_page.menu("importance-label", self.say(LABEL.label), [("", "")], "")
-            integrated = on_page.build_control(INTEGRATED, self.say)
-            self.controls = {LABEL: label, INTEGRATED: integrated}
+            self.controls = {LABEL: label, INTEGRATED: on_page.build_control(INTEGRATED, self.say)}
             self.bar = on_page.ProgressBar("importance", self.say)
 
     def show(self, found: Importance, of: View, state: State) -> Updates:
         """Show what came."""
-        seen = Seen((ref(of), LABEL.of(state)), found)
-        return {**self.put(found, seen, state), **self.bar.idle()}
+        return {**self.put(found, Seen((ref(of), LABEL.of(state)), found), state), **self.bar.idle()}
 
     def stopped(self) -> Updates:
         """Say that it was given up: the rest stays."""
@@ -354,6 +352,7 @@ class Answer:
         self.looks = {control: part for control, part in self.set.items() if part is not self.label}
         places, looks = [place for panel in self.panels for place in panel.places], {LAYER, CENTRED}
         self.looked_at = [place for place in places if looks & {*place.exhibit.controls}]
+        self.later = [one for one in self.looked_at if one.exhibit.frame == "folded"]  # comes with the frames
         self.cards = self.origin, self.sees
         menus = [self.layer, self.reference, self.label, self.importance.tab]
         self.all: list[Any] = [self.shown, self.answered, self.area, *menus, *self.ways.values()]
@@ -418,7 +417,10 @@ class Answer:
             updates[self.area] = gr.update(visible=True)
         beside = {BESIDE: self._full_size(view.analysis)}
         for panel in self.panels:
-            updates |= panel.show(panel.panel.subject(answered), {**state, **beside})
+            now = [place for place in panel.places if place not in self.later]
+            updates |= panel.show(panel.panel.subject(answered), {**state, **beside}, now)
+        # Until then no number of the answer before stays.
+        updates |= {part: "" for place in self.later for part in place.parts}
         for card in self.cards:
             updates |= card.offer(key, view.analysis, old)
         return updates

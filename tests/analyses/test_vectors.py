@@ -78,6 +78,8 @@ FORMS = {
     **{name: filled(form) for name, form in CASES["forms"].items()},
     **{name: joined(*how) for name, how in CASES["joined"].items()},
     "a list": LISTED,
+    "numbers in hundredths": "0.01 *\n" + "\n".join(f"{100 * one:.6f}" for one in LISTED),
+    "numbers in brackets": "[" + ",".join(f"({one})" if one < 0 else str(one) for one in LISTED) + "]",
     "NumPy's file": b64encode(SAVED.getvalue()).decode(),
     "a dump of bytes": re.sub("(.{39}) ", r"0000000a: \1  .x=...\n", f"{NUMBERS.tobytes().hex(' ', 2)} "),
     "NumPy's print": printed(NUMBERS)[0],

@@ -38,7 +38,7 @@ from components.lab.command import Done, main, read_file, reported
 from components.lab.work import on_cores, read, remembering, write
 from components.settings import ASSETS, Settings
 from components.tables import Columns, guess, read_sheet, to_table
-from components.texts import Sentence, Texts, load_texts
+from components.texts import Sentence, Texts, environment, load_texts
 from components.types import BackboneSpec, Floats, Ints
 from tests.exhibits.answers import found
 from tests.exhibits.showing import Document, checked
@@ -141,6 +141,17 @@ def test_the_report_shows_the_best_one_of_those_that_were_fitted(out: Path) -> N
     assert dots["x"] == [pytest.approx(row["accuracy"], abs=1e-4) for row in rows]
     assert f"mean · layer {best['layer']}. It is right about {round(100 * best['accuracy'])} %" in report.text
     assert "=1+1" in report.text
+
+
+@pytest.mark.parametrize(
+    ("which", "told"), [(1, "30 rows of\na table.\n"), (0, "| 0 of 3 |\n\nIt is the best")]
+)
+def test_a_card_counts_others_as_the_page_does(which: int, told: str) -> None:
+    fit = found()[which].fit
+    known = {"fit": fit, "best": fit.ranking[0], "spec": SPECS[KEY], "last": 4, "notes": (), "columns": []}
+    card = environment(html=False).get_template("card.jinja").render(known, found=Found(fit, {}), level=0.05)
+    assert told in card
+    assert ("best one of those" in card) == (which == 0)
 
 
 def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:

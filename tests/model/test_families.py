@@ -262,7 +262,7 @@ def test_what_is_called_importance(family: Family) -> None:
     text, place = "the film is good !", 2
     asked = partial(weigh, label="")
     if not family.per_token or family.name in FACTS["unweighed"]:
-        with pytest.raises(PoolscopeError, match=r"measured|gradient"):
+        with pytest.raises(PoolscopeError, match=r"measured|gradient leads"):
             family.examined(asked, text)
         return
     given = family.examined(asked, text)
@@ -287,7 +287,7 @@ def test_who_sees_whom(family: Family) -> None:
     """It is what moves bit for bit, but for what rounding moves where tokens share experts."""
     text, asked = "the film is not good !", partial(look_around, turn=False)
     if not family.per_token or family.name == "ibert":
-        with pytest.raises(PoolscopeError, match=r"hidden state|embedding"):
+        with pytest.raises(PoolscopeError, match=r"hidden state|one by one"):
             family.examined(asked, text)
         return
     found = family.examined(asked, text)

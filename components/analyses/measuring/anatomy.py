@@ -98,8 +98,7 @@ def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[Declared, ..
 def _call(step: Callable[[Tensor], Tensor], kind: str, taken: Tensor, weights: tuple[str, ...] = ()) -> Call:
     """A step of Poolscope's own, run now."""
     step.__name__ = kind
-    given = step(taken)
-    return Call(step, [taken], lambda flat: (tuple(flat), {}), (taken,), (given,), "", weights, ())
+    return Call(step, [taken], lambda flat: (tuple(flat), {}), (taken,), (step(taken),), "", weights, ())
 
 
 def _weights(examined: Examined, calls: Sequence[Call]) -> list[Weight]:
@@ -234,8 +233,7 @@ def answered(examined: Examined) -> Analysis:
     fits = examined.outputs.vector.shape[1] == states.shape[1]
     if found.random or found.lower or not fits or len(found.reads.indices) != 1:
         return found
-    said = _on_vectors(examined)(states)
-    return replace(found, alone=probabilities(said, found.problem_type))
+    return replace(found, alone=probabilities(_on_vectors(examined)(states), found.problem_type))
 
 
 def _pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer) -> Head:

@@ -33,7 +33,7 @@ for (const name of ["keydown", "mousedown"]) document.addEventListener(name, (ev
 }, true);
 document.addEventListener("blur", (event) => {
   if (isMenu(event, "[aria-expanded=false]")) event.stopPropagation(); // nothing was asked
-  if (isMenu(event) && by === "choice") queueMicrotask(() => { event.target.focus(); by = ""; });
+  if (isMenu(event) && by === "choice") setTimeout(() => { event.target.focus(); by = ""; }); // once the question is on its way
 }, true);
 document.addEventListener("focus", (event) => { if (/^(Tab|choice)$/.test(by) && isMenu(event)) event.stopPropagation(); }, true);
 
@@ -48,6 +48,7 @@ Object.assign(document.querySelector("#verdict .prose"), { tabIndex: -1, ariaLiv
 document.addEventListener("focusout", ({ target, target: near, relatedTarget: next }) => {
   const menu = target.popoverTargetElement; // of its button, and of those in it
   if (next && next.popoverTargetElement !== menu) menu?.togglePopover(false);
+  if (next || by === "choice") return;
   while (near && (!near.checkVisibility() || near.disabled || near.closest("[inert]"))) near = near.parentElement;
-  if (!next && near && near !== target) Object.assign(near, { tabIndex: -1 }).focus({ preventScroll: true });
+  if (near && near !== target) Object.assign(near, { tabIndex: -1 }).focus({ preventScroll: true });
 });

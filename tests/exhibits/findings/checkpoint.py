@@ -102,6 +102,7 @@ ROWS = {
     "padding.reads_padding": Row(padded(PAD, CALM), way("right", "0.5"), padded(MOVED, PAD)),
     "padding.alone": Row(told(PADDED, replace(fake_padding(analysis()), cases=())), {}, "padding.safe"),
     "padding.fails_padded": Row(refused("fails_padded"), {"reason": "why"}, "padding.refused"),
+    "padding.fails": Row(refused("fails"), {"reason": "why"}, "padding.fails_padded"),
     "padding.refused": Row(refused("refused"), {"reason": "why"}, "padding.safe"),
     "padding.refused_config": Row(refused("refused_config"), {"reason": "why"}, "padding.refused"),
     "padding.other_safe": Row(padded(MOVED, CALM), way("left", "1e-06"), padded(MOVED, PAD)),

@@ -29,6 +29,10 @@ def name(say: Texts, pooling: str) -> str:
     return say("compare.combination", backbone="B0", pooling=pooling)
 
 
+def turn(say: Texts, count: int, pooling: str) -> str:
+    return say("edit.turn", count=count, names=name(say, pooling), **labels(say))
+
+
 STAYS, TURNS, BACK = (NO, NO), (NO, YES), (YES, NO)
 LABELS = {"before": "negative", "after": "positive"}
 ROWS = {
@@ -54,9 +58,14 @@ ROWS = {
     "edit.none_one": Row(turned(STAYS), {}, "edit.only"),
     "edit.all": Row(turned(TURNS, TURNS), lambda say: {"total": 2, **labels(say)}, turned(TURNS, BACK)),
     "edit.only": Row(turned(TURNS), labels, turned(STAYS)),
-    "edit.one": Row(
-        turned(TURNS, STAYS),
-        lambda say: {"total": 2, "turns": say("edit.turn", count=1, names=name(say, "p0"), **labels(say))},
+    "edit.one": Row(turned(TURNS, STAYS), lambda say: {"total": 2, "turns": turn(say, 1, "p0")}, "edit.all"),
+    "edit.some": Row(
+        turned(TURNS, STAYS, TURNS),
+        lambda say: {
+            "total": 3,
+            "count": 2,
+            "turns": turn(say, 2, say("compare.both", before="p0", last="p2")),
+        },
         "edit.all",
     ),
     "edit.largest": Row(

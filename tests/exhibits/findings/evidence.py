@@ -74,6 +74,9 @@ ROWS: dict[str, Row] = {
     "evidence.averaging_heading": Row(
         TUNED_ALIKE, {"others_better": 50, "others_cells": 50, "tuned_cells": 10}, averaged(ABOVE, ABOVE)
     ),
+    "evidence.averaging_open": Row(
+        averaged(ABOVE, BELOW), {"others_better": 0, "others_cells": 50, "others_worse": 50}, TUNED_ALIKE
+    ),
     "evidence.averaging_so": Row(TUNED_ALIKE, {}, averaged(CHANCE, BELOW)),
     "evidence.averaging_example": Row(TUNED_ALIKE, largest, averaged(CHANCE, CHANCE)),
     "evidence.finding_own": Row(HEADS[0], beating(5, 0), HEADS[2]),

@@ -91,5 +91,6 @@ ROWS: dict[str, Row] = {
     "lab.no_confusion": Row(confused((15, 0), (0, 15)), {}, confused((14, 1), (0, 15))),
     "lab.differences": Row(worse(1), {"count": 1, "total": 3, "level": 0.05}, ALONE),
     "lab.alone": Row(ALONE, {}, worse(1)),
+    "lab.picked": Row(worse(1), {}, ALONE),
     "lab.misses_doubted": Row(doubted(True), {"count": 1, "total": 30, "doubted": 1}, doubted(False)),
 }
