@@ -52,7 +52,7 @@ class ScoreWay:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Names of what was done otherwise than in training, in the order in which it happens."""
+        """Names of what was done otherwise than here, in the order in which it happens."""
         named = {
             "swapped": self.order == "swapped",
             self.joined: self.joined not in ("pair", "alone"),
@@ -76,7 +76,7 @@ class ScoreWay:
     def said(self) -> Sentence:
         """Say the way in words."""
         values = {"between": repr(self.between), "count": self.truncated, "temperature": self.temperature}
-        parts = [Sentence(f"score.{key}", **values) for key in self.keys or ("as_trained",)]
+        parts = [Sentence(f"score.{key}", **values) for key in self.keys or ("as_here",)]
         parts += [Sentence(f"score.{self.activation}")] if self.activation else []
         parts += [Sentence("score.labels", labels=self.labels)] if self.labels else []
         return Sentence("detect.way", parts=tuple(parts))
@@ -93,7 +93,7 @@ class Candidate:
     """A way with the ``scores`` that it gives of each text, held against those that are asked about.
 
     ``error``: the largest difference; ``fits``: whether rounding and arithmetic explain it. ``changes``: what
-    is done otherwise than in training. ``chance``: how many ways with no more would come as near to others.
+    is done otherwise than here. ``chance``: how many ways with no more would come as near to others.
     """
 
     way: ScoreWay

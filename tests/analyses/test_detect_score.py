@@ -85,7 +85,7 @@ def inputs_of(tokenizer: Any, text: str, pair: str, done: tuple[str, ...]) -> An
 
 
 def logits_by_hand(spec: BackboneSpec, text: str, pair: str, done: tuple[str, ...] = ()) -> Tensor:
-    """The logits (K,) with all that was done otherwise than in training."""
+    """The logits (K,) with all that was done otherwise than here."""
     plain, kind, seen = load_plain(spec.location), spec.key.split("-")[0], list[Tensor]()
     model, change = plain.model, next((TOKENS[one] for one in done if one in TOKENS), None)
     dtype = next((getattr(torch, one) for one in done if "float" in one), None)
@@ -208,7 +208,7 @@ def test_noise_and_scores_of_other_checkpoints_are_no_match(seed: int) -> None:
 @pytest.mark.parametrize(
     ("done", "says", "sets"),
     [
-        *(((), "as in training", "TEI"), (("zero",), "all segment ids 0", "llama.cpp has no segment ids")),
+        *(((), "as it runs here", "TEI"), (("zero",), "all segment ids 0", "llama.cpp has no segment ids")),
         (("no_pooler",), "activation left out", "A conversion lost tensors"),
     ],
 )

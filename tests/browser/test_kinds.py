@@ -44,7 +44,7 @@ def test_what_made_a_pasted_vector_is_said_and_can_be_read_anywhere(fake_visitor
     expect(found).to_contain_text("'a film' was given")
     visitor.type("0.25 0.75", "scores")
     page.locator("#detect_score").click()
-    expect(page.locator("#score")).to_contain_text("made like this: as in training, softmax")
+    expect(page.locator("#score")).to_contain_text("made like this: as it runs here, softmax")
     visitor.can_read_it_anywhere()
 
 

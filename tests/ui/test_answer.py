@@ -190,7 +190,7 @@ def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> Non
         said = detected(page, none, "")
         assert SAY("detective.none") in said
         assert "vector: " in said
-    assert "as in training, softmax" in detected(page, "0.25 0.75")
+    assert "as it runs here, softmax" in detected(page, "0.25 0.75")
     assert "Too little to tell" not in detected(page, "0 0.5")
     assert "scores: " in detected(page, "a film")
 

@@ -35,7 +35,7 @@ from components.types import Ints, Query, grouped
 Answers = dict[ScoreWay, Doubles]  # what each way gives of one text
 Encodings = Mapping[ScoreWay, Inputs]  # one text, (1, T) in each way
 Choice = tuple[int, Ints, list[int]]  # changes, whose numbers (n or 1, m), and what is told of that
-CHANGES = 2  # of what is done in training, at most
+CHANGES = 2  # of what is done here, at most
 HERE, ELSEWHERE = 2e-6, 1e-4  # of a logit and one: by so much sums move on this machine, and on others
 SINGLE = 1.2e-7  # of a probability
 BLOCKS, BYTES = "int8_blocks", "int8"  # weights as llama.cpp has them; linear maps as torch has them

@@ -20,7 +20,7 @@ def found(*candidates: Candidate, more: int = 0, ones: bool = False, trained: bo
     return lambda say: " ".join(one.said(say) for one in told.says)
 
 
-def way(say: Texts, part: str = "as_trained") -> str:
+def way(say: Texts, part: str = "as_here") -> str:
     return say.listed([say(f"score.{part}"), say("score.softmax")])
 
 
@@ -45,7 +45,7 @@ ONES = found(FAR, ones=True)
 
 ROWS: dict[str, Row] = {
     "score.match": Row(MATCH, values, OPEN),
-    "score.open": Row(OPEN, lambda say: values(say, "as_trained", "swapped"), MATCH),
+    "score.open": Row(OPEN, lambda say: values(say, "as_here", "swapped"), MATCH),
     "score.also": Row(ALSO, lambda say: values(say, "swapped"), MATCH),
     "score.chance": Row(MATCH, values, NONE),
     "score.unsure": Row(UNSURE, lambda say: values(say, chance="12"), MATCH),
