@@ -59,7 +59,7 @@ def words(view: View, say: Texts) -> str:
         return say("alone.at_last", last=analysis.layers)
     if analysis.problem_type == "regression":
         return say("alone.raw", low=number(alone.min()), high=number(alone.max()))
-    found = Counter(tuple(analysis.labels[at] for at in sorted(one)) for one in said).most_common()
+    found = Counter(tuple({analysis.labels[at]: at for at in sorted(one)}) for one in said).most_common()
     told = [say("alone.count", count=count, label=_name(labels, say)) for labels, count in found]
     key = "alone.some" if found[1:] or not said[0] else "alone.all"
     return say(key, total=len(said), label=_name(found[0][0], say), answers=listed(told, 3, say))

@@ -66,7 +66,7 @@ class Combination:
     def predicted(self) -> tuple[Labels, ...]:
         """The labels that each version predicts, sorted; () where they are no predictions among the same."""
         told = self.comparable and all(map(predicts, self.answers))
-        return tuple(tuple(sorted(one.predicted)) for one in self.answers) if told else ()
+        return tuple(tuple(sorted({*one.predicted})) for one in self.answers) if told else ()
 
     @property
     def flips(self) -> bool:

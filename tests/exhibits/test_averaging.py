@@ -65,11 +65,9 @@ def test_the_finding_of_what_is_shipped() -> None:
 
 
 def test_nothing_is_said_of_what_no_backbone_was_tuned_for() -> None:
-    two = Evidence(SHIPPED.results, "sentiment", ("bert-pretrained", "xlnet-pretrained"), {})
+    two = Evidence(SHIPPED.results, "sentiment", ("bert-pretrained", "roberta-pretrained"), {})
     assert "was fine-tuned" in AVERAGING.show(SHIPPED, {}, SAY).above
-    shown = AVERAGING.show(two, {}, SAY)
-    assert "was fine-tuned" not in shown.above
-    assert "corrected for all 8 cases instead, 1 is left" in shown.legend
+    assert "was fine-tuned" not in AVERAGING.show(two, {}, SAY).above
 
 
 def test_every_difference_is_drawn_with_the_interval_of_a_paired_mean(oracle: pd.DataFrame) -> None:

@@ -17,6 +17,7 @@ from tests.exhibits.showing import CASES, contrast
 
 BUSINESS = answer([0.1, 0.2, 0.7], ("world", "sports", "business"))
 JOYS = ("joy", "anger", "trust")
+TWINS = [answer([0.9, one], ("joy", "joy"), "multi_label") for one in (0.125, 0.625)]
 JOYFUL = answer([0.75, 0.25, 0.625], JOYS, "multi_label")
 PAGES = {"light": ("#ffffff", "#1e293b"), "dark": ("#1e293b", "#f1f5f9")}  # behind and of the page's text
 
@@ -62,6 +63,7 @@ def test_only_trained_heads_with_the_same_labels_are_held_against_each_other() -
         (answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False), 0, -0.8, False, False),
         (JOYFUL, answer([0.625, 0.75, 0.625], JOYS, "multi_label"), 1, 0.5, True, True),  # what moved most
         (JOYFUL, answer([0.5625, 0.25, 0.625], JOYS, "multi_label"), 0, -0.1875, True, False),
+        (*TWINS, 1, 0.5, True, False),  # of labels that are called the same
         (LOW, HIGH, 0, 2.75, False, False),
         (NO, BUSINESS, None, None, False, False),
         ("no", NO, None, None, False, False),

@@ -34,7 +34,7 @@ def turn(say: Texts, count: int, pooling: str) -> str:
 
 
 STAYS, TURNS, BACK = (NO, NO), (NO, YES), (YES, NO)
-LABELS = {"before": "negative", "after": "positive"}
+LABELS, ENDS = {"before": "negative", "after": "positive"}, {"before": "p0", "last": "p2"}
 ROWS = {
     "compare.all": Row(said([YES, YES]), {"total": 2, "label": "positive"}, said([YES, NO])),
     "compare.only": Row(said([YES]), {"label": "positive"}, "compare.all"),
@@ -61,11 +61,7 @@ ROWS = {
     "edit.one": Row(turned(TURNS, STAYS), lambda say: {"total": 2, "turns": turn(say, 1, "p0")}, "edit.all"),
     "edit.some": Row(
         turned(TURNS, STAYS, TURNS),
-        lambda say: {
-            "total": 3,
-            "count": 2,
-            "turns": turn(say, 2, say("compare.both", before="p0", last="p2")),
-        },
+        lambda say: {"total": 3, "count": 2, "turns": turn(say, 2, say("compare.both", **ENDS))},
         "edit.all",
     ),
     "edit.largest": Row(
