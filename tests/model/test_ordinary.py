@@ -91,6 +91,8 @@ def test_a_sentence_of_our_own_is_not_beside_itself(loaded: Loaded) -> None:
     found = backbone.ordinary.others([layer[0] for layer in passed.hidden], ids)
     every = [len(states[0]) - 1 for states in by_hand(SPECS["bert-sentiment"].location)]
     assert found.shape[1] == sum(every) - every[4]
+    said = {int(load_plain(backbone.spec.location)(one).logits.argmax()) for one in SENTENCES}
+    assert said == {0, 1}  # they are taken whatever label they get
 
 
 def test_half_precision_gives_nearly_the_same_and_typical_is_the_median_of_the_sentences_own(
