@@ -89,7 +89,7 @@ class Declaration:
     files say so. ``prompt``: what it puts before every text; "": nothing. ``lowercases``: whether it makes
     the text lower case. ``includes_prompt``: whether the poolings take the tokens of a prompt.
     ``templated``: whether it puts the text into the tokenizer's chat template. ``skipped``: tokens of a
-    second text whose vectors are left out.
+    second text whose vectors are left out. ``filled``: tokens up to which a first one is filled with masks.
     """
 
     poolings: tuple[str, ...]
@@ -104,6 +104,7 @@ class Declaration:
     asked: tuple[int, ...] = ()
     templated: bool = False
     skipped: tuple[str, ...] = ()
+    filled: int | None = None
 
     @property
     def size(self) -> int:

@@ -56,8 +56,7 @@ def to_csv(data: pd.DataFrame) -> str:
     file = io.StringIO(newline="")
     lines = csv.writer(file, lineterminator="\r\n")  # pandas' own takes ten times as long for a few rows
     lines.writerow(_inert(str(title)) for title in data.columns)
-    columns = (map(_csv_cell, column.tolist()) for _, column in data.items())
-    lines.writerows(zip(*columns, strict=True))
+    lines.writerows(zip(*(map(_csv_cell, column.tolist()) for _, column in data.items()), strict=True))
     return file.getvalue()
 
 

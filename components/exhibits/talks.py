@@ -153,8 +153,7 @@ def _blocks(text: str) -> Iterator[Block]:
             parts = token.children
             if parts and parts[0].type == "link_open":  # what follows a link at the beginning is the text
                 end = [part.type for part in parts].index("link_close")
-                target = str(parts[0].attrs["href"]) or "?"
-                yield Block(tag, _text(parts[end:]), _text(parts[:end]), target)
+                yield Block(tag, _text(parts[end:]), _text(parts[:end]), str(parts[0].attrs["href"]) or "?")
             else:
                 yield Block(tag, token.content if parts is None else _text(parts))  # None: code
 

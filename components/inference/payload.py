@@ -62,8 +62,7 @@ def _extended(value: object) -> Any:
     name = f"{type(value).__module__}:{type(value).__name__}"
     if name not in _records():
         raise TypeError(f"{name} cannot stand in a payload")
-    parts = [getattr(value, one.name) for one in fields(_records()[name])]
-    return ExtType(RECORD, pack([name, *parts]))
+    return ExtType(RECORD, pack([name, *(getattr(value, one.name) for one in fields(_records()[name]))]))
 
 
 def _numbers(kind: np.dtype[Any]) -> np.dtype[Any]:

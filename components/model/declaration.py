@@ -99,10 +99,13 @@ def read_declaration(folder: Path, own: bool = False) -> Declaration | None:
     made, kept = _made(folder, modules), encoding.number("truncate_dim")
     if KNOWN["kinds"][last] == "sparse" and encoding.number("max_active_dims"):  # of which others are dropped
         raise encoding.refusal("max_active_dims")
+    filled = settings.says.get("query_expansion")
     if encoding.says.get("model_type") == SEVERAL[0]:  # of pylate, which lists no mask
         words = encoding.says.get("skiplist_words")
         listed = _Config(encoding.file, {"skiplist_words": [*string.punctuation] if words is None else words})
         made = replace(made, skipped=_skipped(listed))
+        if encoding.says.get("do_query_expansion", True):
+            filled = {"length": encoding.says.get("query_length") or 32}
     return replace(
         made,
         kind="logits" if made.asked else KNOWN["kinds"][last],
@@ -111,6 +114,7 @@ def read_declaration(folder: Path, own: bool = False) -> Declaration | None:
         prompt=_prompt(encoding),
         lowercases=bool(settings.says.get("do_lower_case", False)),
         templated="message" in _object(settings.says.get("modality_config")),
+        filled=_Config(settings.file, _object(filled)).number("length"),
     )
 
 

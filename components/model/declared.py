@@ -125,8 +125,7 @@ class Dense(nn.Module):
 
 def _step(folder: Path, says: DeclaredStep) -> Step:
     if isinstance(says, Cut):
-        size = says.size
-        return lambda vectors: vectors[..., :size]
+        return lambda vectors: vectors[..., : says.size]
     if isinstance(says, Normalize):
         return partial(normalize, p=2.0, dim=-1)
     made: nn.Module

@@ -312,6 +312,23 @@ def test_late_interaction_is_what_its_own_library_scores(asked: Engine, folder: 
     ) * 2
 
 
+FILLED = {
+    "colbert": ("sentence_bert_config.json", {"query_expansion": {"strategy": "min", "length": 9}}, 9),
+    "pylate": ("config_sentence_transformers.json", {"do_query_expansion": True, "query_length": None}, 32),
+}
+
+
+@pytest.mark.parametrize("key", FILLED)
+def test_a_query_that_its_own_library_fills_up_is_said_to_be(folder: Path, tmp_path: Path, key: str) -> None:
+    place, (file, stated, length) = shutil.copytree(folder / key, tmp_path / key), FILLED[key]
+    change(place / file, **stated)
+    change(place / "tokenizer_config.json", mask_token="[UNK]")
+    theirs = MultiVectorEncoder(str(place), device="cpu").encode_query([TEXTS[0][0]], prompt="")
+    found = engine_on(tmp_path, {key: place}).ask("maxsim", Query(key, *TEXTS[0]))
+    assert (len(theirs[0]), len(found.highest)) == (length, 6)
+    assert f"up to {length} tokens" in " ".join(map(str, found.warnings))
+
+
 LEFT_OUT = {"skiplist_tasks": ["query"], "keep_only_token_ids": [4], "skiplist_words": 5}
 
 

@@ -251,8 +251,7 @@ def concluded(steps: Steps, asked: Asked, grid: list[Measured], best: Combinatio
     for testing in every:
         found.append(validated(steps, spec, *testing))
         yield Stage(len(found), checks, "check", spec.key)
-    known = asked, tuple(grid), grid.index(measured), vectors, tuple(found)
-    (fit,) = steps(Call("conclude", spec, known))
+    (fit,) = steps(Call("conclude", spec, (asked, tuple(grid), grid.index(measured), vectors, tuple(found))))
     yield Stage(checks, checks, "check", spec.key)
     yield fit
 

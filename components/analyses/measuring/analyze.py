@@ -100,8 +100,7 @@ def _beside_predict(examined: Examined) -> Iterator[Sentence]:
     stated = getattr(config, "sentence_transformers", None)  # of today; the other name is from before
     place = folder(examined.backbone.spec)
     own = (stated if isinstance(stated, dict) else {}).get("activation_fn", getattr(config, OLDER, None))
-    beside = {} if place is None else read_object(place / ENCODING)
-    paths = (beside.get("activation_fn"), own)
+    paths = (place and read_object(place / ENCODING).get("activation_fn"), own)
     usual = ".Sigmoid" if len(examined.outputs.labels) == 1 and examined.query.text_pair else ""
     name = next((str(one) for one in paths if str(one).startswith("torch.")), usual).rpartition(".")[2]
     outputs, changes = examined.outputs, name in ACTIVATIONS.values() and name != "Identity"

@@ -61,8 +61,7 @@ def head_calls(examined: Examined) -> tuple[Call, ...]:
     own = own_head(examined.backbone, examined.kept)
     if examined.probe is None and not swaps(examined.backbone, query.pooling):
         return trace(model, own, states.hidden)
-    method = POOLINGS[query.pooling]
-    pooled = _call(lambda hidden: method(states.ending(hidden)), "pooling", states.hidden)
+    pooled = _call(lambda hidden: POOLINGS[query.pooling](states.ending(hidden)), "pooling", states.hidden)
     (vector,) = pooled.given
     if examined.probe is not None:
         return pooled, _call(linear(examined.probe), "linear", vector, ("weight", "bias"))

@@ -62,4 +62,6 @@ def _declared(backbone: Backbone) -> tuple[Declared | None, list[Sentence]]:
     prompts = dict(read_prompts(folder))
     if typed := [f"“{prompts[name]}”" for name in ("query", "document") if name in prompts]:
         told.append(Sentence("maxsim.prompts", prompts=" · ".join(typed)))
+    if declared.says.filled:
+        told.append(Sentence("maxsim.filled", length=declared.says.filled))
     return declared, told
