@@ -40,6 +40,12 @@ def traced(*shares: list[float], backbone: str = "first") -> Told:
     return told(TRACE, replace(found, pairs=pairs, shares=np.array(shares, dtype=np.float32)))
 
 
+def one(origin: str) -> Told:
+    """The sentence of a head whose first weight has this origin, and all others are the checkpoint's."""
+    first, *others = anatomy().weights
+    return told(SENTENCE, replace(anatomy(), weights=(replace(first, origin=origin), *others)))
+
+
 def positive(**more: object) -> Values:
     return {"label": "positive", **more}
 
@@ -98,6 +104,8 @@ ROWS = {
         lambda say: {"names": say("head.names", names=NEW[0], last=NEW[1]), "count": 2},
         "head.all_checkpoint",
     ),
+    "head.constant": Row(one("constant"), {"names": TRAINED.weights[0].name}, one("reshaped")),
+    "head.reshaped": Row(one("reshaped"), {"names": TRAINED.weights[0].name}, "head.constant"),
     "head.body": Row(
         told(SENTENCE, replace(TRAINED, analysis=replace(TRAINED.analysis, body_trained=False))),
         {},
