@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from components.texts import Sentence, Texts, load_texts
 
-Given = TypeVar("Given")
+Asking = TypeVar("Asking")
 PLAIN = {"errors.word": "errors.sentence", "errors.no_tokens": "errors.sentence"}  # on the page
 
 
@@ -40,7 +40,7 @@ class PoolscopeError(ValueError):
         return say(PLAIN[self.key]) if self.key in PLAIN else self.said(say)
 
 
-def or_why(ask: Callable[[], Given]) -> Given | Sentence:
+def or_why(ask: Callable[[], Asking]) -> Asking | Sentence:
     """Give what ``ask`` does, or why it cannot be had."""
     try:
         return ask()

@@ -17,6 +17,7 @@ from components.texts import Sentence, Texts
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 Bools = NDArray[np.bool_]
 
 Source = Literal["bundled", "local", "hub", "object"]

@@ -1,6 +1,7 @@
 """What the house promises: functions of a size that can be read, and gradio in its own room."""
 
 import ast
+from collections import Counter
 from functools import cache
 
 from tests.serving import ROOT
@@ -37,6 +38,16 @@ def test_functions_are_short() -> None:
         if isinstance(node, FUNCTIONS)
         and lines(node) - sum(lines(one) for one in node.body if isinstance(one, FUNCTIONS)) > LINES
     ] == []
+
+
+def test_the_name_of_a_type_means_one_thing() -> None:
+    """A class, or an alias for a type, has a name of its own in the whole app."""
+    defined = [one for tree in trees().values() for one in tree.body]
+    named = [one.name for one in defined if isinstance(one, ast.ClassDef)]
+    targets = [one.targets[0] for one in defined if isinstance(one, ast.Assign)]
+    aliases = [one.id for one in targets if isinstance(one, ast.Name) and not one.id.isupper()]
+    named += [name for name in aliases if name[0].isupper()]
+    assert [name for name, count in Counter(named).items() if count > 1] == []
 
 
 def test_what_is_not_about_gradio_stands_elsewhere() -> None:

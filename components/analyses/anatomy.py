@@ -7,7 +7,7 @@ from components.analyses.registry import Cost, Examined, analysis, measuring
 from components.texts import Sentence
 from components.types import Analysis, Floats, as_json
 
-Origin = Literal["new", "reshaped", "constant", "probe", "object", "checkpoint"]  # the least trained first
+WeightOrigin = Literal["new", "reshaped", "constant", "probe", "object", "checkpoint"]  # least trained first
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Weight:
 
     name: str
     shape: tuple[int, ...]
-    origin: Origin
+    origin: WeightOrigin
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class HeadStep:
     """A function that a head executed. Shapes and values are those of one example, without a batch axis.
 
     ``kind``: the function's name (linear, tanh, dropout, getitem; pooling, swap, of Poolscope's own).
@@ -43,7 +43,7 @@ class Step:
     within: str
     weights: tuple[str, ...]
     parameters: int
-    origin: Origin | None
+    origin: WeightOrigin | None
     idle: bool
     picks: bool
     taken: Floats
@@ -61,7 +61,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Declared:
+class PrintedLine:
     """A line of ``print(model)``: the module's ``path``, the ``depth`` of its indentation, its ``text``."""
 
     path: str
@@ -127,10 +127,10 @@ class Anatomy:
     """
 
     analysis: Analysis
-    steps: tuple[Step, ...]
+    steps: tuple[HeadStep, ...]
     weights: tuple[Weight, ...]
     unused: tuple[Weight, ...]
-    declared: tuple[Declared, ...]
+    declared: tuple[PrintedLine, ...]
     sources: tuple[Excerpt, ...]
     program: str
     module: str

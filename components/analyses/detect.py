@@ -16,7 +16,7 @@ from components.settings import ASSETS
 from components.texts import Sentence, read_toml
 from components.types import Declaration, Dense, Normalize, Query, as_json, declared_json, plain, rounded
 
-Kept = Literal["start", "end", "first", "last"]
+Side = Literal["start", "end", "first", "last"]
 DECLARED = "declared"  # the pooling of all that a checkpoint declares
 CUT_LATE = "cut_late"  # the variant whose length was 1 before its numbers were cut
 LAYER_NORM = "layer_norm"  # the variant whose numbers have the mean 0 and the deviation 1 before they are cut
@@ -61,7 +61,7 @@ class Way:
     truncated: int | None = None
     prefix: str = ""
     dense: bool = False
-    kept: Kept = "start"
+    kept: Side = "start"
     variant: str = ""
     dimensions: int | None = None
     precision: str = ""

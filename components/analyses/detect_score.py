@@ -89,7 +89,7 @@ class ScoreWay:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Scored:
     """A way with the ``scores`` that it gives of each text, held against those that are asked about.
 
     ``error``: the largest difference; ``fits``: whether rounding and arithmetic explain it. ``changes``: what
@@ -122,7 +122,7 @@ class DetectedScore:
     checkpoint holds its head.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Scored, ...]
     tried: int
     fitting: int
     texts: int
@@ -132,12 +132,12 @@ class DetectedScore:
     warnings: tuple[Sentence, ...]
 
     @property
-    def match(self) -> Candidate | None:
+    def match(self) -> Scored | None:
         """The one with the fewest changes; None where none is sure."""
         return next((one for one in self.candidates if one.sure), None)
 
     @property
-    def ties(self) -> tuple[Candidate, ...]:
+    def ties(self) -> tuple[Scored, ...]:
         """All others that cannot be told from the match; with no more changes, by chance or not."""
         if (best := self.match) is None:
             return ()

@@ -27,11 +27,11 @@ from components.texts import Named, Sentence, read_toml
 from components.types import BackboneSpec, Declaration, Floats, Query, as_json, declared_json
 
 DECIMALS = 4  # of a number that is measured: the rest differs from machine to machine
-Place = Literal["none", "first", "last", "every", "other"]
+WhichTokens = Literal["none", "first", "last", "every", "other"]
 TEXTS = ASSETS / "passport.toml"
 NEAR = 1e-5  # of a vector's length: two that lie no further apart are the same but for rounding
-Padded = Verdict | Literal["unmeasured"]
-WORST: tuple[Padded, ...] = ("unmeasured", "safe", "moves", "reads_padding", "alone")  # the later, the worse
+Safety = Verdict | Literal["unmeasured"]
+WORST: tuple[Safety, ...] = ("unmeasured", "safe", "moves", "reads_padding", "alone")  # the later, the worse
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Passport:
     limit: int
     samples: tuple[Sample, ...]
     equal: tuple[str, ...]
-    padding: Padded
+    padding: Safety
     ways: tuple[PaddingCase, ...]
     ordinary: Floats
     head_trained: bool
@@ -106,7 +106,7 @@ class Passport:
     words: Sentence | None = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> WhichTokens:
         """Tell where the head reads in every one of the texts."""
         wheres = [_places(sample) for sample in self.samples]
         return next((place for place in wheres[0] if all(place in where for where in wheres)), "other")
@@ -198,10 +198,10 @@ class Passport:
         )
 
 
-def _places(sample: Sample) -> tuple[Place, ...]:
+def _places(sample: Sample) -> tuple[WhichTokens, ...]:
     """The names of what is read of one text: of a text of one token it has several."""
     total = len(sample.tokens)
-    named: dict[Place, range] = {
+    named: dict[WhichTokens, range] = {
         "none": range(0),
         "first": range(1),
         "last": range(total - 1, total),

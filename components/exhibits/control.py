@@ -33,7 +33,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Asked(Text):
+class AskedText(Text):
     """A text that models are asked about. Version 1 is the one that is held against version 0."""
 
     version: int = 0
@@ -74,7 +74,7 @@ class Whole:
     most: int
 
 
-Kind = Text | OneOf | Choice | SomeOf | Switch | Whole
+ControlKind = Text | OneOf | Choice | SomeOf | Switch | Whole
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Control(Generic[V]):
     """
 
     key: str
-    kind: Kind
+    kind: ControlKind
     default: V
     label: str = ""
     info: str = ""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
-from components.analyses.anatomy import Anatomy, Lens, Step, Weight
+from components.analyses.anatomy import Anatomy, HeadStep, Lens, Weight
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
 from components.exhibits import evidence as tables, importance as matters, view as naming
@@ -144,7 +144,7 @@ def _order(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     }
 
 
-def _step(step: Step, say: Texts) -> str:
+def _step(step: HeadStep, say: Texts) -> str:
     """A layer that holds weights by its name; any other by what it does, for which its name is no help."""
     if step.weights and step.path:
         return _last(step.path)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from math import prod
 
-from components.analyses.anatomy import Anatomy, Origin, Weight
+from components.analyses.anatomy import Anatomy, Weight, WeightOrigin
 from components.exhibits import exhibit
 from components.exhibits.control import State
 from components.exhibits.exhibit import Exhibit, Shown, titled_frame
@@ -11,7 +11,7 @@ from components.exhibits.verdict import output_bars
 from components.exhibits.view import counted, labels_of, render, size, visible
 from components.texts import Texts
 
-UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
+UNTRAINED: tuple[WeightOrigin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
 WORDED = ("getitem", "pooling", "swap")  # functions whose names in the code say little
 
 

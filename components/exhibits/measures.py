@@ -18,12 +18,12 @@ from components.exhibits import facts
 from components.exhibits.evidence import BASE, LEVEL, Evidence, against_base, vectors
 from components.exhibits.hidden_states import settled, trace_story
 from components.exhibits.panels import PADDING, Answered
-from components.exhibits.question import Question
+from components.exhibits.question import QuestionCard
 from components.exhibits.serving import maxsim
 from components.exhibits.view import counted, number, visible
 from components.texts import Texts
 
-Facts = Mapping[str, str]  # facts and cases, by name
+CaseFacts = Mapping[str, str]  # facts and cases, by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Put:
     ``evidence``: what was measured before for the question's task and backbones.
     """
 
-    question: Question
+    question: QuestionCard
     backbone: str
     analyst: Analyst
     evidence: Evidence
@@ -50,7 +50,7 @@ class Put:
         return self.analyst.ask(name, self.question.query(self.backbone), **options)
 
 
-def timing(put: Put) -> Facts:
+def timing(put: Put) -> CaseFacts:
     """Say how long an answer takes with the question's pooling, and with the second one."""
     found: Timed = put.ask("timing", against=put.question.against)
     told = []
@@ -67,7 +67,7 @@ def timing(put: Put) -> Facts:
     }
 
 
-def sees(put: Put) -> Facts:
+def sees(put: Put) -> CaseFacts:
     """Say which tokens each one sees; of a text of one token nothing can be told."""
     found, added = put.shown.sees.found, int(put.shown.analysis.tokens.special.sum())
     shape = found.shape if isinstance(found, Sees) and len(found.sees) > 1 else ""
@@ -79,7 +79,7 @@ def sees(put: Put) -> Facts:
     }
 
 
-def carried(put: Put) -> Facts:
+def carried(put: Put) -> CaseFacts:
     """Say which tokens carry the change to another text, layer by layer, and whether it ends in [CLS]."""
     found: Patched = put.ask("trace", other=put.question.texts[0])
     since, cls = settled(found), found.first.tokens.cls
@@ -90,7 +90,7 @@ def carried(put: Put) -> Facts:
     }
 
 
-def pasted(put: Put) -> Facts:
+def pasted(put: Put) -> CaseFacts:
     """Say what made the scores of some texts, which stand as JSON in the question's first other text."""
     scores = put.question.texts[0]
     found: DetectedScore = put.ask("detect_score", scores=scores)
@@ -101,7 +101,7 @@ def pasted(put: Put) -> Facts:
     }
 
 
-def matches(put: Put) -> Facts:
+def matches(put: Put) -> CaseFacts:
     """Say which tokens of the text find a match in the second one."""
     found: MaxSim = put.ask("maxsim")
     shown = maxsim(found, {}, put.say)
@@ -112,7 +112,7 @@ def matches(put: Put) -> Facts:
     }
 
 
-def rho(put: Put) -> Facts:
+def rho(put: Put) -> CaseFacts:
     """Say how well the cosines of both poolings follow people, and whether the second does so better."""
     rows, poolings = vectors(put.evidence.rhos(put.backbone)), put.question.poolings
     found = {pooling: row for row in (*rows, *against_base(rows)) for pooling in row.poolings}
@@ -128,7 +128,7 @@ def rho(put: Put) -> Facts:
 
 
 STORED = frozenset({"results", "rho"})  # measures that run no model
-MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
+MEASURES: Mapping[str, Callable[[Put], CaseFacts]] = MappingProxyType(
     {
         "head": lambda put: facts.head_facts(put.shown.anatomy, put.say),
         "importance": lambda put: facts.importance_facts(put.shown.importance, put.say),
@@ -139,7 +139,7 @@ MEASURES: Mapping[str, Callable[[Put], Facts]] = MappingProxyType(
 )
 
 
-def is_stored(question: Question) -> bool:
+def is_stored(question: QuestionCard) -> bool:
     """Tell whether the results alone answer it: no backbone is run."""
     return STORED.issuperset(question.measures)
 

@@ -22,19 +22,19 @@ def _by_value(line: Any) -> Any:
     return {value: text or {} for value, text in texts.items()}
 
 
-Text = Mapping[str, str]  # language -> text; empty: says nothing
-Line = Annotated[Mapping[str, Text], BeforeValidator(_by_value)]  # value of the case -> text
+ByLanguage = Mapping[str, str]  # language -> text; empty: says nothing
+ByCase = Annotated[Mapping[str, ByLanguage], BeforeValidator(_by_value)]  # value of the case -> text
 
 
 @checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Question:
+class QuestionCard:
     """A question; the head of assets/questions.toml says what each field means."""
 
     view: Literal["tokens", "head", "importance", "padding", "evidence"]
     backbones: tuple[str, ...]
-    question: Text
-    answer: Mapping[str, Line]
-    each: Mapping[str, Line] = field(default_factory=dict)
+    question: ByLanguage
+    answer: Mapping[str, ByCase]
+    each: Mapping[str, ByCase] = field(default_factory=dict)
     key: str = ""
     text: str = ""
     text_pair: str = ""
@@ -47,14 +47,14 @@ class Question:
     measures: tuple[str, ...] = ("head",)
     shows: Literal["", "flows", "module"] = ""
     link: str = ""
-    papers: Mapping[str, Text] = field(default_factory=dict)
+    papers: Mapping[str, ByLanguage] = field(default_factory=dict)
 
     def query(self, backbone: str) -> Query:
         """Say what is asked of one backbone."""
         return Query(backbone, self.text, self.text_pair, self.pooling)
 
 
-def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ...]:
+def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[QuestionCard, ...]:
     """The questions of a file in their order; ValueError says what is wrong with which of them."""
     named = {key: {"key": key, **table} for key, table in read_toml(path).items()}
-    return tuple(TypeAdapter(dict[str, Question]).validate_python(named).values())
+    return tuple(TypeAdapter(dict[str, QuestionCard]).validate_python(named).values())

@@ -12,9 +12,9 @@ from components.errors import PoolscopeError
 from components.exhibits.evidence import Evidence
 from components.exhibits.exhibit import strong_html
 from components.exhibits.head import WORDED
-from components.exhibits.measures import Facts, Put, is_stored, measured, together
+from components.exhibits.measures import CaseFacts, Put, is_stored, measured, together
 from components.exhibits.panels import Answered
-from components.exhibits.question import ELSE, Line, Question
+from components.exhibits.question import ELSE, ByCase, QuestionCard
 from components.exhibits.view import render, visible
 from components.results import Table, of
 from components.texts import Texts, load_texts
@@ -22,7 +22,7 @@ from components.types import BackboneSpec
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class CardAnswer:
     """An answer: the HTML of its ``card`` and of its ``banner``, and what it was ``measured`` on.
 
     ``view`` is the part of the page that shows the same. Only a card has who was refused: it says why.
@@ -35,12 +35,12 @@ class Answer:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class CardAnswers:
     """The answers to ``questions`` in the language of ``say`` or, if they are not translated, in English."""
 
     analyst: Analyst
     results: Table
-    questions: tuple[Question, ...]
+    questions: tuple[QuestionCard, ...]
     say: Texts
 
     @property
@@ -50,12 +50,12 @@ class Answers:
         return self.say if all(tag in question.question for question in self.questions) else load_texts()
 
     @property
-    def available(self) -> tuple[Question, ...]:
+    def available(self) -> tuple[QuestionCard, ...]:
         """The questions that can be answered: a backbone of theirs is here, or its results are."""
         listed = self.analyst.backbones()
         return tuple(question for question in self.questions if self._backbones(question, listed))
 
-    def answer(self, key: str, text: str = "", text_pair: str = "") -> Answer:
+    def answer(self, key: str, text: str = "", text_pair: str = "") -> CardAnswer:
         """Measure the answer; a question that is refused is told why. KeyError if it is not available.
 
         ``text``, ``text_pair``: what the visitor asks about, for a question that takes it.
@@ -67,22 +67,22 @@ class Answers:
             return self._said(self.put(question))
         except PoolscopeError as error:
             tag = self.texts.language.tag
-            return Answer(render("refused", self.texts, tag=tag, key=question.key, why=error))
+            return CardAnswer(render("refused", self.texts, tag=tag, key=question.key, why=error))
 
-    def put(self, question: Question) -> list[Put]:
+    def put(self, question: QuestionCard) -> list[Put]:
         """Put a question to each of its backbones that can be asked."""
         listed = self.analyst.backbones()
         titles = {spec.key: spec.said(self.say) for spec in listed}
         evidence = Evidence(self.results, question.task, self._backbones(question, listed), titles)
         return [Put(question, key, self.analyst, evidence, self.texts) for key in evidence.backbones]
 
-    def _backbones(self, question: Question, listed: Sequence[BackboneSpec]) -> list[str]:
+    def _backbones(self, question: QuestionCard, listed: Sequence[BackboneSpec]) -> list[str]:
         """Those of its backbones of which all measures can be taken: they are here, and among the results."""
         here = {spec.key for spec in listed if spec.available or is_stored(question)}
         measured = set(of(self.results, "probe", task=question.task)["backbone"]) if question.task else here
         return [key for key in question.backbones if key in here & measured]
 
-    def _said(self, puts: Sequence[Put]) -> Answer:
+    def _said(self, puts: Sequence[Put]) -> CardAnswer:
         """The answer as a card and as a banner, which folds sentences about one backbone after the other."""
         say, tag, question = self.texts, self.texts.language.tag, puts[0].question
         each = {put.backbone: measured(put) for put in puts}
@@ -103,10 +103,10 @@ class Answers:
         }
         card, banner = (render("answer", say, card=alone, **values) for alone in (True, False))
         shown = puts[0].evidence if question.view == "evidence" else puts[0].shown
-        return Answer(card, banner, question.view, shown)
+        return CardAnswer(card, banner, question.view, shown)
 
 
-def sentences(lines: Mapping[str, Line], facts: Facts, say: Texts) -> Markup:
+def sentences(lines: Mapping[str, ByCase], facts: CaseFacts, say: Texts) -> Markup:
     """The sentences that hold, with every fact marked; KeyError if a fact or a case is unknown."""
     marked = {name: strong_html(escape(fact)) for name, fact in facts.items()}
     chosen = (

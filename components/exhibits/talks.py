@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from components.errors import PoolscopeError
-from components.exhibits.control import Asked, Control, State, foreign, from_link, to_link
+from components.exhibits.control import AskedText, Control, State, foreign, from_link, to_link
 from components.exhibits.view import render, shorten, visible
 from components.texts import Texts
 
@@ -21,7 +21,7 @@ LONGEST = 200  # characters of a sentence on a slide
 
 
 @dataclass(frozen=True)
-class Step:
+class Slide:
     """A slide: its caption, which exhibit is shown, and of which state.
 
     ``link``: the query of a link to that state on the page, in the tab where the exhibit stands.
@@ -45,7 +45,7 @@ class Script:
 
     name: str
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[Slide, ...]
     remember: tuple[str, ...] = ()
 
 
@@ -109,7 +109,7 @@ def parse_talks(
 
 def _step(
     slide: Sequence[Block], controls: tuple[Control[Any], ...], shows: Mapping[str, State]
-) -> Step | None:
+) -> Slide | None:
     """The step that the blocks of a slide are; None for one about what is not here."""
     field = f"talk, {slide[0].text}"
     place = next((place for place, block in enumerate(slide) if block.target), None)
@@ -128,7 +128,7 @@ def _step(
     arrival = {control.key: control.default for control in controls}
     there = {key: value for key, value in shows[permalink.shown].items() if state[key] == arrival[key]}
     minutes = re.search(r"\d+(\.\d+)?", permalink.text)
-    return Step(
+    return Slide(
         caption=slide[0].text,
         question=" ".join(block.text for block in before if block.tag != "li"),
         choices=tuple(block.text for block in before if block.tag == "li"),
@@ -167,7 +167,7 @@ def following(texts: list[Control[str]], state: State) -> list[Control[str]]:
     """The controls that take the visitor's own sentences, in order; none where the step sets a text."""
     if any(control.of(state) != control.default for control in texts):
         return []
-    return [control for control in texts if isinstance(control.kind, Asked) and not control.kind.version]
+    return [control for control in texts if isinstance(control.kind, AskedText) and not control.kind.version]
 
 
 def asked_html(texts: list[Control[str]], state: State, say: Texts) -> Markup:
@@ -175,7 +175,7 @@ def asked_html(texts: list[Control[str]], state: State, say: Texts) -> Markup:
     quoted = ["", ""]  # of both versions
     for control in texts:
         text = control.of(state)
-        if text.strip() and isinstance(control.kind, Asked):
+        if text.strip() and isinstance(control.kind, AskedText):
             quoted[control.kind.version] += f" {say('talk.quoted', text=visible(shorten(text, LONGEST)))}"
     lines = " →".join(filter(None, quoted)).strip()
     return Markup('<p class="asked">{}</p>').format(lines) if lines else Markup()

@@ -22,7 +22,7 @@ from components.texts import Texts
 from components.types import Analysis
 
 Span = tuple[int, int]  # the first character and one past the last
-Place = tuple[int, int]  # of a word: the number of its text, and its own in there
+WordIndex = tuple[int, int]  # of a word: the number of its text, and its own in there
 
 BORDER = regex.compile(r"(?w)(?<=\S)\b(?!\s*\Z)")  # between words as Unicode cuts them (UAX #29)
 JOINER = "\u200d"
@@ -40,9 +40,9 @@ class Tokenized:
     """
 
     view: View
-    held: Mapping[Place, Sequence[int]]
+    held: Mapping[WordIndex, Sequence[int]]
 
-    def mean(self, place: Place) -> float | None:
+    def mean(self, place: WordIndex) -> float | None:
         """A word's similarity in [-1, 1]: the mean over its tokens, None without any."""
         values = self.view.similarity[list(self.held.get(place, ()))].tolist()
         return sum(values) / len(values) if values else None
@@ -100,7 +100,7 @@ def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
     tokens = view.analysis.tokens
     told = bool((tokens.span[:, 0] < tokens.span[:, 1]).any())  # where tokens stand
     begun = 0  # texts whose tokens have come
-    held: list[tuple[Place, int]] = []
+    held: list[tuple[WordIndex, int]] = []
     for index, (text, span) in enumerate(zip(tokens.segment.tolist(), tokens.span.tolist(), strict=True)):
         begun = max(begun, text + 1)
         held.append(((begun, -1) if text < 0 else (text, holding(cut[text], span)), index))
@@ -183,7 +183,7 @@ def _spelled(surface: str) -> str:
     return JOINER.join(map(visible, parts)) if all(parts) else visible(surface)
 
 
-def _cut(tokenized: Tokenized, place: Place) -> Iterator[str]:
+def _cut(tokenized: Tokenized, place: WordIndex) -> Iterator[str]:
     """The tokens of a word side by side, without their vocabulary's marks, as far as there is room."""
     room = DRAWN
     for token in tokenized.held[place]:

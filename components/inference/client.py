@@ -11,7 +11,7 @@ from weakref import WeakSet
 import httpx2
 
 from components.errors import PoolscopeError
-from components.inference.jobs import Answers, ElsewhereError, Job, answer_of
+from components.inference.jobs import AnswerCache, ElsewhereError, Job, answer_of
 from components.inference.payload import pack
 from components.settings import Settings
 
@@ -25,7 +25,7 @@ class Client:
     """Runs jobs in the cluster that ``settings`` name, and keeps their answers. Several threads may ask."""
 
     def __init__(self, settings: Settings) -> None:
-        self._seconds, self._answers = settings.seconds, Answers(settings.answers)
+        self._seconds, self._answers = settings.seconds, AnswerCache(settings.answers)
         timeout = httpx2.Timeout(settings.seconds, connect=CONNECT)
         self._http = httpx2.AsyncClient(base_url=settings.cluster or "", timeout=timeout)
         self._there = self._closed = False

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from cachetools import LRUCache
 
-from components.analyses.fit import Call, Pooled, Steps
+from components.analyses.fit import Pooled, Steps, Work
 from components.analyses.registry import Step, steps
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
@@ -103,7 +103,7 @@ class Runner(Protocol):
 def in_turns(run: Callable[[Job], Any], most: float = math.inf) -> Steps:
     """Make jobs of a fit's steps, ``run`` when asked for; PoolscopeError beyond ``most`` bytes of vectors."""
 
-    def steps_of(call: Call) -> Iterator[Any]:
+    def steps_of(call: Work) -> Iterator[Any]:
         now, size = version(call.spec), 0
         for more in call.each:
             answer = run(Job(call.name, call.spec, now, options={"given": (*call.given, *more)}))
@@ -125,7 +125,7 @@ class Flight:
     left: Future[None] = field(default_factory=Future)
 
 
-class Answers:
+class AnswerCache:
     """Keeps ``budget`` bytes of answers, and has a job run once, however many threads ask."""
 
     def __init__(self, budget: int) -> None:

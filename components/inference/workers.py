@@ -26,7 +26,7 @@ from components.admission import Admission, ClosedError, Ticket
 from components.analyst import ADDRESS
 from components.errors import PoolscopeError
 from components.inference.engine import Desk, InProcess
-from components.inference.jobs import LARGEST, Answers, Job, Runner, answer_of, reply
+from components.inference.jobs import LARGEST, AnswerCache, Job, Runner, answer_of, reply
 from components.inference.payload import pack
 from components.settings import Settings, cores, total
 
@@ -212,7 +212,7 @@ class Workers:
     def __init__(self, settings: Settings, limits: Limits, hire: Callable[..., Worker] = Worker) -> None:
         self._seconds, self._limits, self._hire = settings.seconds, limits, hire
         self._first: Job | None = None
-        self._answers = Answers(limits.answers)
+        self._answers = AnswerCache(limits.answers)
         self._lock = threading.Lock()
         share = max(1, limits.size - 1)
         self._admission = Admission({"": 0}, None, CROWD, share)  # a place for each worker that is idle

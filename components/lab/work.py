@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from joblib import Parallel, delayed, hash as digest
 
-from components.analyses.fit import Call, Place, Pooled, Steps
+from components.analyses.fit import Pooled, PooledLayer, Steps, Work
 from components.errors import PoolscopeError
 from components.inference.engine import InProcess, file_name
 from components.inference.jobs import in_turns
@@ -33,12 +33,12 @@ BLOCKS = 4096  # at most, of batches: Ray Data keeps a record of each
 
 
 @dataclass(frozen=True)
-class OnDisk(Mapping[Place, Floats]):
+class OnDisk(Mapping[PooledLayer, Floats]):
     """The vectors (n, D') of one batch by place, each read from a Parquet file when it is asked for."""
 
     file: Path
 
-    def __getitem__(self, place: Place) -> Floats:
+    def __getitem__(self, place: PooledLayer) -> Floats:
         name = f"{place[0]} {place[1]}"
         found: Floats = np.stack(pd.read_parquet(self.file, columns=[name])[name].to_numpy())
         return found
@@ -46,7 +46,7 @@ class OnDisk(Mapping[Place, Floats]):
     def __contains__(self, place: object) -> bool:
         return place in [*self]  # by the names of the columns, of which none is read
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[PooledLayer]:
         for name in pq.read_schema(self.file).names:
             pooling, layer = name.split()
             yield pooling, int(layer)
@@ -73,7 +73,7 @@ def read(file: Path) -> Pooled:
 def on_cores(local: Steps) -> Steps:
     """The steps, of which folds are fitted by a process on each core, and all others by ``local``."""
 
-    def steps(call: Call) -> Iterator[Any]:
+    def steps(call: Work) -> Iterator[Any]:
         if call.name != "fold":
             return local(call)
         from components.analyses.fit.classifier import fold  # scikit-learn
@@ -88,7 +88,7 @@ def on_cores(local: Steps) -> Steps:
 def remembering(steps: Steps, folder: Path) -> Steps:
     """The ``steps``, of which vectors are kept in a ``folder`` for a run after this one."""
 
-    def embedded(call: Call) -> Iterator[Pooled]:
+    def embedded(call: Work) -> Iterator[Pooled]:
         depends = digest((version(call.spec), *call.given))
         inside = folder / "vectors" / f"{file_name(call.spec)}-{depends}"
         each = {inside / f"{digest(tuple(one))}.parquet": one for one in call.each}
@@ -130,7 +130,7 @@ def on_cluster(address: str, local: Steps) -> Iterator[Steps]:
 class Embedder:
     """A process of the cluster: it loads a checkpoint once and keeps it."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Work) -> None:
         self._call, self._steps = call, in_turns(InProcess(Settings()).run)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Embedder:
         return {"part": pack(part)}
 
 
-def embedded(call: Call) -> Iterator[Any]:
+def embedded(call: Work) -> Iterator[Any]:
     """The vectors of all batches, in their order."""
     import ray.data
 
@@ -166,7 +166,7 @@ def embedded(call: Call) -> Iterator[Any]:
         yield part
 
 
-def folds(call: Call) -> Iterator[Any]:
+def folds(call: Work) -> Iterator[Any]:
     """All folds, each fitted by a task; the vectors are sent once."""
     import ray
 

@@ -12,7 +12,7 @@ from transformers import MODEL_FOR_TEXT_ENCODING_MAPPING, PreTrainedModel, PreTr
 
 from components.errors import PoolscopeError
 from components.model import cut as cuts, files
-from components.model.cut import Entry, Inputs, Pass, Pooler, carried, find_entries, replay, words
+from components.model.cut import Batch, Entry, Pass, Pooler, carried, find_entries, replay, words
 from components.model.declared import Declared, Stacked, inner, read_declared
 from components.model.encoding import encode_batch, prompted
 from components.model.files import RefusalError, failing, reason_of
@@ -198,7 +198,7 @@ class Backbone:
         norm = self.final_norm
         return hidden if norm is None else carried(norm(carried(hidden, self.model.device, self.model.dtype)))
 
-    def run(self, inputs: Inputs, slopes: bool = False) -> Pass:
+    def run(self, inputs: Batch, slopes: bool = False) -> Pass:
         """A forward pass from which the head and the pooler can be run again, and torch go back if asked."""
         pooler = () if self.pooler is None else (self.pooler.cut, self.model.base_model)
         return cuts.run(self.model, self.cut, inputs, *pooler, slopes=slopes)

@@ -22,7 +22,7 @@ from components.types import BackboneSpec, Declaration, TaskSpec
 LONGEST = 200  # characters of a class's name
 
 
-class Entry(BaseModel):
+class CatalogueEntry(BaseModel):
     """Entry as an owner writes it: either ``path``, or ``hub`` with ``revision``; perhaps ``probes``.
 
     ``size``: of a download, in bytes. ``package``: a Python package whose folder ``model`` holds the same.
@@ -120,7 +120,7 @@ def read_tasks(file: Path) -> tuple[TaskSpec, ...]:
 def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
     named = f"catalogue entry [{key}]"
     try:
-        known = Entry.model_validate(entry)
+        known = CatalogueEntry.model_validate(entry)
     except ValidationError as error:
         faults = (f"{'.'.join(map(str, one['loc']))} {one['msg']}" for one in error.errors())
         details = "; ".join(map(str.strip, faults))

@@ -28,8 +28,8 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from components.model.internals import flatten, repeatable
 
-Inputs = Mapping[str, Tensor]  # name -> (B, T)
-Answer = Callable[[PreTrainedModel, Inputs], Tensor]  # what a call of the model gives for B inputs: (B, N)
+Batch = Mapping[str, Tensor]  # name -> (B, T)
+Output = Callable[[PreTrainedModel, Batch], Tensor]  # what a call of the model gives for B inputs: (B, N)
 Noted = tuple[nn.Module, tuple[Any, ...], Any]  # a call: the module, what it took, and what it gave
 
 NOISES = (1.0, 100.0, 10_000.0)  # standard deviations of random hidden states; some heads hear only loud ones
@@ -53,7 +53,7 @@ class Pass:
     ``handed``: all that each of the modules that were asked about handed out, where the model is.
     """
 
-    inputs: Inputs
+    inputs: Batch
     hidden: tuple[Tensor, ...]
     logits: Tensor
     handed: Mapping[nn.Module, Any]
@@ -66,7 +66,7 @@ class Pass:
 
 
 def run(
-    model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module, slopes: bool = False
+    model: PreTrainedModel, cut: nn.Module, inputs: Batch, *others: nn.Module, slopes: bool = False
 ) -> Pass:
     """A forward pass that keeps what passes ``cut``, and what ``others`` hand out.
 
@@ -86,26 +86,26 @@ def run(
     return Pass(inputs, hidden, carried(output.logits), handed, len(layers) - len(alike))
 
 
-def called(model: PreTrainedModel, inputs: Inputs, **asked: bool) -> Any:
+def called(model: PreTrainedModel, inputs: Batch, **asked: bool) -> Any:
     """Output of the model for ``inputs``, which are carried to where its weights are."""
     placed = {name: carried(value, model.device) for name, value in inputs.items()}
     return model(**placed, return_dict=True, **asked)
 
 
-def logits(model: PreTrainedModel, inputs: Inputs) -> Tensor:
+def logits(model: PreTrainedModel, inputs: Batch) -> Tensor:
     """The logits (B, K)."""
     return carried(called(model, inputs).logits)
 
 
 def replay(
-    model: PreTrainedModel, cut: nn.Module, kept: Pass, hidden: Tensor, answer: Answer = logits
+    model: PreTrainedModel, cut: nn.Module, kept: Pass, hidden: Tensor, answer: Output = logits
 ) -> Tensor:
     """The logits (B, K), or another ``answer``, for final hidden states ``hidden`` (B, T, D)."""
     return with_exchanged(model, cut, kept, states_in(kept.handed[cut]), hidden, answer)
 
 
 def with_exchanged(
-    model: PreTrainedModel, module: nn.Module, kept: Pass, old: Tensor, new: Tensor, answer: Answer
+    model: PreTrainedModel, module: nn.Module, kept: Pass, old: Tensor, new: Tensor, answer: Output
 ) -> Tensor:
     """The ``answer`` if ``module`` hands out the tensor ``new`` wherever ``old`` stood."""
     leaves, rebuild = flatten(kept.handed[module])
@@ -121,7 +121,7 @@ def words(model: PreTrainedModel, hidden: Tensor) -> Tensor:
         return logits(model, {"input_ids": ids})
 
 
-def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) -> nn.Module | None:
+def find_cut(model: PreTrainedModel, inputs: Batch, answer: Output = logits) -> nn.Module | None:
     """The outermost module behind which all lies that makes the ``answer`` of hidden states: the whole head.
 
     ``inputs`` is any small batch. Truth is the innermost module that hands out the tensor. A module around
@@ -140,7 +140,7 @@ def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) ->
     return None
 
 
-def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
+def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Batch) -> bool:
     """Tell whether each token has a final hidden state: for ``inputs``, and for twice as many tokens.
 
     Else they are latents of a fixed number, groups of characters, or a sequence that was shortened.
@@ -150,7 +150,7 @@ def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
     return all(kept.hidden[-1].shape[1] == ids.shape[1] for kept, ids in passes)
 
 
-def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
+def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Batch) -> bool:
     """Tell whether the body, run by itself on ``inputs``, gives the states that the head receives."""
     body = model.base_model
     try:
@@ -167,7 +167,7 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
     return torch.is_tensor(given) and torch.equal(given, received)
 
 
-def _handing_out(model: PreTrainedModel, inputs: Inputs, answer: Answer, noise: float) -> list[nn.Module]:
+def _handing_out(model: PreTrainedModel, inputs: Batch, answer: Output, noise: float) -> list[nn.Module]:
     """The modules in the model that hand out the body's final hidden states, innermost first.
 
     These are what the body itself hands out or, where its head reads something else, the last states before
@@ -185,7 +185,7 @@ def _handing_out(model: PreTrainedModel, inputs: Inputs, answer: Answer, noise: 
 
 
 def _answer_to_noise(
-    model: PreTrainedModel, module: nn.Module, inputs: Inputs, answer: Answer, noise: float
+    model: PreTrainedModel, module: nn.Module, inputs: Batch, answer: Output, noise: float
 ) -> Tensor:
     """The ``answer`` if ``module`` handed out random hidden states of this size, alike every time."""
     with repeatable(model):
@@ -251,7 +251,7 @@ class Pooler:
         return with_exchanged(self.model, body, kept, kept.handed[body].pooler_output, vector, logits)
 
 
-def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Pooler | None:
+def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Batch) -> Pooler | None:
     """The pooler of the body, or None; ``cut`` is the head's, ``inputs`` any small batch.
 
     None also where it pools other hidden states than those that the head receives.
@@ -274,7 +274,7 @@ def find_pooler(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Poole
     return replace(pooler, heads=True)
 
 
-def _pooled(model: PreTrainedModel, inputs: Inputs) -> Any:
+def _pooled(model: PreTrainedModel, inputs: Batch) -> Any:
     """The body's ``pooler_output`` (B, D') when the classifier is called, or None."""
     with noted([model.base_model]) as calls:
         called(model, inputs)
@@ -282,7 +282,7 @@ def _pooled(model: PreTrainedModel, inputs: Inputs) -> Any:
     return carried(given) if isinstance(given, Tensor) and given.dim() == 2 else None
 
 
-def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> nn.Module | None:
+def find_final_norm(model: PreTrainedModel, cut: nn.Module, inputs: Batch) -> nn.Module | None:
     """The module that makes the final hidden states of all that the last layer hands out, or None.
 
     ``inputs`` is any small batch. It has no parts of its own, and takes what a module that has some handed
@@ -357,7 +357,7 @@ def find_entries(
     return tuple(map(entry, range(len(first.hidden) - 1)))
 
 
-def _two_inputs(tokenizer: PreTrainedTokenizerBase, rows: int) -> tuple[Inputs, Inputs]:
+def _two_inputs(tokenizer: PreTrainedTokenizerBase, rows: int) -> tuple[Batch, Batch]:
     """A small input, and another that moves the logits, each in so many ``rows``."""
     plain = tokenizer("a b c", return_tensors="pt")
     inputs = {name: value.expand(rows, -1) for name, value in plain.items()}
@@ -369,7 +369,7 @@ def _two_inputs(tokenizer: PreTrainedTokenizerBase, rows: int) -> tuple[Inputs, 
 
 
 def _watched(
-    model: PreTrainedModel, cut: nn.Module, inputs: Inputs
+    model: PreTrainedModel, cut: nn.Module, inputs: Batch
 ) -> tuple[Pass, list[tuple[Entry, Tensor]]]:
     """A pass, and all of three axes that modules were given, as it is and turned, each with its entry."""
     given: list[tuple[Entry, Tensor]] = []

@@ -27,7 +27,7 @@ from components.model.reads import Reading
 from components.types import Cut, Declaration, DeclaredStep, LayerNorm, Normalize
 
 HEAVIEST = 256 * MB  # bytes of a dense layer's file
-Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)
+Transform = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +40,9 @@ class Declared:
     """
 
     says: Declaration
-    steps: tuple[Step, ...]
-    score: tuple[Step, ...] = ()
-    words: Step | None = None
+    steps: tuple[Transform, ...]
+    score: tuple[Transform, ...] = ()
+    words: Transform | None = None
 
     def __call__(self, states: States, prompted: Tensor) -> Tensor:
         """Pool a batch with ``prompted`` tokens, (B,) or (1,), of a prompt first; RefusalError: its width."""
@@ -106,7 +106,7 @@ def read_per_token(folder: Path, found: int) -> Declared | None:
     return Declared(says, tuple(_step(folder, step) for step in says.steps))
 
 
-class Dense(nn.Module):
+class DenseLayer(nn.Module):
     """A dense layer; what is residual is made as wide, if need be, and added behind the activation."""
 
     def __init__(self, says: types.Dense) -> None:
@@ -123,7 +123,7 @@ class Dense(nn.Module):
         return out if self.residual is None else out + self.residual(vectors)
 
 
-def _step(folder: Path, says: DeclaredStep) -> Step:
+def _step(folder: Path, says: DeclaredStep) -> Transform:
     if isinstance(says, Cut):
         return lambda vectors: vectors[..., : says.size]
     if isinstance(says, Normalize):
@@ -133,7 +133,7 @@ def _step(folder: Path, says: DeclaredStep) -> Step:
         if isinstance(says, LayerNorm):
             made = nn.Sequential(OrderedDict(norm=nn.LayerNorm(says.size)))
         else:
-            made = Dense(says)
+            made = DenseLayer(says)
     return _filled(made, folder / says.folder)
 
 

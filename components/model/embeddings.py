@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from components.errors import PoolscopeError
-from components.model.cut import Inputs, carried, noted
+from components.model.cut import Batch, carried, noted
 from components.model.examine import Examined
 
 
@@ -43,7 +43,7 @@ def embedded(table: nn.Module, ids: Tensor) -> Tensor:
 
 
 @contextmanager
-def exchanged(table: nn.Module, inputs: Inputs, points: Tensor) -> Iterator[dict[str, Tensor]]:
+def exchanged(table: nn.Module, inputs: Batch, points: Tensor) -> Iterator[dict[str, Tensor]]:
     """Within, embeddings ``points`` (B, T, D) stand in the place of those of the one text of ``inputs``.
 
     Gives the inputs (B, T) to run.

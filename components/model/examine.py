@@ -15,7 +15,7 @@ from components.errors import PoolscopeError
 from components.fitting import MINE, read_head
 from components.model.adapter import BASE, FOR_TEXTS
 from components.model.backbone import Backbone, own_head, states_of
-from components.model.cut import Inputs, Pass
+from components.model.cut import Batch, Pass
 from components.model.declared import Stacked
 from components.model.encoding import Encoded, encode, numbered
 from components.model.files import ADAPTER, OWN_CODE, body, failing, folder as here
@@ -349,7 +349,7 @@ def _probe(backbone: Backbone, query: Query, task: TaskSpec, states: States, las
     return Probe(weight, bias)
 
 
-def run(backbone: Backbone, inputs: Inputs) -> Pass:
+def run(backbone: Backbone, inputs: Batch) -> Pass:
     """The forward pass; PoolscopeError where the model itself fails on these very inputs (B, T)."""
     with failing("text", Sentence("errors.tokens", count=inputs["input_ids"].shape[1])):
         kept = backbone.run(inputs)

@@ -26,7 +26,7 @@ KERNELS = ("_attn_implementation", "_experts_implementation")  # of a config: ea
 CAUSAL = "is_causal"  # what a config, and a module that attends, say: a token sees those before it
 BOTH = "use_bidirectional_attention"  # what some configs say instead, with True or "all" for every token
 
-Table = dict[str, Any]
+Config = dict[str, Any]
 Model = TypeVar("Model", bound=nn.Module)
 
 
@@ -37,12 +37,12 @@ def quiet() -> None:
     loading.addFilter(lambda record: REPORT not in record.getMessage())
 
 
-def tables(model: nn.Module) -> Iterator[Table]:
+def tables(model: nn.Module) -> Iterator[Config]:
     """Everything that a forward pass may assign to: each module's attributes, parts, buffers and config.
 
     ``state_dict`` lacks attributes and buffers that are not saved; a copy takes the weights' memory twice.
     """
-    configs: dict[int, Table] = {}
+    configs: dict[int, Config] = {}
     for module in model.modules():
         yield from (module.__dict__, module._modules, module._buffers)
         if (config := module.__dict__.get("config")) is not None:

@@ -29,7 +29,7 @@ from components.errors import PoolscopeError
 from components.model import cut as cuts, files, internals
 from components.model.adapter import read_adapter
 from components.model.backbone import Backbone, Provenance
-from components.model.cut import Inputs
+from components.model.cut import Batch
 from components.model.declaration import read_declaration
 from components.model.declared import Declared, Stacked, inner, read_declared, stacked_names
 from components.model.files import RefusalError, Version
@@ -406,7 +406,7 @@ def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
     return int(min(min((limit for limit in stated if 0 < limit < UNLIMITED), default=LONGEST), SHOWN))
 
 
-def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Mapping[str, Any]) -> Provenance:
+def provenance(model: PreTrainedModel, cut: nn.Module, inputs: Batch, info: Mapping[str, Any]) -> Provenance:
     """Origin of the tensors of a ``model``, by what its loader says of them.
 
     ``cut``: the module behind which the head begins. ``inputs``: any small batch. transformers draws most
@@ -437,7 +437,7 @@ def is_constant(tensor: Tensor) -> bool:
     return not alone and bool((tensor == first).all())
 
 
-def _move(model: PreTrainedModel, inputs: Inputs, names: Iterable[str]) -> bool:
+def _move(model: PreTrainedModel, inputs: Batch, names: Iterable[str]) -> bool:
     """Tell whether the logits depend on any of the parameters of these ``names``: all change together."""
     given = {name: model.get_parameter(name) for name in names}
     others = {name: parameter + cuts.noise_like(parameter) for name, parameter in given.items()}

@@ -17,7 +17,7 @@ from safetensors.numpy import save
 from components.errors import PoolscopeError
 from components.types import Floats
 
-Place = tuple[str, ...]  # task, pooling and, below the last layer, the layer
+ProbeKey = tuple[str, ...]  # task, pooling and, below the last layer, the layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ def half(values: Floats) -> Floats:
 
 
 def write_probes(
-    probes: Mapping[Place, Probe], file: Path, kind: type[np.floating[Any]] = np.float16
+    probes: Mapping[ProbeKey, Probe], file: Path, kind: type[np.floating[Any]] = np.float16
 ) -> None:
     """Writes the probes as numbers of a ``kind``; FloatingPointError if one is too large for it."""
     with np.errstate(over="raise"):
@@ -54,7 +54,7 @@ def write_probes(
     file.write_bytes(save(tensors))  # save_file's can be read by their owner alone
 
 
-def place_of(task: str, pooling: str, layer: int | None = None) -> Place:
+def place_of(task: str, pooling: str, layer: int | None = None) -> ProbeKey:
     """Place of the probe on a ``layer``, None being the last."""
     return (task, pooling) if layer is None else (task, pooling, str(layer))
 

@@ -24,7 +24,7 @@ from components.model.cut import carried
 from components.model.internals import flatten, tensors
 from components.model.reads import Head
 
-Line = tuple[CodeType, int]  # a function and the line in it that was running
+SourceLine = tuple[CodeType, int]  # a function and the line in it that was running
 Names = frozenset[str]
 LIBRARY = f"{Path(transformers.__file__).parent}{os.sep}"
 RUNNERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parents[1]}{os.sep}")  # no model's own
@@ -46,7 +46,7 @@ class Call:
     given: tuple[Tensor, ...]
     module: str
     weights: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[SourceLine, ...]
 
     @property
     def kind(self) -> str:
@@ -140,7 +140,7 @@ class _Recorder(TorchFunctionMode):
         return out
 
 
-def _lines() -> Iterator[Line]:
+def _lines() -> Iterator[SourceLine]:
     """The lines of the model's own code, the library's or its owner's, that are running, innermost first."""
     for frame, line in walk_stack(sys._getframe(2)):
         if frame.f_code.co_name == "forward" and not frame.f_code.co_filename.startswith(RUNNERS):

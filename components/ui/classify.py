@@ -10,7 +10,7 @@ from gradio.components import Component
 from markupsafe import Markup
 
 from components.errors import PoolscopeError
-from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
+from components.exhibits.control import AskedText, Control, ControlKind, OneOf, State, Text
 from components.exhibits.panels import HEAD, IMPORTANCE, MATCHES, ORIGIN, READING, SEEING, Answered, views
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, render, visible
 from components.fitting import HEADS, MINE
@@ -65,9 +65,9 @@ class Classify(Tab):
         tasks = [task.key for task in analyst.tasks()]
         poolings = [spec.key for spec in analyst.poolings()]
         backbones = [spec.key for spec in analyst.backbones()]
-        kinds: dict[Component, Kind] = {
-            question.text: Asked(),
-            question.pair: Asked(),
+        kinds: dict[Component, ControlKind] = {
+            question.text: AskedText(),
+            question.pair: AskedText(),
             question.backbone: Text() if analyst.takes_ids else OneOf(lambda: backbones),
             question.pooling: OneOf(lambda: poolings),
             question.head: OneOf(lambda: HEADS),

@@ -18,7 +18,7 @@ from components.analyst import Analyst
 from components.endpoints import here
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
-from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, to_link
+from components.exhibits.control import AskedText, Control, OneOf, SomeOf, State, to_link
 from components.exhibits.exhibit import Shown, hint_html, or_why, status_html
 from components.exhibits.hidden_states import TRACE, TRACED, traced_backbone
 from components.exhibits.panels import COMPARISON, TRACING, own_of
@@ -27,7 +27,7 @@ from components.exhibits.view import light, render, visible
 from components.fitting import HEADS, MINE, read_head
 from components.menus import EXAMPLES, Choices
 from components.texts import ASSETS, Sentence, Texts, read_toml
-from components.types import BackboneSpec, Progress, Query
+from components.types import BackboneSpec, Pair, Progress, Query
 from components.ui import places as on_page
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, Given, Kept, Updates, menu, on
 from components.ui.question import to_query, to_text
@@ -40,7 +40,6 @@ TRIED = 3  # negations that are dropped in turn
 NEGATIONS = read_toml(ASSETS / "negations.toml")  # endings to cut off, and what stays of other words
 ENDINGS = tuple(NEGATIONS["endings"])  # all as long
 WORD = re.compile(r"\w+(?:['’]\w+)*")
-Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
 
 class Compare(Tab):
@@ -118,10 +117,10 @@ class Compare(Tab):
         """List what is compared, and how it is looked at; which backbones there are is asked each time."""
         poolings, there = [spec.key for spec in self.analyst.poolings()], partial(here, self.analyst)
         asked: dict[Control[Any], Any] = {
-            Control("compare_text", Asked(), self.text.value): self.text,
-            Control("compare_pair", Asked(), self.pair.value): self.pair,
-            Control("version_text", Asked(version=1), ""): self.other,
-            Control("version_pair", Asked(version=1), ""): self.other_pair,
+            Control("compare_text", AskedText(), self.text.value): self.text,
+            Control("compare_pair", AskedText(), self.pair.value): self.pair,
+            Control("version_text", AskedText(version=1), ""): self.other,
+            Control("version_pair", AskedText(version=1), ""): self.other_pair,
             Control("backbones", SomeOf(there), tuple(self.backbones.value)): self.backbones,
             Control("poolings", SomeOf(lambda: poolings), tuple(self.poolings.value)): self.poolings,
             Control("compare_head", OneOf(lambda: HEADS), self.head.value): self.head,

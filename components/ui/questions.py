@@ -7,7 +7,7 @@ import gradio as gr
 
 from components.exhibits.control import Control, OneOf, SomeOf, State
 from components.exhibits.question import read_questions
-from components.exhibits.questions import Answers
+from components.exhibits.questions import CardAnswers
 from components.exhibits.view import render
 from components.ui.places import NOTHING, OF_MODEL, PRIVATE, Given, Updates, on, scripted_html
 from components.ui.question import to_text
@@ -25,7 +25,7 @@ class QuestionsTab(Tab):
 
     def __init__(self, around: Surroundings) -> None:
         self.around = around
-        self.answers = Answers(around.analyst, around.results, read_questions(), around.say)
+        self.answers = CardAnswers(around.analyst, around.results, read_questions(), around.say)
         available, say = self.answers.available, self.answers.texts
         around.select.visible = bool(available)
         # Of what the browser alone knows: whether an answer still stands above the tabs, and cards are seen.

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.control import Asked, Control, OneOf, State, from_link, to_link, written
+from components.exhibits.control import AskedText, Control, OneOf, State, from_link, to_link, written
 from components.exhibits.draw import Figure
 from components.exhibits.panels import ANSWER
 from components.exhibits.report import Made, alone, citation, passport_page, report, title_of
@@ -265,7 +265,7 @@ class Links:
         query = link.partition("?")[2]
         state = self._state(query)
         linked = [(one.control, one.control.of(state)) for one in self._reported(state).linked]
-        asked = [(one, value) for one, value in linked if isinstance(one.kind, Asked) and value]
+        asked = [(one, value) for one, value in linked if isinstance(one.kind, AskedText) and value]
         named = [(one, value) for one, value in linked if one.key.endswith(("backbone", "backbones"))]
         left = (one for one in (*asked, *named) if one[0].key not in parse_qs(query, keep_blank_values=True))
         arrival = {one.key: value for one, value in left if value == one.default}

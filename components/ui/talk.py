@@ -27,10 +27,10 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import Receive, Scope, Send
 
 from components.errors import PoolscopeError
-from components.exhibits.control import Asked, Control, OneOf, State
+from components.exhibits.control import AskedText, Control, OneOf, State
 from components.exhibits.exhibit import Exhibit, Panel, Shown, exhibit_html, or_why
 from components.exhibits.report import figured, section
-from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
+from components.exhibits.talks import Script, Slide, asked_html, bar_html, captions_of, following
 from components.exhibits.view import render, visible
 from components.reach import Reach, is_near
 from components.texts import ENGLISH, Texts, languages, load_texts
@@ -73,7 +73,7 @@ def shows_of(tabs: Mapping[str, Tab]) -> dict[str, Show]:
     """List every exhibit that a talk may show, by its name."""
     found = {}
     for key, tab in tabs.items():
-        texts = [one.control for one in tab.linked if isinstance(one.control.kind, Asked)]
+        texts = [one.control for one in tab.linked if isinstance(one.control.kind, AskedText)]
         inner = {one.control.key: one.control.kind for one in tab.linked if one.tabs is not None}
         views = {name: [*kind.allowed()] for name, kind in inner.items() if isinstance(kind, OneOf)}
         for panel in tab.panels:  # in a tab within the tab, unless all of it is in sight
@@ -261,7 +261,7 @@ class Room:
         self._tallies: dict[tuple[str, int], list[int]] = {}  # of questions that were answered
         self._changed = asyncio.Event()
 
-    def step(self, language: str) -> Step | None:
+    def step(self, language: str) -> Slide | None:
         """The step that is shown, in a language; None before the talk and on its last slide."""
         steps = self._steps[language].get(self.at.talk, ())
         return steps[self.at.step - 1] if 0 < self.at.step <= len(steps) else None

@@ -18,7 +18,7 @@ from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedTokenizerBase
 
-from components.analyses.detect import BAR, OTHER_POOLINGS, Detected, Kept, Way
+from components.analyses.detect import BAR, OTHER_POOLINGS, Detected, Side, Way
 from components.analyses.measuring.detect import Tried, found, tried
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
@@ -83,7 +83,7 @@ def ways(key: str) -> Iterator[Way]:
     """Some of all ways, drawn at random."""
     special = (True, False) if "gpt2" not in key else (None,)
     below = range(layers_of(key) + 1)
-    cuts: tuple[tuple[int | None, Kept], ...] = ((None, "start"), (16, "start"), (16, "end"), (16, "last"))
+    cuts: tuple[tuple[int | None, Side], ...] = ((None, "start"), (16, "start"), (16, "end"), (16, "last"))
     every = [
         Way(pooling, layer, added, normalised, truncated, kept=kept)
         for pooling, layer, added, normalised, (truncated, kept) in product(

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from components.analyses import fit as fits
-from components.analyses.fit import POOLED, REPEATS, Asked, Call, Pooled, Rows, Split, Tested
+from components.analyses.fit import POOLED, REPEATS, Pooled, Rows, Setup, Split, Tested, Work
 from components.analyses.fit.classifier import conclude, divide, fold
 from components.analyses.fit.headlines import accuracy_score, against_first, suspicious
 from components.exhibits.lab import Found, curve, misses, ranking
@@ -112,7 +112,7 @@ def fitted(kind: Kind, seed: int) -> Fit:
     rows = np.repeat(np.arange(kind.texts), kind.copies)
     given = tuple(kind.names[label] for label in labels[rows])
     table = Table(tuple(f"text {row}" for row in rows), (), given)
-    asked = Asked(
+    asked = Setup(
         table,
         Plan((SPEC.key,), tuple(vectors), folds=FOLDS, seed=seed),
         tuple(kind.names[: len(kind.shares)]),
@@ -131,7 +131,7 @@ def fitted(kind: Kind, seed: int) -> Fit:
         "conclude": conclude,
     }
 
-    def steps(call: Call) -> Iterator[Any]:
+    def steps(call: Work) -> Iterator[Any]:
         return (run[call.name](*call.given, *each) for each in call.each)
 
     *_, fit = fits.fit_table(steps, [SPEC], asked)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from psutil import Process
 
-from components.analyses.fit import Call, Steps, batches_of
+from components.analyses.fit import Steps, Work, batches_of
 from components.analyses.fit.classifier import fold
 from components.errors import PoolscopeError
 from components.inference.engine import Engine, InProcess
@@ -55,7 +55,7 @@ def test_folds_on_a_cluster_are_those_of_one_process(cluster: Steps) -> None:
 def test_a_worker_that_is_killed_midway_changes_no_vector(here: Steps, cluster: Steps) -> None:
     inputs = [(text,) for text in reviews(ROWS).texts]
     each = [(rows, [inputs[row] for row in rows]) for rows in batches_of(inputs)]
-    call = Call("embed", Engine(Settings()).bring(BACKBONE), (POOLINGS, False), each)
+    call = Work("embed", Engine(Settings()).bring(BACKBONE), (POOLINGS, False), each)
     coming = cluster(call)
     first = next(coming)
     os.kill(_begun("ray::MapWorker")[0], signal.SIGKILL)
@@ -71,7 +71,7 @@ def test_an_unreadable_checkpoint_is_refused_alike(here: Steps, cluster: Steps, 
     said, spec = [], Engine(Settings()).bring(str(tmp_path))
     for steps in (here, cluster):
         with pytest.raises(PoolscopeError) as refused:
-            list(steps(Call("embed", spec, (POOLINGS, False), [(np.arange(2), [("a",), ("b",)])])))
+            list(steps(Work("embed", spec, (POOLINGS, False), [(np.arange(2), [("a",), ("b",)])])))
         said.append(str(refused.value))
     assert said[0] == said[1]
 

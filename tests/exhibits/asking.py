@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from components.exhibits.question import ELSE, Question, read_questions
-from components.exhibits.questions import Answer, Answers
+from components.exhibits.question import ELSE, QuestionCard, read_questions
+from components.exhibits.questions import CardAnswer, CardAnswers
 from components.results import Table, beside
 from components.texts import ASSETS, load_texts, read_toml
 from tests.measured import having, measured
@@ -24,7 +24,7 @@ def cases(measures: Sequence[str]) -> dict[str, Sequence[str]]:
     return {case: values for name in measures for case, values in CASES[name].items()}
 
 
-def check(question: Question) -> None:
+def check(question: QuestionCard) -> None:
     """ValueError names the question, and says what of it does not fit together."""
 
     def needed(holds: object, fault: str) -> None:
@@ -65,16 +65,16 @@ def shipped() -> FakeAnalyst:
 
 
 def answers(
-    questions: tuple[Question, ...] = QUESTIONS,
+    questions: tuple[QuestionCard, ...] = QUESTIONS,
     analyst: FakeAnalyst | None = None,
     results: Table = RESULTS,
     language: str = "en",
-) -> Answers:
+) -> CardAnswers:
     """Answers of the shipped catalogue, if no other is given."""
-    return Answers(analyst or shipped(), results, questions, load_texts(language))
+    return CardAnswers(analyst or shipped(), results, questions, load_texts(language))
 
 
-def put_to(kind: Kind, question: Question, language: str = "en") -> Answer:
+def put_to(kind: Kind, question: QuestionCard, language: str = "en") -> CardAnswer:
     """The question, asked of one kind of classifier in the place of its backbones."""
     key = kind.spec.key
     probes = [beside(row, backbone=key) for row in measured(RESULTS, "probe", backbone=BACKBONES[0])]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analyses.anatomy import Anatomy, Declared, Step, Weight
+from components.analyses.anatomy import Anatomy, HeadStep, PrintedLine, Weight
 from components.analyses.importance import Importance
 from components.exhibits import facts as telling
 from components.exhibits.evidence import Evidence
@@ -78,8 +78,8 @@ def test_steps_are_those_that_ran() -> None:
 
 def test_a_layer_before_the_pick_is_part_of_the_core() -> None:
     values = np.zeros((3, 2), dtype=np.float32)
-    score = Step("linear", "score", "M", ("score.weight",), 6, "checkpoint", False, False, values, values)
-    pick = Step("getitem", "", "M", (), 0, None, False, True, values, values[0])
+    score = HeadStep("linear", "score", "M", ("score.weight",), 6, "checkpoint", False, False, values, values)
+    pick = HeadStep("getitem", "", "M", (), 0, None, False, True, values, values[0])
     found = head_facts(replace(anatomy(), steps=(score, pick)), EN)
     assert (found["core"], found["between"], found["direct"]) == ("linear", "none", "yes")
     cut, mean = replace(pick, picks=False), replace(pick, kind="mean")
@@ -102,7 +102,7 @@ def test_weights_are_counted_by_where_they_come_from() -> None:
 
 def test_every_case_of_a_head_is_reached() -> None:
     own = anatomy()
-    in_order = tuple(Declared(path, 0, "x") for path in ("body.pooler.dense", "dropout", "classifier"))
+    in_order = tuple(PrintedLine(path, 0, "x") for path in ("body.pooler.dense", "dropout", "classifier"))
     last_step = replace(own, steps=own.steps[-1:])
     heads = [
         *(anatomy(read=read) for read in ([0], [2], [0, 2], list(range(6)), [])),
@@ -140,7 +140,7 @@ def test_heads_are_named_by_where_they_read_what_they_do_and_what_they_go_on_wit
 
 def test_steps_that_only_move_numbers_make_no_head_different() -> None:
     first, *rest = anatomy().steps
-    moved = Step("view", "", "", (), 0, None, False, False, first.given, first.given[None], moves=True)
+    moved = HeadStep("view", "", "", (), 0, None, False, False, first.given, first.given[None], moves=True)
     longer, other = (
         replace(anatomy(), steps=(first, one, *rest)) for one in (moved, replace(moved, moves=False))
     )

@@ -14,8 +14,8 @@ from components.analyses.anatomy import Anatomy
 from components.exhibits import measures
 from components.exhibits.head import WORDED
 from components.exhibits.panels import Answered
-from components.exhibits.question import Question, Text, read_questions
-from components.exhibits.questions import Answer, sentences
+from components.exhibits.question import ByLanguage, QuestionCard, read_questions
+from components.exhibits.questions import CardAnswer, sentences
 from components.exhibits.view import render
 from components.results import read_results, table
 from components.texts import ASSETS, load_texts
@@ -47,17 +47,17 @@ TOLD = [  # each question by hostile words and by another kind, each kind by som
 
 
 @cache
-def answered(key: str) -> Answer:
+def answered(key: str) -> CardAnswer:
     return answers().answer(key)
 
 
-def analysis_of(answer: Answer) -> Analysis:
+def analysis_of(answer: CardAnswer) -> Analysis:
     """The analysis that an answer was measured on."""
     assert isinstance(answer.measured, Answered)
     return answer.measured.analysis
 
 
-def texts(question: Question) -> list[tuple[str, str, str, Text]]:
+def texts(question: QuestionCard) -> list[tuple[str, str, str, ByLanguage]]:
     """Every text of the answers after its part, its sentence and the value of the case that it is for."""
     return [
         (part, name, value, text)
@@ -98,7 +98,7 @@ def test_the_file_asks_what_people_asked_in_every_language_without_a_number() ->
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
-def test_sentences_use_what_is_known(question: Question) -> None:
+def test_sentences_use_what_is_known(question: QuestionCard) -> None:
     known_cases = cases(question.measures).keys()
     for part, name, _, text in texts(question):
         there = known(question.key, part)
@@ -138,7 +138,7 @@ def test_a_question_is_added_without_python(tmp_path: Path) -> None:
     ids=[f"{one.key}-{kind.spec.key}-{tag}" for one, kind, tag in TOLD],
 )
 def test_every_question_has_an_answer_from_every_kind_of_classifier(
-    question: Question, kind: Kind, language: str
+    question: QuestionCard, kind: Kind, language: str
 ) -> None:
     given = put_to(kind, question, language)
     assert given.view == question.view

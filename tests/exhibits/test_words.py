@@ -15,7 +15,7 @@ from components.analyses.analyze import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.exhibits.exhibit import Shown
 from components.exhibits.view import number
-from components.exhibits.words import WORDS, Alignment, Place, align, finest_words, holding
+from components.exhibits.words import WORDS, Alignment, WordIndex, align, finest_words, holding
 from components.model.encoding import encode
 from components.types import Analysis, BackboneSpec, Query, Reads
 from tests.exhibits.showing import CASES, SAY, plain
@@ -113,7 +113,7 @@ def test_every_character_and_every_token_belongs_to_one_word(name: str) -> None:
         assert "".join(text[start:end] for start, end in spans) == text
         assert all(start < end for start, end in spans)
     for one, (family, line) in zip(answers, found.backbones.items(), strict=True):
-        expected: Counter[Place] = Counter()
+        expected: Counter[WordIndex] = Counter()
         (made,) = tokenizer(family)(*texts, truncation=True, max_length=LIMIT).encodings
         own = zip(made.sequence_ids, made.offsets, made.special_tokens_mask, strict=True)
         for number_, (start, end) in ((number_, span) for number_, span, special in own if not special):

@@ -9,7 +9,7 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.inference import jobs, workers
-from components.inference.jobs import BESIDE, Answers, ElsewhereError, Job, answer_of, reply
+from components.inference.jobs import BESIDE, AnswerCache, ElsewhereError, Job, answer_of, reply
 from components.inference.payload import pack, unpack
 from components.inference.workers import Worker, WorkerError
 from components.types import BackboneSpec
@@ -25,7 +25,7 @@ class Desk:
         self.ran: list[tuple[str, int]] = []
         self.slow, self.go_on = slow, threading.Event()
         self.runs: list[Future[None]] = []  # cancelled when nobody waits for it
-        self.answers = Answers(budget)
+        self.answers = AnswerCache(budget)
 
     def ask(self, name: str, size: int = 10, token: "Future[None] | None" = None) -> bytes:
         def run(together: "Future[None]") -> bytes:

@@ -23,7 +23,7 @@ from joblib.externals.loky import get_reusable_executor
 from safetensors.numpy import load_file
 from transformers import AutoModel, AutoTokenizer
 
-from components.analyses.fit import Call, Pooled, Rows, Split, Steps, fit_table, splits_of, to_rows
+from components.analyses.fit import Pooled, Rows, Split, Steps, Work, fit_table, splits_of, to_rows
 from components.analyses.fit.classifier import divide, fold
 from components.errors import PoolscopeError
 from components.exhibits.lab import Found
@@ -241,14 +241,14 @@ def test_a_batch_on_disk_is_that_in_memory(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_vectors_lie_in_a_file_by_all_that_they_depend_on(tmp_path: Path) -> None:
-    def embedded(call: Call) -> Iterator[Pooled]:
+    def embedded(call: Work) -> Iterator[Pooled]:
         for rows, _inputs in call.each:
             nothing = np.zeros(len(rows), bool)
             yield Pooled(rows, {("cls", 4): np.ones((len(rows), 2), np.float32)}, {}, nothing, nothing, 512)
 
     steps, rows = remembering(embedded, tmp_path), np.arange(2)
     calls = [
-        Call("embed", SPECS[KEY], given, [(rows, [("a",), (other,)])])
+        Work("embed", SPECS[KEY], given, [(rows, [("a",), (other,)])])
         for given in ((("cls",), False), (("mean",), False), (("cls",), True))
         for other in ("b", "c", "b")
     ]
@@ -258,11 +258,11 @@ def test_vectors_lie_in_a_file_by_all_that_they_depend_on(tmp_path: Path) -> Non
     assert len([*tmp_path.glob("vectors/*/*.parquet")]) == 6
 
 
-def folds_of(rows: int) -> Call:
+def folds_of(rows: int) -> Work:
     draw = np.random.default_rng(0)
     labels, vectors = draw.integers(0, 3, rows), draw.normal(size=(rows, 20)).astype(np.float32)
     splits = splits_of(divide(Rows(labels, np.arange(rows), 0), 3, 1)[0], 3)
-    return Call("fold", SPECS[KEY], (vectors, labels), [(split,) for split in splits])
+    return Work("fold", SPECS[KEY], (vectors, labels), [(split,) for split in splits])
 
 
 @pytest.mark.parametrize("rows", [90, 900])
@@ -294,7 +294,7 @@ def test_a_run_that_was_stopped_goes_on_and_says_the_same(tmp_path: Path) -> Non
         """Steps that are noted, until they are stopped."""
         done.clear()
 
-        def steps(call: Call) -> Iterator[Any]:
+        def steps(call: Work) -> Iterator[Any]:
             for answer in here(call):
                 if len(done) == stop:
                     raise KeyboardInterrupt

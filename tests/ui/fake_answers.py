@@ -12,9 +12,9 @@ from scipy.special import expit, softmax
 
 from components import fitting
 from components.analyses.analyze import Cell, Compared
-from components.analyses.anatomy import Anatomy, Declared, Excerpt, Lens, Looked, Step, Weight
+from components.analyses.anatomy import Anatomy, Excerpt, HeadStep, Lens, Looked, PrintedLine, Weight
 from components.analyses.detect import BAR, Candidate, Detected, Way
-from components.analyses.detect_score import Candidate as ScoreCandidate, DetectedScore, ScoreWay, to_scores
+from components.analyses.detect_score import DetectedScore, Scored, ScoreWay, to_scores
 from components.analyses.importance import Importance, Integral
 from components.analyses.maxsim import MaxSim
 from components.analyses.padding import Padding, PaddingCase
@@ -89,7 +89,7 @@ def fake_anatomy(analysis: Analysis) -> Anatomy:
         steps=steps,
         weights=weights,
         unused=unused,
-        declared=tuple(Declared(*one) for one in declared),
+        declared=tuple(PrintedLine(*one) for one in declared),
         sources=(source,),
         program=f"import torch  # {hostile}\n\nprint(torch.tensor({analysis.probabilities.tolist()}))\n",
         lens=fake_lens(analysis).lens if analysis.query.pooling != "attention" else Sentence("errors.widths"),
@@ -97,7 +97,7 @@ def fake_anatomy(analysis: Analysis) -> Anatomy:
     )
 
 
-def _steps(analysis: Analysis, within: str, hostile: str) -> tuple[tuple[Step, ...], tuple[Weight, ...]]:
+def _steps(analysis: Analysis, within: str, hostile: str) -> tuple[tuple[HeadStep, ...], tuple[Weight, ...]]:
     """The steps from (T, 8) made-up hidden states to the analysis' logits, and their weights."""
     total, labels, probed = len(analysis.tokens.text), len(analysis.labels), analysis.query.head == "probe"
     random = np.random.default_rng(total)
@@ -127,7 +127,7 @@ def _steps(analysis: Analysis, within: str, hostile: str) -> tuple[tuple[Step, .
     found = [Weight(name, shape, "checkpoint") for name, shape in pooler.items()]
     found += [Weight(name, shape, origin) for name, shape in final.items()]
     return tuple(
-        made(Step, kind=kind, path=path, within=inside, taken=before, given=given, **more)
+        made(HeadStep, kind=kind, path=path, within=inside, taken=before, given=given, **more)
         for before, (kind, path, inside, given, more) in zip(taken, steps, strict=False)
     ), tuple(found)
 
@@ -249,8 +249,8 @@ def fake_detect_score(_analysis: Analysis, scores: object) -> DetectedScore:
     """That softmax of all labels made it; of a score that begins with 0, that nothing did."""
     ((_, numbers, *_), *more) = to_scores(scores)
     given = (numbers,) * (1 + len(more))
-    best = ScoreCandidate(ScoreWay(activation="softmax"), given, 0.0, 0, 0.001, numbers[0] != 0)
-    other = ScoreCandidate(ScoreWay(segments="zero", activation="none"), ((0.25,),), 0.5, 1, 2.0, False)
+    best = Scored(ScoreWay(activation="softmax"), given, 0.0, 0, 0.001, numbers[0] != 0)
+    other = Scored(ScoreWay(segments="zero", activation="none"), ((0.25,),), 0.5, 1, 2.0, False)
     return DetectedScore((best, other), 200, int(best.fits), len(given), 0, False, True, ())
 
 

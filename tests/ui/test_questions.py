@@ -14,7 +14,7 @@ import gradio as gr
 import pytest
 from starlette.requests import Request
 
-from components.exhibits.question import Question
+from components.exhibits.question import QuestionCard
 from components.settings import Settings
 from components.texts import ENGLISH, languages
 from components.types import Query
@@ -77,7 +77,7 @@ def test_there_is_a_card_for_each_question_and_no_tab_where_none_can_be_answered
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
 def test_a_click_shows_the_state_that_was_measured(
-    shown: QuestionsTab, classify: Classify, question: Question
+    shown: QuestionsTab, classify: Classify, question: QuestionCard
 ) -> None:
     updates, around = shown.ask_question({}, SimpleNamespace(question=question.key)), shown.around
     answer = answers_of(shown, updates)[question.key]

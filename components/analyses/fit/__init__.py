@@ -35,9 +35,9 @@ LEAST_OF_SHARE = 2  # groups of each label that a share keeps, of those to fit o
 # The poolings that need nothing learned: what is learned would have to be learned anew in each fold.
 POOLED = tuple(key for key, pooling in POOLINGS.items() if not pooling.spec.learned)
 
-Place = tuple[str, int]  # a pooling, and the layer that it pools, 0 (the embeddings) to L
+PooledLayer = tuple[str, int]  # a pooling, and the layer that it pools, 0 (the embeddings) to L
 Inputs = Sequence[tuple[str, ...]]  # single texts, or pairs
-Given = Floats | tuple[str, ...]  # vectors (N, D') of N texts, or the texts themselves, for their words
+Basis = Floats | tuple[str, ...]  # vectors (N, D') of N texts, or the texts themselves, for their words
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Pooled:
     """
 
     rows: Ints
-    vectors: Mapping[Place, Floats]
+    vectors: Mapping[PooledLayer, Floats]
     refused: Mapping[str, tuple[PoolscopeError, int]]
     cut: Bools
     unread: Bools
@@ -120,13 +120,13 @@ class Measured:
     """
 
     backbone: str
-    place: Place
+    place: PooledLayer
     tested: Tested
     same_as: str
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Setup:
     """A table, its K ``classes``, its rows as numbers, and the ``warnings`` about their groups.
 
     ``parts``: (R, N) of the rows, which were divided R times; empty until then.
@@ -161,7 +161,7 @@ DIVIDE, FOLD, WORDS, CONCLUDE = map(_step, ("divide", "fold", "words", "conclude
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class Work:
     """A step that is asked once for each of ``each``, behind what is ``given`` to all of them."""
 
     name: str
@@ -170,20 +170,20 @@ class Call:
     each: Iterable[Sequence[Any]] = ((),)
 
 
-Steps = Callable[[Call], Iterator[Any]]  # the answers, in their order; closing the iterator cancels the rest
-Testing = tuple[Asked, Given, float]  # the rows, what stands for them, the share of them to fit on
-Combination = tuple[BackboneSpec, Floats, Measured]  # its backbone, its vectors (N, D'), how it was tested
+Steps = Callable[[Work], Iterator[Any]]  # the answers, in their order; closing the iterator cancels the rest
+Testing = tuple[Setup, Basis, float]  # the rows, what stands for them, the share of them to fit on
+Best = tuple[BackboneSpec, Floats, Measured]  # its backbone, its vectors (N, D'), how it was tested
 
 
-def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Generator[Stage | Fit]:
+def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Setup) -> Generator[Stage | Fit]:
     """Measure every combination that is ``asked``, backbone by backbone, then look closer at the best one.
 
     Closing the generator ends it. PoolscopeError where no pooling has a vector.
     """
     grid: list[Measured] = []
-    best: Combination | None = None
+    best: Best | None = None
     warnings = list(asked.warnings)
-    (parts,) = steps(Call("divide", specs[0], (asked.rows, asked.plan.folds, REPEATS)))
+    (parts,) = steps(Work("divide", specs[0], (asked.rows, asked.plan.folds, REPEATS)))
     asked = replace(asked, parts=parts)
     for spec in specs:
         pooled, places, notes = yield from embedded(steps, spec, asked)
@@ -208,14 +208,14 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Gene
 
 
 def embedded(
-    steps: Steps, spec: BackboneSpec, asked: Asked
-) -> Generator[Stage, None, tuple[list[Pooled], list[Place], list[Sentence]]]:
+    steps: Steps, spec: BackboneSpec, asked: Setup
+) -> Generator[Stage, None, tuple[list[Pooled], list[PooledLayer], list[Sentence]]]:
     """Every batch of inputs, the places that each input has a vector for, and what there is to say."""
     inputs = list(zip(*sides_of(asked.table), strict=True))
     given = asked.plan.poolings or POOLED, asked.plan.all_layers
     each = ((rows, [inputs[row] for row in rows]) for rows in batches_of(inputs))
     done, found = 0, list[Pooled]()
-    for part in steps(Call("embed", spec, given, each)):
+    for part in steps(Work("embed", spec, given, each)):
         found.append(part)
         done += len(part.cut)
         if done < len(inputs):
@@ -236,13 +236,13 @@ def embedded(
     return found, [*places], notes
 
 
-def concluded(steps: Steps, asked: Asked, grid: list[Measured], best: Combination) -> Iterator[Stage | Fit]:
+def concluded(steps: Steps, asked: Setup, grid: list[Measured], best: Best) -> Iterator[Stage | Fit]:
     """The words alone, the learning curve, the control with shuffled labels; and all in one place."""
     (spec, vectors, measured), rows = best, asked.rows
     shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
     drawn = [shuffled(rows, rows.seed + place) for place in range(shuffles)]
     texts = tuple(map("\n".join, zip(*sides_of(asked.table), strict=True)))
-    divided = steps(Call("divide", spec, (), [(one, asked.plan.folds, 1) for one in drawn]))
+    divided = steps(Work("divide", spec, (), [(one, asked.plan.folds, 1) for one in drawn]))
     again = zip(drawn, divided, strict=True)
     anew = ((replace(asked, rows=one, parts=parts), vectors, 1.0) for one, parts in again)
     shares = ((asked, vectors, share) for share in SHARES)
@@ -251,21 +251,21 @@ def concluded(steps: Steps, asked: Asked, grid: list[Measured], best: Combinatio
     for testing in every:
         found.append(validated(steps, spec, *testing))
         yield Stage(len(found), checks, "check", spec.key)
-    (fit,) = steps(Call("conclude", spec, (asked, tuple(grid), grid.index(measured), vectors, tuple(found))))
+    (fit,) = steps(Work("conclude", spec, (asked, tuple(grid), grid.index(measured), vectors, tuple(found))))
     yield Stage(checks, checks, "check", spec.key)
     yield fit
 
 
-def validated(steps: Steps, spec: BackboneSpec, asked: Asked, given: Given, share: float = 1.0) -> Tested:
+def validated(steps: Steps, spec: BackboneSpec, asked: Setup, given: Basis, share: float = 1.0) -> Tested:
     """All folds of each division of the rows, fitted on a ``share`` of those that are not tested."""
     every = (split for drawn in asked.parts for split in splits_of(drawn, asked.plan.folds))
     splits = [shared(split, asked.rows, share) for split in every]
     step = "words" if isinstance(given, tuple) else "fold"
-    found = steps(Call(step, spec, (given, asked.rows.labels), [(split,) for split in splits]))
+    found = steps(Work(step, spec, (given, asked.rows.labels), [(split,) for split in splits]))
     return Tested.of(splits, list(found), asked.rows.labels)
 
 
-def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
+def to_rows(table: Table, plan: Plan, settings: Settings) -> Setup:
     """A table and a plan as they can be measured; PoolscopeError says why they cannot.
 
     Labels come in their order, numbers by their size.
@@ -295,7 +295,7 @@ def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
     for index, label in enumerate(classes):
         if (found := len(np.unique(groups[labels == index]))) < least:
             raise PoolscopeError("label", label, "errors.lab_few_texts", count=found, least=least)
-    return Asked(table, replace(plan, folds=folds, seed=seed), classes, Rows(labels, groups, seed), warnings)
+    return Setup(table, replace(plan, folds=folds, seed=seed), classes, Rows(labels, groups, seed), warnings)
 
 
 def sides_of(table: Table) -> tuple[tuple[str, ...], ...]:
@@ -349,7 +349,7 @@ def alike_rows(table: Table) -> tuple[Ints, Ints]:
     return factorize(first * size + last)[0], found[first].astype(np.int64)
 
 
-def in_order(parts: Sequence[Pooled], place: Place, count: int) -> Floats:
+def in_order(parts: Sequence[Pooled], place: PooledLayer, count: int) -> Floats:
     """The vectors (N, D') of one place, in the order of the table; zeros where there is none."""
     there = [part for part in parts if place in part.vectors]
     found = np.concatenate([part.vectors[place] for part in there])

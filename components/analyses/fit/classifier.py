@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from components.analyses import fit as nouns
-from components.analyses.fit import Asked, Measured, Rows, Split, Tested, headlines, numbers_of, splits_of
+from components.analyses.fit import Measured, Rows, Setup, Split, Tested, headlines, numbers_of, splits_of
 from components.fitting import Fit, Miss, OwnHead, Ranked, Words, packed, write_head
 from components.model.probes import Probe
 from components.types import Floats, Ints
@@ -110,7 +110,7 @@ def fold_scaler(scaler: StandardScaler, regression: LogisticRegression) -> Probe
 
 
 def conclude(
-    asked: Asked, grid: Sequence[Measured], place: int, vectors: Floats, checks: Sequence[Tested]
+    asked: Setup, grid: Sequence[Measured], place: int, vectors: Floats, checks: Sequence[Tested]
 ) -> Fit:
     """Everything in one place, the ranking best first.
 
@@ -146,7 +146,7 @@ def conclude(
     )
 
 
-def _head(asked: Asked, grid: Sequence[Measured], best: Measured, vectors: Floats) -> str:
+def _head(asked: Setup, grid: Sequence[Measured], best: Measured, vectors: Floats) -> str:
     """The best combination's classifier, fitted on all rows in the way that was tested."""
     pooling, layer = best.place
     last = max(one.place[1] for one in grid if one.backbone == best.backbone)
@@ -159,7 +159,7 @@ def _head(asked: Asked, grid: Sequence[Measured], best: Measured, vectors: Float
     return write_head(OwnHead(best.backbone, pooling, above, texts, asked.classes, numbers))
 
 
-def _ranked(asked: Asked, grid: Sequence[Measured]) -> Iterator[Ranked]:
+def _ranked(asked: Setup, grid: Sequence[Measured]) -> Iterator[Ranked]:
     """The grid, best first, each with its p against the best; equal vectors share one."""
     order = sorted(grid, key=lambda one: -one.tested.accuracy)
     alone = [one for one in order if not one.same_as]
@@ -175,7 +175,7 @@ def _ranked(asked: Asked, grid: Sequence[Measured]) -> Iterator[Ranked]:
         yield Ranked(one.backbone, pooling, layer, accuracy, macro_f1, rho, p, p_corrected, one.same_as)
 
 
-def _misses(asked: Asked, best: Measured, learned_any: bool) -> Iterator[Miss]:
+def _misses(asked: Setup, best: Measured, learned_any: bool) -> Iterator[Miss]:
     """Every row that the best combination gets wrong; the surest first."""
     probabilities, labels, predicted = best.tested.probabilities, asked.rows.labels, best.tested.predicted
     doubted = headlines.suspicious(probabilities, labels) & learned_any  # who learned nothing doubts nothing

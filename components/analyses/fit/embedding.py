@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from components.analyses.fit import Inputs, Place, Pooled
+from components.analyses.fit import Inputs, Pooled, PooledLayer
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, batch_states
 from components.model.encoding import encode
@@ -60,7 +60,7 @@ def embed(
     backbone: Backbone, poolings: Sequence[str], all_layers: bool, rows: Ints, inputs: Inputs
 ) -> Pooled:
     """The vectors of n inputs, which stand at ``rows`` (n,) of a table, at the last or at all layers."""
-    found: dict[Place, Floats] = {}
+    found: dict[PooledLayer, Floats] = {}
     refused: dict[str, tuple[PoolscopeError, int]] = {}
     known = available(backbone, poolings)
     taken, failed = _taken(backbone, inputs)

@@ -26,10 +26,9 @@ from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
 from components.model.reads import Reading
 from components.texts import Sentence
-from components.types import Analysis, Ints, Reads
+from components.types import Analysis, Ints, Pair, Reads
 
 OLDER = "sbert_ce_default_activation_function"  # the config's name for what `predict` puts behind the logits
-Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 MARKS = "\ue000", "\ue001"  # for private use: they stand for texts in a chat template
 ROLES = ("user", "assistant"), ("query", "document")  # who says the texts: of reward models, of rerankers
 LONGEST = 50_000  # characters of a text in its chat template, which anybody may have written

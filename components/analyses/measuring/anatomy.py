@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from components.analyses.anatomy import Anatomy, Declared, Excerpt, Lens, Origin, Step, Weight
+from components.analyses.anatomy import Anatomy, Excerpt, HeadStep, Lens, PrintedLine, Weight, WeightOrigin
 from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError, or_why
@@ -32,7 +32,7 @@ from components.model.reads import Head
 from components.model.tracing import LIBRARY, Call, trace
 from components.types import Analysis
 
-Answer = Callable[[Pass, Tensor], Tensor]  # a pass of B inputs, final hidden states (B, T, D) -> (B, N)
+OutputOf = Callable[[Pass, Tensor], Tensor]  # a pass of B inputs, final hidden states (B, T, D) -> (B, N)
 SHORT = 16  # lines of a function that is shown whole; of a longer one only what ran, and what lies between
 
 
@@ -70,7 +70,7 @@ def head_calls(examined: Examined) -> tuple[Call, ...]:
     return pooled, swapped, *trace(model, own, swapped.given[0])
 
 
-def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[Declared, ...]:
+def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[PrintedLine, ...]:
     """Lines of ``print(model)``, what lies before the head cut short; ``ran``: paths of its modules."""
     body = next(path for path, module in model.named_modules() if module is model.base_model)
 
@@ -78,18 +78,18 @@ def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[Declared, ..
         inside = path == body or path.startswith(f"{body}.")
         return inside and not any(one == path or one.startswith(f"{path}.") for one in ran)
 
-    def lines(module: nn.Module, path: str, depth: int) -> Iterator[Declared]:
+    def lines(module: nn.Module, path: str, depth: int) -> Iterator[PrintedLine]:
         name = f"({path.rsplit('.', 1)[-1]}): " if path else ""
         parts = list(module.named_children())
         if not parts:
-            yield Declared(path, depth, name + " ".join(repr(module).split()))
+            yield PrintedLine(path, depth, name + " ".join(repr(module).split()))
         elif path and cut_short(path):
-            yield Declared(path, depth, f"{name}{type(module).__name__}( … )")
+            yield PrintedLine(path, depth, f"{name}{type(module).__name__}( … )")
         else:
-            yield Declared(path, depth, f"{name}{type(module).__name__}(")
+            yield PrintedLine(path, depth, f"{name}{type(module).__name__}(")
             for part, inner in parts:
                 yield from lines(inner, f"{path}.{part}".lstrip("."), depth + 1)
-            yield Declared("", depth, ")")
+            yield PrintedLine("", depth, ")")
 
     return tuple(lines(model, "", 0))
 
@@ -111,7 +111,7 @@ def _weights(examined: Examined, calls: Sequence[Call]) -> list[Weight]:
     return [Weight(name, tuple(one.shape), origin(examined.backbone, name)) for name, one in used.items()]
 
 
-def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step:
+def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> HeadStep:
     running = examined.backbone.model.get_submodule(call.module)
     learned = call.kind == "pooling" and "query" in weights
     used = [weights[name] for name in (("query",) if learned else call.weights)]
@@ -120,13 +120,13 @@ def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step
     leaf = bool(call.lines) and not list(running.children()) and plain
     within = call.lines[0][0].co_qualname.rpartition("<locals>.")[2] if call.lines else ""
     taken, given = (one[0] if one.shape[0] == 1 else one for one in (call.taken[0], call.given[0]))
-    return Step(
+    return HeadStep(
         kind=call.kind,
         path=call.module if leaf else "",
         within=within.rsplit(".", 1)[0],
         weights=tuple(weight.name for weight in used),
         parameters=sum(torch.Size(weight.shape).numel() for weight in used),
-        origin=min((weight.origin for weight in used), key=get_args(Origin).index, default=None),
+        origin=min((weight.origin for weight in used), key=get_args(WeightOrigin).index, default=None),
         idle=call.idle,
         moves=call.moves,
         picks=_picks(call, examined.states.hidden.shape[1]),
@@ -156,7 +156,7 @@ def _sources(examined: Examined, calls: Sequence[Call]) -> Iterator[Excerpt]:
         yield source(code, numbers, {one for one in numbers if (code, one) in picks})
 
 
-def origin(backbone: Backbone, name: str) -> Origin:
+def origin(backbone: Backbone, name: str) -> WeightOrigin:
     """Tell where the model's tensor ``name`` comes from: the checkpoint's file, or nowhere."""
     if backbone.spec.live:
         return "object"
@@ -235,7 +235,7 @@ def answered(examined: Examined) -> Analysis:
     return replace(found, alone=probabilities(_on_vectors(examined)(states), found.problem_type))
 
 
-def _pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer) -> Head:
+def _pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: OutputOf) -> Head:
     """``answer`` with every final hidden state set to one vector: (N, D) -> (N, K).
 
     ``kept``: a pass of one input, of which ``answer`` reads the states ``read``. Heads that say the same of

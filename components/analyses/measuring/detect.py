@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from components.analyses import detect as nouns
-from components.analyses.detect import ARITHMETIC, SERVING, Candidate, Detected, Kept, Way
+from components.analyses.detect import ARITHMETIC, SERVING, Candidate, Detected, Side, Way
 from components.analyses.measuring.analyze import vectors_of
 from components.analyses.measuring.padding import batched
 from components.analyses.measuring.printed import BITS, Doubles, Printed, read_printed
@@ -38,9 +38,9 @@ from components.texts import Sentence
 from components.types import Bools, Cut, Declaration, Dense, Floats, LayerNorm, Query
 
 Try = tuple[Way, Encoded]  # a text as a server may encode it: a way without its pooling and layer
-Made = Mapping[Way, Floats]  # vectors (N,) of one text
-Runs = tuple[tuple[Try, Made], ...]
-KEPT = get_args(Kept)
+ByWay = Mapping[Way, Floats]  # vectors (N,) of one text
+Runs = tuple[tuple[Try, ByWay], ...]
+KEPT = get_args(Side)
 PLAIN = ("cls", "mean", "lasttoken", "max", "first")  # first where several give one vector
 VARIED = ("mean", "max", "weightedmean", "lasttoken", "first")  # what is pooled where a token is left out
 PADDED = "padding"  # a variant before it is known what of it is pooled
@@ -74,7 +74,7 @@ class Tried:
     warnings: tuple[Sentence, ...]
 
     @property
-    def made(self) -> Made:
+    def made(self) -> ByWay:
         """All that every way gives."""
         return {way: vector for _, made in self.runs for way, vector in made.items()}
 
@@ -90,7 +90,7 @@ class Tried:
         tries = (*usual, *other_texts(self.backbone, self.query, plain[0]), *_padded(self.backbone, *plain))
         return replace(self, runs=_all_made(self.backbone, tries, self.declared)[0])
 
-    def halved(self, half: Backbone, near: set[Way]) -> Made:
+    def halved(self, half: Backbone, near: set[Way]) -> ByWay:
         """Compute what ways that are ``near`` give where the model computes in half precision, if it can."""
         found: dict[Way, Floats] = {}
         for one, made in (*self.runs, *self.more.runs):
@@ -130,11 +130,11 @@ def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detecte
         key = "vector_score" if len(vectors[0]) == len(first.backbone.labels) else "vector_width"
         raise PoolscopeError("vector", width, f"errors.{key}", widths=widths)
     for given, fits in readings:
-        held, half = Held.of(given, fits), None
+        held, half = HeldWays.of(given, fits), None
         coarse = bool(given.stored) or given.rounding > nouns.COARSE
         plainly = any(one and not way.variant for way, one in zip(held.made, held.explained, strict=True))
         if coarse or not plainly:  # it may be of another text
-            held = Held.of(given, fits | fitting(given, together([one.more.made for one in tries])))
+            held = HeldWays.of(given, fits | fitting(given, together([one.more.made for one in tries])))
         if held.near.any() and not (coarse or held.explained.any()):
             held, half = in_halves(tries, held)
         if held.explained.any():
@@ -163,7 +163,7 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
     both = [(True, with_them)] if without is None or not adds else [(True, with_them), (False, without)]
     for special, whole in both:
         longer = any(one.key == "warnings.long" for one in whole.warnings)
-        own: Kept = "end" if longer and backbone.tokenizer.truncation_side == "left" else "start"
+        own: Side = "end" if longer and backbone.tokenizer.truncation_side == "left" else "start"
         limit = (backbone.limit,) if longer else ()
         way = Way("", 0, special if adds else None, False, next(iter(limit), None), prefix, kept=own)
         yield way, whole
@@ -232,7 +232,7 @@ def _padded(backbone: Backbone, way: Way, whole: Encoded) -> Iterator[Try]:
         yield replace(way, truncated=length, variant=PADDED), replace(longer, inputs=inputs)
 
 
-def cut_to(backbone: Backbone, query: Query, prefix: str, length: int, special: bool, kept: Kept) -> Encoded:
+def cut_to(backbone: Backbone, query: Query, prefix: str, length: int, special: bool, kept: Side) -> Encoded:
     """So many tokens of the text, ``kept`` in one of four ways."""
     if kept in ("first", "last"):
         whole = _encode(backbone, query, prefix, sys.maxsize, special)
@@ -261,7 +261,7 @@ def _all_made(
     backbone: Backbone, tries: Iterable[Try], declared: Declared | None
 ) -> tuple[Runs, list[Sentence]]:
     """Return many tries with what their ways give, and why some cannot be run."""
-    runs: list[tuple[Try, Made]] = []
+    runs: list[tuple[Try, ByWay]] = []
     refusals: dict[Sentence, None] = {}
     for one in tries:
         try:
@@ -274,7 +274,7 @@ def _all_made(
     return tuple(runs), list(refusals)
 
 
-def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None) -> Made:
+def _made(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None = None) -> ByWay:
     """Pool in every way what is run at once, or average what is made of chunks."""
     (way, whole), size = one, one[0].truncated or 0
     if way.variant == PADDED:
@@ -325,7 +325,7 @@ def _states(backbone: Backbone, encoded: Encoded, half: Backbone | None) -> Stat
     return replace(states, layers=tuple(layer.float() for layer in hidden))
 
 
-def _pooled_layers(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None) -> Made:
+def _pooled_layers(backbone: Backbone, one: Try, declared: Declared | None, half: Backbone | None) -> ByWay:
     """Pool every layer of one forward pass in every way, the last layer and plain names first.
 
     ``half``: the same model in half precision, for the hidden states. What has no direction is left out.
@@ -383,7 +383,7 @@ def _varied(backbone: Backbone, plain: Way, encoded: Encoded, states: States) ->
             yield variant, states.ending((layers[other] + states.hidden) / 2)
 
 
-def together(texts: Sequence[Made]) -> dict[Way, Floats]:
+def together(texts: Sequence[ByWay]) -> dict[Way, Floats]:
     """Stack what each way gives of all n texts, (n, N): ways that one of them cannot be run in are left out.
 
     ``texts``: what all ways give of each. A text that is not as long as others are cut to stays whole; one
@@ -422,7 +422,7 @@ def fitting(given: Printed, made: Mapping[Way, Floats]) -> dict[Way, Doubles]:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class HeldWays:
     """M ways, held against what is ``given``: each with its vectors, (n, N).
 
     ``directions``: (M, n, N), of length 1. ``own``: lengths, (M, n). ``far``: distance of the directions, of
@@ -464,7 +464,7 @@ class Held:
         return [0.0 if one is None else _distance(self.directions[one], own) for one in others]
 
 
-def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
+def in_halves(tries: Sequence[Tried], held: HeldWays) -> tuple[HeldWays, float | None]:
     """Hold what near ways give in less precision against it, and tell how far bfloat16 moves the nearest.
 
     A way is known to explain it where this machine computes the very vector. Machines differ among
@@ -493,10 +493,10 @@ def in_halves(tries: Sequence[Tried], held: Held) -> tuple[Held, float | None]:
     sure = exact or alike
     plain = {replace(way, precision="") for way in sure}
     others = {way: vectors for way, vectors in held.made.items() if way not in plain}
-    return Held.of(held.given, others | sure, sure), moved
+    return HeldWays.of(held.given, others | sure, sure), moved
 
 
-def _explains(held: Held, way: Way, vectors: Doubles, kind: str) -> tuple[float, float, bool]:
+def _explains(held: HeldWays, way: Way, vectors: Doubles, kind: str) -> tuple[float, float, bool]:
     """Measure how far ``kind`` moves a way, how far off its vector is, and whether it moves as far away.
 
     ``vectors``: (n, N) as it computes them; half precision moves each number by a part of its size besides.
@@ -546,7 +546,7 @@ def in_bytes(rows: Tensor, size: int) -> Tensor:
     return ((blocks / scale).round() * scale).reshape(rows.shape)
 
 
-def ranked(held: Held, layers: int) -> tuple[Candidate, ...]:
+def ranked(held: HeldWays, layers: int) -> tuple[Candidate, ...]:
     """The nearest of all ways: of these no two are the same vector. ``layers``: the number of all.
 
     What cannot be told from the best is tied with it, and comes first; of these only what has the length,

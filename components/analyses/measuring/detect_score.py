@@ -19,22 +19,22 @@ from scipy.special import expit, logit, softmax
 from torch import Tensor, nn
 
 from components.analyses.detect import SERVING
-from components.analyses.detect_score import CHANCE, FIELD, HEATED, ONE, Candidate, DetectedScore, ScoreWay
+from components.analyses.detect_score import CHANCE, FIELD, HEATED, ONE, DetectedScore, Scored, ScoreWay
 from components.analyses.measuring.analyze import chat
 from components.analyses.measuring.detect import HALVES, lessened
 from components.analyses.measuring.printed import Doubles, Printed, roundings
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
-from components.model.cut import Inputs, Pass, carried, replay
+from components.model.cut import Batch, Pass, carried, replay
 from components.model.encoding import encode
 from components.model.examine import run
 from components.model.tracing import Call, trace
 from components.texts import Sentence
 from components.types import Ints, Query, grouped
 
-Answers = dict[ScoreWay, Doubles]  # what each way gives of one text
-Encodings = Mapping[ScoreWay, Inputs]  # one text, (1, T) in each way
-Choice = tuple[int, Ints, list[int]]  # changes, whose numbers (n or 1, m), and what is told of that
+ScoresOf = dict[ScoreWay, Doubles]  # what each way gives of one text
+Encodings = Mapping[ScoreWay, Batch]  # one text, (1, T) in each way
+Changed = tuple[int, Ints, list[int]]  # changes, whose numbers (n or 1, m), and what is told of that
 CHANGES = 2  # of what is done here, at most
 HERE, ELSEWHERE = 2e-6, 1e-4  # of a logit and one: by so much sums move on this machine, and on others
 SINGLE = 1.2e-7  # of a probability
@@ -46,7 +46,7 @@ NEAR, NEAREST = 0.1, 4  # of a score, and so many ways: farther, less precision 
 BEST, MOST = 10, 100  # candidates that are told, and that are kept
 
 
-def encodings(backbone: Backbone, query: Query) -> dict[ScoreWay, Inputs]:
+def encodings(backbone: Backbone, query: Query) -> dict[ScoreWay, Batch]:
     """A text or a pair as servers may encode it, with up to two changes: inputs (1, T); the plain first."""
     tokenizer, pair = backbone.tokenizer, query.text_pair or None
     whole = encode(tokenizer, backbone.limit, query.text, query.text_pair)
@@ -57,7 +57,7 @@ def encodings(backbone: Backbone, query: Query) -> dict[ScoreWay, Inputs]:
         truncated=backbone.limit if long else None,
         kept="end" if long and tokenizer.truncation_side == "left" else "start",
     )
-    found = dict[ScoreWay, Inputs]({plain: whole.inputs})
+    found = dict[ScoreWay, Batch]({plain: whole.inputs})
 
     def is_made(edit: Mapping[str, Any]) -> bool:
         inputs = encoded(backbone, query, way := replace(plain, **edit))
@@ -90,7 +90,7 @@ def _edits(backbone: Backbone, plain: ScoreWay, last: int) -> Iterator[dict[str,
             yield {"truncated": truncated, "kept": part}
 
 
-def encoded(backbone: Backbone, query: Query, way: ScoreWay) -> Inputs | None:
+def encoded(backbone: Backbone, query: Query, way: ScoreWay) -> Batch | None:
     """The inputs (1, T) of a way to encode; None where there is nothing of what it changes."""
     tokenizer, first, second = copy(backbone.tokenizer), query.text, query.text_pair
     if way.order == "swapped":
@@ -124,7 +124,7 @@ def encoded(backbone: Backbone, query: Query, way: ScoreWay) -> Inputs | None:
     return dict(inputs)
 
 
-class Head(NamedTuple):
+class Calls(NamedTuple):
     """The ``calls`` of a head, other ``orders`` of their places, by name, and its ``bias`` or none."""
 
     calls: Sequence[Call] = ()
@@ -147,24 +147,24 @@ class Head(NamedTuple):
             yield "no_bias", whole - self.bias
 
 
-def head_of(backbone: Backbone, calls: Sequence[Call]) -> Head:
+def head_of(backbone: Backbone, calls: Sequence[Call]) -> Calls:
     """Find what can be left out of a head or exchanged, by the order in which its functions ran."""
     linear = [place for place, call in enumerate(calls) if call.kind == "linear" and call.weights]
     if not linear:
-        return Head()
+        return Calls()
     weights = (carried(backbone.model.get_parameter(name)) for name in calls[linear[-1]].weights)
     bias, dense = next((one for one in weights if one.dim() == 1), None), linear[max(len(linear) - 2, 0)]
     behind = [place for place in range(dense + 1, linear[-1]) if not calls[place].idle]
     is_square = calls[dense].taken[0].shape == calls[dense].given[0].shape
     if not (behind and is_square and all(map(_any_input, calls))):
-        return Head(bias=bias)
+        return Calls(bias=bias)
     every, (first, *rest) = range(len(calls)), behind
     orders = {"no_dense": [one for one in every if one != dense]}
     orders["no_pooler"] = [one for one in every if one not in (dense, first)]
     if rest and calls[rest[0]].kind == "layer_norm":
         turned = {first: rest[0], rest[0]: first}
         orders["norm_first"] = [turned.get(one, one) for one in every]
-    return Head(calls, orders, bias)
+    return Calls(calls, orders, bias)
 
 
 def _any_input(call: Call) -> bool:
@@ -175,13 +175,13 @@ def _any_input(call: Call) -> bool:
 
 
 def tried(
-    backbone: Backbone, ways: Encodings, head: Head | None = None
-) -> tuple[Answers, Answers, dict[Sentence, None]]:
+    backbone: Backbone, ways: Encodings, head: Calls | None = None
+) -> tuple[ScoresOf, ScoresOf, dict[Sentence, None]]:
     """Run a text as it is encoded in many ways: logits (K,), cosines (1,) of two texts apart, and refusals.
 
     ``head``: None where only the whole of it is asked, without other tokens.
     """
-    found, vectors, refused = Answers(), dict[ScoreWay, Tensor](), dict[Sentence, None]()
+    found, vectors, refused = ScoresOf(), dict[ScoreWay, Tensor](), dict[Sentence, None]()
     lengths = grouped((inputs["input_ids"].shape[1], way) for way, inputs in ways.items())
     groups = list[list[ScoreWay]]()  # whose inputs are as long, as many as run together
     for length, alike in lengths.items():
@@ -203,7 +203,7 @@ def tried(
             for row in (row for row in range(len(group)) if done[row] <= most):
                 way = replace(group[row], token=token, head=name)
                 found[way], vectors[way] = logits[row].double().numpy(), states[row, 0]
-    cosines = Answers()
+    cosines = ScoresOf()
     for way in (way for way in vectors if way.joined == "first" and way.token != "native"):
         other = vectors.get(replace(way, joined="second")) if way.head == "whole" else None
         if other is not None:
@@ -212,7 +212,7 @@ def tried(
     return found, cosines, refused
 
 
-def _paths(backbone: Backbone, kept: Pass, head: Head | None) -> Iterator[tuple[str, str, Tensor, Tensor]]:
+def _paths(backbone: Backbone, kept: Pass, head: Calls | None) -> Iterator[tuple[str, str, Tensor, Tensor]]:
     """Each token and path through the ``head``, with logits (B, K) and final hidden states (B, T, D)."""
     hidden = kept.hidden[-1]
     tokens = {"native": hidden}
@@ -221,7 +221,7 @@ def _paths(backbone: Backbone, kept: Pass, head: Head | None) -> Iterator[tuple[
     for token, read in tokens.items():
         states = read.expand_as(hidden)
         own = kept.logits if token == "native" else replay(backbone.model, backbone.cut, kept, states)
-        yield from ((token, name, one, states) for name, one in (head or Head()).paths(states, own))
+        yield from ((token, name, one, states) for name, one in (head or Calls()).paths(states, own))
 
 
 def quantised(backbone: Backbone) -> Backbone | None:
@@ -255,7 +255,7 @@ ACTIVATIONS: Mapping[str, tuple[int, Callable[[Doubles], Doubles]]] = {  # chang
 }
 
 
-class Part(NamedTuple):
+class Ways(NamedTuple):
     """S ways with the numbers (S, n, m) that they give of n texts, which may be off by as much as ``loose``.
 
     ``loose``: (S, n, 1 or m). ``changes``, ``heats``: how many, and temperatures, (S,). ``labels``: whose
@@ -271,7 +271,7 @@ class Part(NamedTuple):
     labels: Sequence[int] = ()
 
     @classmethod
-    def of(cls, texts: Sequence[Answers], activation: str = "none") -> Self:
+    def of(cls, texts: Sequence[ScoresOf], activation: str = "none") -> Self:
         """Ways that all n texts can be run in, of which short ones stay whole; ``loose`` by their size."""
         rows = dict[ScoreWay, Doubles]()
         for way in dict.fromkeys(way for each in texts for way in each):
@@ -313,7 +313,7 @@ class Part(NamedTuple):
         return way
 
 
-def choices(names: Sequence[Sequence[str]], labels: Sequence[str], wanted: int) -> list[Choice]:
+def choices(names: Sequence[Sequence[str]], labels: Sequence[str], wanted: int) -> list[Changed]:
     """Whose numbers texts may have, of so many as are ``wanted``: of one or some, what they are called."""
     every = np.arange(len(labels), dtype=np.int64)[None]
     repeated = any({*each} < {*labels} for each in names if each)  # by several texts
@@ -325,7 +325,7 @@ def choices(names: Sequence[Sequence[str]], labels: Sequence[str], wanted: int) 
     return [(0, every[:, [label]], [label]) for label in range(len(labels))] if wanted == 1 else []
 
 
-def presented(plain: Part, shown: Sequence[Choice]) -> Iterator[Part]:
+def presented(plain: Ways, shown: Sequence[Changed]) -> Iterator[Ways]:
     """All that activations make of logits (S, n, K), in the numbers that may be ``shown``."""
     count, done = plain.values.shape[2], plain.changes
     for (name, (more, function)), (turned, picked, chosen) in product(ACTIVATIONS.items(), shown):
@@ -335,15 +335,15 @@ def presented(plain: Part, shown: Sequence[Choice]) -> Iterator[Part]:
             loose = np.broadcast_to(plain.loose[kept], values.shape)
             loose = loose if name == "none" else 2 * values * (1 - values) * loose + SINGLE
             rest = done[kept] + more + turned, plain.heats[kept], name, chosen
-            yield Part(plain.ways[kept], values, loose, *rest)
+            yield Ways(plain.ways[kept], values, loose, *rest)
 
 
-def heated(plain: Part) -> Part:
+def heated(plain: Ways) -> Ways:
     """Logits of plain ways, and of those with one change, at every temperature."""
     few = np.flatnonzero(plain.changes < CHANGES)
     places, heats = np.tile(few, len(HEATS)), np.repeat(HEATS, len(few))
     values, loose = (one[places] / heats[:, None, None] for one in (plain.values, plain.loose))
-    return Part(plain.ways[places], values, loose, plain.changes[places] + HEATED, heats, plain.activation)
+    return Ways(plain.ways[places], values, loose, plain.changes[places] + HEATED, heats, plain.activation)
 
 
 def found(
@@ -367,7 +367,7 @@ def found(
     first = run(backbone, next(iter(texts[0].values())))
     head = head_of(backbone, trace(backbone.model, own_head(backbone, first), first.hidden[-1]))
     logits, cosines, refused = zip(*(tried(backbone, ways, head) for ways in texts), strict=True)
-    plain, beside = Part.of(logits), _beside(cosines, next(iter(texts[0]))) if wanted == 1 else ()
+    plain, beside = Ways.of(logits), _beside(cosines, next(iter(texts[0]))) if wanted == 1 else ()
     held = torch.from_numpy(numbers)
     halved = any(torch.equal(held.to(kind).double(), held) for kind in HALVES.values())  # made so, maybe
     exact = [] if halved else [(HERE, False), (ELSEWHERE, False)]
@@ -387,16 +387,16 @@ def found(
     return DetectedScore(*told, backbone.head_trained, warnings)
 
 
-def _beside(texts: Sequence[Answers], plain: ScoreWay) -> tuple[Part, Part]:
+def _beside(texts: Sequence[ScoresOf], plain: ScoreWay) -> tuple[Ways, Ways]:
     """Ways to one number that need no logits: softmax over one logit, and cosines of two texts."""
-    ones, cosines = Part.of([{plain: np.ones(1)}] * len(texts), ONE), Part.of(texts, "cosine")
+    ones, cosines = Ways.of([{plain: np.ones(1)}] * len(texts), ONE), Ways.of(texts, "cosine")
     cosines = cosines._replace(loose=np.full_like(cosines.values, HERE))
     return ones._replace(loose=0 * ones.loose, changes=ones.changes + 1), cosines
 
 
 def imprecise(
-    backbone: Backbone, texts: Sequence[Encodings], plain: Part, parts: Sequence[Part], given: Printed
-) -> Part:
+    backbone: Backbone, texts: Sequence[Encodings], plain: Ways, parts: Sequence[Ways], given: Printed
+) -> Ways:
     """Logits of the ways that come nearest, with less precision; machines differ by part of what that moves.
 
     ``texts``: each as it is encoded. ``plain``: the logits of all ways in full precision.
@@ -405,22 +405,22 @@ def imprecise(
     ways, order = np.concatenate([part.ways for part in parts]), np.argsort(error, kind="stable")
     close = dict.fromkeys(ways[order[error[order] < NEAR]])
     near = [*islice((way for way in close if way in texts[0] and way.changes < CHANGES), NEAREST)]
-    answers = [Answers() for _ in texts]
+    answers = [ScoresOf() for _ in texts]
     for kind in (*HALVES, BLOCKS, BYTES) if near else ():
         model = quantised(backbone) if kind == BYTES else lessened(backbone, kind)
         for (text, found), way in product(zip(texts, answers, strict=True), near if model else ()):
             if model is not None and way in text:  # alone: others would move what 8 bits hold
                 said = tried(model, {way: text[way]})[0].items()
                 found |= {replace(one, precision=kind): logits for one, logits in said}
-    less, full = Part.of(answers), dict(zip(plain.ways, plain.values, strict=True))
+    less, full = Ways.of(answers), dict(zip(plain.ways, plain.values, strict=True))
     whole = np.array([full[replace(way, precision="")] for way in less.ways]).reshape(less.values.shape)
     moved = np.abs(less.values - whole).max(axis=(1, 2), keepdims=True)  # of one text it may be chance
     return less._replace(loose=moved / 2 + HERE * less.loose)
 
 
 def ranked(
-    given: Printed, parts: Sequence[Part], labels: Sequence[str]
-) -> tuple[tuple[Candidate, ...], tuple[int, int], float]:
+    given: Printed, parts: Sequence[Ways], labels: Sequence[str]
+) -> tuple[tuple[Scored, ...], tuple[int, int], float]:
     """The best ten ways and all that fit, how many give different scores, and the chance of the best."""
     values = np.concatenate([part.values for part in parts])
     loose, changes = (np.concatenate([part[place] for part in parts]) for place in (2, 3))
@@ -432,11 +432,11 @@ def ranked(
     best = np.lexsort((error, np.where(fits, changes, changes > CHANGES), ~fits, ~(fits & (chance < CHANCE))))
     places = [(part, place) for part in parts for place in range(len(part.values))]
 
-    def candidate(one: int) -> Candidate:
+    def candidate(one: int) -> Scored:
         part, place = places[one]
         scores = tuple(map(tuple, values[one].round(7).tolist()))
         told = float(error[one]), int(changes[one]), float(chance[one]), bool(fits[one])
-        return Candidate(part.at(place, labels), scores, *told)
+        return Scored(part.at(place, labels), scores, *told)
 
     kept = best[: max(BEST, min(int(fits.sum()), MOST))]
     return tuple(map(candidate, kept)), (len(distinct), int(fits.sum())), float(likely[best[0]])

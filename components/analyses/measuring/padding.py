@@ -15,7 +15,7 @@ from components.analyses.measuring.analyze import analyse, vectors_of
 from components.analyses.padding import Cause, Padding, PaddingCase
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head, states_of
-from components.model.cut import Inputs, Pass
+from components.model.cut import Batch, Pass
 from components.model.declared import inner
 from components.model.encoding import special_ids
 from components.model.examine import Examined, run
@@ -67,7 +67,7 @@ def audit(examined: Examined) -> Padding:
     return Padding(answer, room, side, cases, warnings, backbone.alone)
 
 
-def _longer(examined: Examined, length: int) -> tuple[bool, Inputs]:
+def _longer(examined: Examined, length: int) -> tuple[bool, Batch]:
     """Tell whether special tokens were typed; make a text of so many tokens, without them."""
     inputs, tokens = examined.kept.inputs, examined.passed.encoded.tokens
     special = torch.isin(inputs["input_ids"][0], torch.tensor([*special_ids(examined.backbone.tokenizer)]))
@@ -80,7 +80,7 @@ def _longer(examined: Examined, length: int) -> tuple[bool, Inputs]:
     return bool(typed.any()), {name: value[:, order] for name, value in {**inputs, "input_ids": ids}.items()}
 
 
-def batched(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str) -> dict[str, Tensor]:
+def batched(backbone: Backbone, rows: Sequence[Batch], longer: int, side: str) -> dict[str, Tensor]:
     """Rows (1, T) as one batch (B, S), with the mask of it."""
     lists = {name: [row[name][0].tolist() for row in rows] for name in rows[0]}
     batch = backbone.tokenizer.pad(
@@ -102,7 +102,7 @@ def _run(examined: Examined, name: str, inputs: Mapping[str, Tensor]) -> Padded:
     return Padded(name, inputs[MASK].bool(), run(examined.backbone, given))
 
 
-def _counted(examined: Examined, name: str, inputs: Inputs, mask: Tensor, first: int | None) -> Padded | None:
+def _counted(examined: Examined, name: str, inputs: Batch, mask: Tensor, first: int | None) -> Padded | None:
     """Run inputs with the positions of each row's own tokens; None where the model cannot be told these."""
     if first is None:
         return None

@@ -32,8 +32,8 @@ ENCODERS: Mapping[str, Callable[[bytes], bytes]] = {  # the first that a browser
     "gzip": lambda body: zlib.compress(body, level=6, wbits=31),
 }
 
-Key = tuple[str, str, str]  # path, encoding, version
-Version = Callable[[str], str | None]  # of what is at a path
+CacheKey = tuple[str, str, str]  # path, encoding, version
+Stamp = Callable[[str], str | None]  # of what is at a path
 Finish = Callable[[str, bytes], bytes]  # of a path and its body
 
 
@@ -48,11 +48,11 @@ class ResponseCache:
     """
 
     def __init__(
-        self, app: ASGIApp, version: Version, max_bytes: int = MAX_BYTES, finish: Finish = lambda _, one: one
+        self, app: ASGIApp, version: Stamp, max_bytes: int = MAX_BYTES, finish: Finish = lambda _, one: one
     ) -> None:
         self._app, self._version, self._finish = app, version, finish
-        self._stored: LRUCache[Key, Response] = LRUCache(max_bytes, getsizeof=lambda one: len(one.body))
-        self._making: dict[Key, asyncio.Task[Response]] = {}
+        self._stored: LRUCache[CacheKey, Response] = LRUCache(max_bytes, getsizeof=lambda one: len(one.body))
+        self._making: dict[CacheKey, asyncio.Task[Response]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from memory, or pass the request on."""
@@ -72,7 +72,7 @@ class ResponseCache:
             response = NotModifiedResponse(response.headers)
         return await response(scope, receive, send)
 
-    async def _make(self, key: Key) -> Response:
+    async def _make(self, key: CacheKey) -> Response:
         """Ask the app as somebody of whom nothing is known but the page at that path; keep what succeeds."""
         page = f"{ADDRESS.decode()}{quote(key[0])}"
         try:  # past httpx2's client, which would say of itself what it takes
@@ -87,7 +87,7 @@ class ResponseCache:
             del self._making[key]
 
 
-def _compressed(key: Key, made: httpx2.Response, body: bytes) -> Response:
+def _compressed(key: CacheKey, made: httpx2.Response, body: bytes) -> Response:
     """Make the response that is kept: compressed where that helps, with its tag and its lifetime."""
     path, encoding, _ = key
     kind = made.headers.get("content-type", "application/octet-stream")

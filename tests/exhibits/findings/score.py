@@ -3,17 +3,17 @@
 from dataclasses import replace
 from typing import Any
 
-from components.analyses.detect_score import Candidate, DetectedScore, ScoreWay
+from components.analyses.detect_score import DetectedScore, Scored, ScoreWay
 from components.texts import Texts
 from tests.exhibits.findings.row import Row, Told
 
 WAY = ScoreWay(activation="softmax")
-PLAIN = Candidate(WAY, ((0.91,),), 0.0, 0, 0.001, True)
+PLAIN = Scored(WAY, ((0.91,),), 0.0, 0, 0.001, True)
 SWAPPED = replace(PLAIN, way=replace(WAY, order="swapped"), changes=1)
 FAR = replace(PLAIN, scores=((0.51,),), error=0.4, chance=0.3, fits=False)
 
 
-def found(*candidates: Candidate, more: int = 0, ones: bool = False, trained: bool = True) -> Told:
+def found(*candidates: Scored, more: int = 0, ones: bool = False, trained: bool = True) -> Told:
     """Words where these are the best of all that was tried."""
     fitting = sum(one.fits for one in candidates)
     told = DetectedScore(candidates, 200, fitting, 1, more, ones, trained, ())
