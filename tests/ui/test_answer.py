@@ -239,7 +239,8 @@ def test_the_menu_has_the_label_that_is_chosen_as_long_as_there_is_one(page: Pag
 
 def test_an_answer_sends_its_frames_and_a_refusal_none(page: Page) -> None:
     answer = page.tab.answer
-    assert page.values[place_of(answer.panels, "numbers").above] == ""  # which is folded, comes with them
+    table = place_of(answer.panels, "numbers")  # which is folded, comes with them
+    assert page.set(text="so fine")[table.above] == ""
     frames = json.loads(page.take(answer.send_frames(page.values))[answer.frames])
     assert frames["answered"] == page.values[answer.answered]
     assert all("<table" in one for one in frames["parts"][-1]["values"])
