@@ -419,8 +419,7 @@ class Answer:
         for panel in self.panels:
             now = [place for place in panel.places if place not in self.later]
             updates |= panel.show(panel.panel.subject(answered), {**state, **beside}, now)
-        # Until then no number of the answer before stays.
-        updates |= {part: "" for place in self.later for part in place.parts}
+        updates |= {part: "" for place in self.later for part in place.parts}  # no number of an answer before
         for card in self.cards:
             updates |= card.offer(key, view.analysis, old)
         return updates

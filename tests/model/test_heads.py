@@ -140,7 +140,10 @@ def test_a_head_gives_what_its_own_library_predicts(asked: Engine, folder: Path,
 def test_what_predict_puts_behind_logits_is_said(tmp_path: Path) -> None:
     """A path that is its own is not taken, and an older key is not asked where the other one stands."""
     spec, pair = checkpoint(tmp_path / "x", num_labels=1), ("the film is good", "bad")
+    unread = json.dumps({"activation_fn": "torch.nn.modules.activation.Tanh"})  # as there are no modules
+    (tmp_path / "x" / "config_sentence_transformers.json").write_text(unread, "utf-8")
     backbone, theirs, older = load(spec), CrossEncoder(spec.location, device="cpu"), [*ACTIVATIONS][-2]
+    assert isinstance(theirs.activation_fn, nn.Sigmoid)
     for stated in ({}, *({"activation_fn": path} for path in (*ACTIVATIONS, "own.Tanh", None))):
         for config in (backbone.model.config, theirs.config):
             config.update({"sentence_transformers": stated, "sbert_ce_default_activation_function": older})

@@ -19,7 +19,7 @@ from components.model.backbone import Backbone, own_head
 from components.model.declaration import ACTIVATIONS, read_declaration
 from components.model.encoding import encode, lowering
 from components.model.examine import DECLARED, NATIVE, Examined, examine, probabilities
-from components.model.files import ENCODING, RefusalError, folder, foreign, read_object
+from components.model.files import ENCODING, MODULES, RefusalError, folder, foreign, read_object
 from components.model.internals import repeatable, text_config
 from components.model.ordinary import Similar
 from components.model.pooling import POOLINGS, States
@@ -98,6 +98,7 @@ def _beside_predict(examined: Examined) -> Iterator[Sentence]:
     config = examined.backbone.model.config
     stated = getattr(config, "sentence_transformers", None)  # of today; the other name is from before
     place = folder(examined.backbone.spec)
+    place = place if place and (place / MODULES).is_file() else None  # else that file of its is not read
     own = (stated if isinstance(stated, dict) else {}).get("activation_fn", getattr(config, OLDER, None))
     paths = (place and read_object(place / ENCODING).get("activation_fn"), own)
     usual = ".Sigmoid" if len(examined.outputs.labels) == 1 and examined.query.text_pair else ""
