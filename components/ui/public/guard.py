@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from cachetools import LRUCache
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from throttled import MemoryStore, Throttled, per_min
 
 from components.admission import MAX_CLIENTS, Ticket
 from components.analyses.registry import Cost, analyses
@@ -53,7 +53,7 @@ OPEN = frozenset((*analyses(), "backbones", "poolings", "find", "compare"))
 
 Extent = Callable[..., Iterable[object]]
 
-MINUTE = 60.0  # seconds
+PARTS = 1_000  # of what is counted: rates are counted in whole numbers
 QUESTION = 10  # what a question costs, in a client's rate
 REPORTED = 20 * QUESTION  # and a report at least: what the page shows one by one is all asked (22 measured)
 OTHER = 2  # what any other request costs: those redraw, cancel or listen
@@ -98,24 +98,14 @@ class Arrivals:
             self._held = +self._held  # without those who have none
 
 
-class RateLimiter:
-    """A token bucket for each client: ``per_minute`` may be spent at once, and as much in every minute after.
+def rate_limiter(per_minute: float, clients: int = MAX_CLIENTS) -> Throttled:
+    """Make a token bucket for each client: ``per_minute`` may be spent at once, and as much a minute later.
 
-    At most ``max_clients`` are remembered; who was not seen for longest is forgotten first. (The library
-    ``limits`` keeps every client in memory, and does not say when there is enough for a price.)
+    At most so many ``clients`` are remembered; who was not seen for longest is forgotten first.
     """
-
-    def __init__(self, per_minute: float, max_clients: int = MAX_CLIENTS) -> None:
-        self._per_minute = per_minute
-        self._full_at: LRUCache[str, float] = LRUCache(max_clients)  # when a client's bucket is full again
-
-    def retry_after(self, client: str, cost: float, now: float) -> int:
-        """Spend ``cost`` at the time ``now``, in seconds: gives 0, or in how many seconds there is enough."""
-        full_at = max(self._full_at.get(client, now), now)
-        after = full_at + cost * MINUTE / self._per_minute
-        missing = math.ceil(after - now - MINUTE - 1e-6)  # a rounding error is no debt
-        self._full_at[client] = full_at if missing > 0 else after
-        return max(missing, 0)
+    parts = round(per_minute * PARTS)
+    quota = per_min(parts, burst=parts + 1)  # a rounding error is no debt
+    return Throttled(using="gcra", quota=quota, store=MemoryStore(options={"MAX_SIZE": clients}))
 
 
 def price(name: str, values: Iterable[object]) -> float:
@@ -159,8 +149,8 @@ class GuardMiddleware:
         self._app, self._endpoints, self._settings, self._extent = app, endpoints, settings, extent
         self._tools, self._arrivals, self._begun = tools, Arrivals(), Arrivals()
         self._open = {requests.OPENAPI, *(f"/{name}" for name in OPEN.intersection(endpoints))}
-        self._visitors = RateLimiter(QUESTION * settings.rate)
-        self._addresses = RateLimiter(QUESTION * settings.address_rate)
+        self._visitors = rate_limiter(QUESTION * settings.rate)
+        self._addresses = rate_limiter(QUESTION * settings.address_rate)
         # The dearest question may still be asked twice in a minute.
         self._most = QUESTION * min(settings.rate, settings.address_rate) / 2
         self._text_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
@@ -256,7 +246,7 @@ class GuardMiddleware:
         if len(body) > self._text_bytes and valid.endpoint.name not in TABLES:
             raise body_too_large(self._text_bytes, say)
         cost = min(self._price(scope["path"], valid), self._most)
-        _spend(self._visitors, f"{asker.address} {valid.session}", cost, asker, "refusal.visitor_rate")
+        _spend(self._visitors, f"{asker.address} {valid.session}", cost, asker.say, "refusal.visitor_rate")
         self._spend_address(cost - OTHER, asker)
         asker.ticket = Ticket(asker.address, valid.session, valid.endpoint.line, ready=False, size=len(body))
         asker.values, asker.queued = valid.values, valid.queued
@@ -299,7 +289,7 @@ class GuardMiddleware:
     def _spend_address(self, cost: float, asker: Asker) -> None:
         """Count what a request costs for the address that it comes from, unless that is trusted."""
         if not self._settings.room or (asker.address and ip_network(asker.address).is_global):  # "": a socket
-            _spend(self._addresses, asker.address, cost, asker, "refusal.address_rate")
+            _spend(self._addresses, asker.address, cost, asker.say, "refusal.address_rate")
 
 
 def _unsaid(asker: Asker, valid: Body) -> dict[str, Any]:
@@ -310,10 +300,12 @@ def _unsaid(asker: Asker, valid: Body) -> dict[str, Any]:
     return dict.fromkeys(valid.values)
 
 
-def _spend(limiter: RateLimiter, client: str, cost: float, asker: Asker, refusal: str) -> None:
+def _spend(limiter: Throttled, client: str, cost: float, say: Texts, refusal: str) -> None:
     """Count a request of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
-    if wait := limiter.retry_after(client, cost, asker.arrived or 0.0):
-        raise HTTPException(429, asker.say(refusal, seconds=wait), {"Retry-After": str(wait)})
+    spent = limiter.limit(client or "a socket", round(cost * PARTS))
+    if spent.limited:
+        wait = max(math.ceil(spent.state.retry_after), 1)
+        raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
 
 
 async def read_body(

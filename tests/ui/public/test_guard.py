@@ -1,15 +1,19 @@
 """The guard around an app that knows nothing of gradio: what is passed on, what is refused, and prices."""
 
 import asyncio
+import time
 from contextlib import ExitStack
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, strategies as st
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
+from throttled import Throttled
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from components.exhibits.control import KEYS
@@ -112,9 +116,10 @@ async def test_what_is_executed_is_what_is_paid_for_and_no_key_is_longer_than_a_
     known = {**ENDPOINTS, 7: Endpoint((), (), "draw_dialog")}
     guarded_app = module.GuardMiddleware(echo, known, Settings(rate=8, address_rate=199), iter, tools=True)
     posted = {"method": "POST", "url": path, "json": {**body, **beside}}
-    told = await answers(guarded_app, *[posted] * 3)
+    with patch.object(module, "_spend", wraps=module._spend) as spent:
+        told = await answers(guarded_app, *[posted] * 3)
     assert [one.status_code for one in told] == [200, 200, again]
-    assert all(len(key) < 100 for key in guarded_app._visitors._full_at)
+    assert all(len(call.args[1]) < 100 for call in spent.call_args_list)
 
 
 async def test_no_caller_of_a_tool_says_for_whom_gradio_asks_the_app() -> None:
@@ -317,23 +322,35 @@ async def test_whatever_is_drawn_as_a_document_waits_for_few_places() -> None:
 def test_nobody_gets_more_than_the_rate_allows_and_who_waits_as_told_is_let_in(
     asked: list[tuple[int, int]],
 ) -> None:
-    limiter, now, let_in = module.RateLimiter(per_minute=10), 0, 0
-    for cost, later in asked:
-        now += later
-        if wait := limiter.retry_after("a", cost, now):
-            now += wait
-            assert limiter.retry_after("a", cost, now) == 0
-        let_in += cost
-    assert let_in <= 10 + now * 10 / 60 + 1e-6
+    let_in, begun = 0, time.monotonic()
+    limiter = module.rate_limiter(per_minute=10)
+    with patch("throttled.utils.now_mono_f") as clock:
+        clock.return_value = now = begun
+        for cost, later in asked:
+            clock.return_value = now = now + later
+            if wait := refused(limiter, "a", cost):
+                clock.return_value = now = now + wait
+                assert not refused(limiter, "a", cost)
+            let_in += cost
+    assert let_in <= 10 + (now - begun) * 10 / 60 + 0.01
 
 
 def test_a_flood_of_new_visitors_is_forgotten_and_those_who_ask_on_are_not() -> None:
-    limiter = module.RateLimiter(per_minute=10, max_clients=100)
-    assert limiter.retry_after("a", 10, now=0) == 0
-    for index in range(1000):
-        limiter.retry_after(f"visitor {index}", 1, now=0)
-        assert limiter.retry_after("a", 1, now=0) == 6
-    assert len(limiter._full_at) == 100
+    limiter = module.rate_limiter(per_minute=10, clients=100)
+    with patch("throttled.utils.now_mono_f", return_value=time.monotonic()):
+        assert not refused(limiter, "a", 10)
+        for index in range(1000):
+            refused(limiter, f"visitor {index}", 1)
+            assert refused(limiter, "a", 1) == 6
+
+
+def refused(limiter: Throttled, client: str, cost: float) -> int:
+    """Seconds until there is enough, as a refusal says; 0 where nothing is refused."""
+    try:
+        module._spend(limiter, client, cost, load_texts("en"), "refusal.visitor_rate")
+    except HTTPException as error:
+        return int((error.headers or {})["Retry-After"])
+    return 0
 
 
 TABLE = "a good film,1\n" * 50_000
