@@ -148,7 +148,7 @@ def said(fit: Fit) -> set[str]:
 
 def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> Tested:
     """Answers of real classifiers of vectors in all folds, one after the other."""
-    splits = [split for parts in divide(rows, folds, repeats) for split in fits.splits_of(parts, folds)]
+    splits = divide(rows, folds, repeats)
     return Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
 
 
@@ -174,8 +174,7 @@ def simulate(seed: int, winner: float) -> tuple[bool, bool, int]:
     """
     draw = np.random.default_rng(seed)
     labels = draw.permutation(np.arange(ROWS + NEW) % 2)
-    parts = divide(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS)
-    splits = [split for drawn in parts for split in fits.splits_of(drawn, FOLDS)]
+    splits = divide(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS)
     fresh = np.arange(ROWS, ROWS + NEW)
     tested, covered = [], 0
     for combination in range(COMBINATIONS):

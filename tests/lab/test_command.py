@@ -23,7 +23,7 @@ from joblib.externals.loky import get_reusable_executor
 from safetensors.numpy import load_file
 from transformers import AutoModel, AutoTokenizer
 
-from components.analyses.fit import Pooled, Rows, Split, Steps, Work, fit_table, splits_of, to_rows
+from components.analyses.fit import Pooled, Rows, Split, Steps, Work, fit_table, to_rows
 from components.analyses.fit.classifier import divide, fold
 from components.errors import PoolscopeError
 from components.exhibits.lab import Found
@@ -261,7 +261,7 @@ def test_vectors_lie_in_a_file_by_all_that_they_depend_on(tmp_path: Path) -> Non
 def folds_of(rows: int) -> Work:
     draw = np.random.default_rng(0)
     labels, vectors = draw.integers(0, 3, rows), draw.normal(size=(rows, 20)).astype(np.float32)
-    splits = splits_of(divide(Rows(labels, np.arange(rows), 0), 3, 1)[0], 3)
+    splits = divide(Rows(labels, np.arange(rows), 0), 3, 1)
     return Work("fold", SPECS[KEY], (vectors, labels), [(split,) for split in splits])
 
 

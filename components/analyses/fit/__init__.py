@@ -6,7 +6,7 @@ its name, so that other questions have turns in between; what runs in one loads 
 
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import chain
 from typing import Any, Self
@@ -30,7 +30,6 @@ FOLDS = (2, 10)  # at least and at most
 SEEDS = (0, 2**31 - 1)  # what NumPy and scikit-learn both take
 LEAST = 10  # different groups of each label: each of the parts, of which there are ten at most, may hold one
 BATCH = 64  # inputs in a forward pass
-HELD_OUT = 0.25  # of the rows that are not tested, about
 LEAST_OF_SHARE = 2  # groups of each label that a share keeps, of those to fit on and of those held out
 # The poolings that need nothing learned: what is learned would have to be learned anew in each fold.
 POOLED = tuple(key for key, pooling in POOLINGS.items() if not pooling.spec.learned)
@@ -129,7 +128,7 @@ class Measured:
 class Setup:
     """A table, its K ``classes``, its rows as numbers, and the ``warnings`` about their groups.
 
-    ``parts``: (R, N) of the rows, which were divided R times; empty until then.
+    ``splits``: the folds of all repeats; empty until the rows are divided.
     """
 
     table: Table
@@ -137,7 +136,7 @@ class Setup:
     classes: tuple[str, ...]
     rows: Rows
     warnings: tuple[Sentence, ...] = ()
-    parts: Ints = field(default_factory=lambda: np.empty((0, 0), np.int64))
+    splits: tuple[Split, ...] = ()
 
 
 def _step(name: str) -> Step:
@@ -183,8 +182,8 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Setup) -> Gene
     grid: list[Measured] = []
     best: Best | None = None
     warnings = list(asked.warnings)
-    (parts,) = steps(Work("divide", specs[0], (asked.rows, asked.plan.folds, REPEATS)))
-    asked = replace(asked, parts=parts)
+    (splits,) = steps(Work("divide", specs[0], (asked.rows, asked.plan.folds, REPEATS)))
+    asked = replace(asked, splits=splits)
     for spec in specs:
         pooled, places, notes = yield from embedded(steps, spec, asked)
         warnings += notes
@@ -244,7 +243,7 @@ def concluded(steps: Steps, asked: Setup, grid: list[Measured], best: Best) -> I
     texts = tuple(map("\n".join, zip(*sides_of(asked.table), strict=True)))
     divided = steps(Work("divide", spec, (), [(one, asked.plan.folds, 1) for one in drawn]))
     again = zip(drawn, divided, strict=True)
-    anew = ((replace(asked, rows=one, parts=parts), vectors, 1.0) for one, parts in again)
+    anew = ((replace(asked, rows=one, splits=splits), vectors, 1.0) for one, splits in again)
     shares = ((asked, vectors, share) for share in SHARES)
     found, checks = list[Tested](), len(SHARES) + shuffles + 2
     every: Iterator[Testing] = chain([(asked, texts, 1.0)], shares, anew)
@@ -257,9 +256,8 @@ def concluded(steps: Steps, asked: Setup, grid: list[Measured], best: Best) -> I
 
 
 def validated(steps: Steps, spec: BackboneSpec, asked: Setup, given: Basis, share: float = 1.0) -> Tested:
-    """All folds of each division of the rows, fitted on a ``share`` of those that are not tested."""
-    every = (split for drawn in asked.parts for split in splits_of(drawn, asked.plan.folds))
-    splits = [shared(split, asked.rows, share) for split in every]
+    """All folds, fitted on a ``share`` of the rows that are not tested."""
+    splits = [shared(split, asked.rows, share) for split in asked.splits]
     step = "words" if isinstance(given, tuple) else "fold"
     found = steps(Work(step, spec, (given, asked.rows.labels), [(split,) for split in splits]))
     return Tested.of(splits, list(found), asked.rows.labels)
@@ -362,16 +360,6 @@ def batches_of(inputs: Inputs) -> list[Ints]:
     """The places of all inputs in batches of `BATCH`, of like length to save padding; shortest first."""
     lengths = np.array([sum(map(len, texts)) for texts in inputs])
     return np.split(np.argsort(lengths, kind="stable"), range(BATCH, len(inputs), BATCH))
-
-
-def splits_of(parts: Ints, folds: int) -> Iterator[Split]:
-    """The folds of rows that were divided into ``parts`` (N,)."""
-    count = int(parts.max()) + 1
-    held = max(1, round(HELD_OUT * (count - count // folds)))
-    for fold in range(folds):
-        test = parts % folds == fold
-        held_out = np.isin(parts, (fold + 1 + np.arange(held)) % count)
-        yield Split(*map(np.flatnonzero, (~test & ~held_out, held_out, test)))
 
 
 def shared(split: Split, rows: Rows, share: float) -> Split:

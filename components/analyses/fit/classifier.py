@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from components.analyses import fit as nouns
-from components.analyses.fit import Measured, Rows, Setup, Split, Tested, headlines, numbers_of, splits_of
+from components.analyses.fit import Measured, Rows, Setup, Split, Tested, headlines, numbers_of
 from components.fitting import Fit, Miss, OwnHead, Ranked, Words, packed, write_head
 from components.model.probes import Probe
 from components.types import Floats, Ints
@@ -28,17 +28,22 @@ ROUGH = 3e-4  # of the gradient, where only the best strength is asked for; scik
 ITERATIONS = 5000  # more than any fit takes: a ConvergenceWarning would be an error of the recipe
 WORD = r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]"  # a sign of Chinese is one
 PARTS = 5  # of all rows, at least: where there are fewer folds, each tests several parts
+HELD_OUT = 0.25  # of the rows that are not tested, about
 
 
-def divide(rows: Rows, folds: int, repeats: int) -> Ints:
-    """(R, N): the part of each row, drawn anew for each of R ``repeats``."""
-    count = folds * -(-PARTS // folds)
-    parts = np.empty((repeats, len(rows.labels)), np.int64)
-    for repeat, drawn in enumerate(parts):
-        splitter = StratifiedGroupKFold(count, shuffle=True, random_state=rows.seed + repeat)
-        for part, (_others, of_part) in enumerate(splitter.split(rows.labels, rows.labels, rows.groups)):
-            drawn[of_part] = part
-    return parts
+def divide(rows: Rows, folds: int, repeats: int) -> tuple[Split, ...]:
+    """The folds of all ``repeats``, each of rows that are drawn into parts anew."""
+    count, splits = folds * -(-PARTS // folds), []
+    held = max(1, round(HELD_OUT * (count - count // folds)))
+    for repeat in range(repeats):
+        drawn = StratifiedGroupKFold(count, shuffle=True, random_state=rows.seed + repeat)
+        parts = np.zeros(len(rows.labels), np.int64)  # of each row
+        for part, (_others, of_part) in enumerate(drawn.split(rows.labels, rows.labels, rows.groups)):
+            parts[of_part] = part
+        for number in range(folds):
+            test, held_out = parts % folds == number, np.isin(parts, (number + 1 + np.arange(held)) % count)
+            splits.append(Split(*map(np.flatnonzero, (~test & ~held_out, held_out, test))))
+    return tuple(splits)
 
 
 def fold(vectors: Floats, labels: Ints, split: Split) -> Floats:
@@ -150,7 +155,7 @@ def _head(asked: Setup, grid: Sequence[Measured], best: Measured, vectors: Float
     """The best combination's classifier, fitted on all rows in the way that was tested."""
     pooling, layer = best.place
     last = max(one.place[1] for one in grid if one.backbone == best.backbone)
-    first = next(splits_of(asked.parts[0], asked.plan.folds))
+    first = asked.splits[0]
     train = np.concatenate([first.train, first.test])
     probe = fold_scaler(*fit_with_held_out(vectors, asked.rows.labels, train, first.held_out))
     numbers = packed(probe.weight, probe.bias)
