@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from torch import nn
 
-from components.analyses.fit import Inputs, batches_of, first_alike
+from components.analyses.fit import Inputs, batches_of, digest
 from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardiser
 from components.analyses.fit.embedding import available, states
 from components.analyses.importance import SIMILARITY, rho_with_erasure
@@ -53,6 +53,12 @@ def embed(backbone: Backbone, inputs: Inputs) -> list[Batch]:
         found = states(backbone, [inputs[row] for row in rows])
         made += zip(np.split(rows, len(found)), found, strict=True)
     return made
+
+
+def first_alike(vectors: Mapping[str, Floats]) -> dict[str, str]:
+    """For each pooling's vectors (N, D') the first pooling whose are the very same, number for number."""
+    firsts: dict[str, str] = {}
+    return {pooling: firsts.setdefault(digest(found), pooling) for pooling, found in vectors.items()}
 
 
 def at_layer(batches: Sequence[Batch], layer: int | None) -> Sequence[Batch]:

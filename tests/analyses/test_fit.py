@@ -240,12 +240,6 @@ def test_vectors_that_are_too_many_are_refused(engine: Engine, monkeypatch: pyte
         list(engine.fit(reviews(80), Plan((KEY,), ("cls",), folds=2)))
 
 
-def test_vectors_are_alike_number_for_number() -> None:
-    one = np.array([[0.0, 1.0]], np.float32)
-    found = {"a": one, "b": -one, "c": np.array([[-0.0, 1.0]], np.float32), "d": one.T, "e": one + 1e-6}
-    assert fits.first_alike(found) == {"a": "a", "b": "b", "c": "a", "d": "d", "e": "e"}
-
-
 def table_of(pairs: list[tuple[str, str]]) -> Table:
     texts, others = zip(*pairs, strict=True)
     return Table(texts, others, tuple("xy"[row % 2] for row in range(len(pairs))))

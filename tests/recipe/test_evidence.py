@@ -38,6 +38,12 @@ OPINIONS = [
 EXAMPLES = [Example((text,), 1) for text in OPINIONS]
 
 
+def test_vectors_are_alike_number_for_number() -> None:
+    one = np.array([[0.0, 1.0]], np.float32)
+    found = {"a": one, "b": -one, "c": np.array([[-0.0, 1.0]], np.float32), "d": one.T, "e": one + 1e-6}
+    assert evidence.first_alike(found) == {"a": "a", "b": "b", "c": "a", "d": "d", "e": "e"}
+
+
 def salad(rng: random.Random, least: int, most: int) -> list[str]:
     return rng.choices(FILLERS, k=rng.randint(least, most))
 

@@ -389,12 +389,6 @@ def shuffled(rows: Rows, seed: int) -> Rows:
     return replace(rows, labels=labels)
 
 
-def first_alike(vectors: Mapping[str, Floats]) -> dict[str, str]:
-    """For each pooling's vectors (N, D') the first pooling whose are the very same, number for number."""
-    firsts: dict[str, str] = {}
-    return {pooling: firsts.setdefault(digest(found), pooling) for pooling, found in vectors.items()}
-
-
 def digest(vectors: Floats) -> str:
     """Equal for arrays of one shape that are equal number for number, 0 and -0 being one."""
     return f"{vectors.shape} {hashlib.sha256((vectors + 0).tobytes()).hexdigest()}"
