@@ -120,8 +120,7 @@ def fitted(kind: Kind, seed: int) -> Fit:
     )
 
     def embedded(_poolings: Any, _all: bool, of: Ints, _inputs: Any) -> Pooled:
-        found, nothing = {(name, 1): one[rows[of]] for name, one in vectors.items()}, np.zeros(len(of), bool)
-        return Pooled(of, found, {}, nothing, nothing, 9)
+        return Pooled(of, {(name, 1): one[rows[of]] for name, one in vectors.items()})
 
     run = {
         "divide": divide,

@@ -32,10 +32,7 @@ SENT = {
     "pooled": lambda: Pooled(
         np.arange(2),
         {("mean", 4): np.ones((2, 3), np.float32), ("cls", 0): np.zeros((2, 3), np.float32)},
-        {"pooler": (PoolscopeError("pooling", "pooler", "errors.no_pooler"), 2)},
-        np.array([True, False]),
-        np.zeros(2, bool),
-        512,
+        (("cut", {"limit": 512}), ("pooler", {"reason": Sentence("errors.no_pooler")})),
     ),
     "job": lambda: Job("analyze", SPECS[0], VERSION, (Asked(PAIR, FAKE.tasks()[0]),)),
     "step": lambda: Job("divide", SPECS[-1], (), options={"given": (ROWS, 2, [SPLIT])}),

@@ -226,8 +226,8 @@ def test_it_holds_every_exhibit_and_what_was_fitted(fits: Found, tag: str) -> No
 def test_a_batch_on_disk_is_that_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(0)
     vectors = {(key, 4): draw.normal(size=(3, 5)).astype(np.float32) for key in ("cls", "mean")}
-    refused = {"pooler": (PoolscopeError("pooling", "pooler", "errors.no_pooler"), 2)}
-    part = Pooled(np.array([3, 0, 7]), vectors, refused, np.arange(3) > 0, np.zeros(3, bool), 512)
+    faults = ("cut", {"limit": 512}), ("pooler", {"reason": Sentence("errors.no_pooler")})
+    part = Pooled(np.array([3, 0, 7]), vectors, faults)
     write(part, tmp_path / "new" / "part.parquet")
     assert [file.name for file in (tmp_path / "new").iterdir()] == ["part.parquet"]
     found = read(tmp_path / "new" / "part.parquet")
@@ -243,8 +243,7 @@ def test_a_batch_on_disk_is_that_in_memory(tmp_path: Path, monkeypatch: pytest.M
 def test_vectors_lie_in_a_file_by_all_that_they_depend_on(tmp_path: Path) -> None:
     def embedded(call: Work) -> Iterator[Pooled]:
         for rows, _inputs in call.each:
-            nothing = np.zeros(len(rows), bool)
-            yield Pooled(rows, {("cls", 4): np.ones((len(rows), 2), np.float32)}, {}, nothing, nothing, 512)
+            yield Pooled(rows, {("cls", 4): np.ones((len(rows), 2), np.float32)})
 
     steps, rows = remembering(embedded, tmp_path), np.arange(2)
     calls = [

@@ -187,7 +187,9 @@ def test_a_row_that_the_model_fails_on_costs_that_row_of_a_table(tmp_path: Path)
     assert found.rows.tolist() == [2, 3, 5]
     alone = [POOLINGS["mean"](batch_states(backbone, [texts[row - 2]]))[0] for row in found.rows]
     np.testing.assert_allclose(vectors, torch.stack(alone), atol=1e-5)
-    assert [str(why) for why in found.failed] == ["index out of range in self", str(Sentence("lab.infinite"))]
+    assert [str(values["reason"]) for fault, values in found.faults if fault == "failed"] == [
+        "index out of range in self", str(Sentence("lab.infinite")),
+    ]  # fmt: skip
     whole = in_order([found], place, 7)
     np.testing.assert_array_equal(whole[found.rows], vectors)
     assert np.flatnonzero(whole.any(axis=1)).tolist() == [2, 3, 5]

@@ -20,7 +20,7 @@ from components.model.pooling import POOLINGS
 from components.model.query import checked_text, whole_number
 from components.settings import Settings
 from components.texts import Named, Sentence
-from components.types import BackboneSpec, Bools, Floats, Ints
+from components.types import BackboneSpec, Floats, Ints, grouped
 
 REPEATS = 2  # of the cross-validation: with five folds, ten accuracies for each test
 SHARES = (0.125, 0.25, 0.5)  # of a fold's training rows, in the learning curve; the last point is all
@@ -31,11 +31,13 @@ SEEDS = (0, 2**31 - 1)  # what NumPy and scikit-learn both take
 LEAST = 10  # different groups of each label: each of the parts, of which there are ten at most, may hold one
 BATCH = 64  # inputs in a forward pass
 LEAST_OF_SHARE = 2  # groups of each label that a share keeps, of those to fit on and of those held out
+FAULTS = ("cut", "unread", "failed")  # of an input: its end, its words, or the model fails on it
 # The poolings that need nothing learned: what is learned would have to be learned anew in each fold.
 POOLED = tuple(key for key, pooling in POOLINGS.items() if not pooling.spec.learned)
 
 PooledLayer = tuple[str, int]  # a pooling, and the layer that it pools, 0 (the embeddings) to L
 Inputs = Sequence[tuple[str, ...]]  # single texts, or pairs
+Fault = tuple[str, Mapping[str, object]]
 Basis = Floats | tuple[str, ...]  # vectors (N, D') of N texts, or the texts themselves, for their words
 
 
@@ -52,19 +54,13 @@ class Rows:
 class Pooled:
     """A forward pass of inputs, n of which have vectors and stand at ``rows`` (n,) of the table.
 
-    ``vectors``: (n, D') for each place. ``refused``: the poolings that some inputs have no vector for (zeros
-    where others have one), why the first has none, and how many they are. Of all inputs, ``cut`` are those
-    that have more tokens than the ``limit`` of the backbone, and ``unread`` those whose tokens are mostly
-    unknown to it. ``failed``: for each input on which the model failed, why it did.
+    ``vectors``: (n, D') for each place. ``faults``: what is wrong with an input, one of `FAULTS` or the
+    pooling that has no vector of it (zeros where it has one of others), and the values of its sentence.
     """
 
     rows: Ints
     vectors: Mapping[PooledLayer, Floats]
-    refused: Mapping[str, tuple[PoolscopeError, int]]
-    cut: Bools
-    unread: Bools
-    limit: int
-    failed: tuple[str | Sentence, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,28 +207,23 @@ def embedded(
 ) -> Generator[Stage, None, tuple[list[Pooled], list[PooledLayer], list[Sentence]]]:
     """Every batch of inputs, the places that each input has a vector for, and what there is to say."""
     inputs = list(zip(*sides_of(asked.table), strict=True))
-    given = asked.plan.poolings or POOLED, asked.plan.all_layers
-    each = ((rows, [inputs[row] for row in rows]) for rows in batches_of(inputs))
+    given, batches = (asked.plan.poolings or POOLED, asked.plan.all_layers), batches_of(inputs)
+    each = ((rows, [inputs[row] for row in rows]) for rows in batches)
     done, found = 0, list[Pooled]()
-    for part in steps(Work("embed", spec, given, each)):
+    for rows, part in zip(batches, steps(Work("embed", spec, given, each)), strict=True):
         found.append(part)
-        done += len(part.cut)
+        done += len(rows)
         if done < len(inputs):
             yield Stage(done, len(inputs), "embed", spec.key)
-    cut, unread = (sum(int(getattr(part, name).sum()) for part in found) for name in ("cut", "unread"))
-    values = {"backbone": Named(spec.title), "total": done}
-    notes = [Sentence("lab.cut", **values, count=cut, limit=found[0].limit)] if cut else []
-    notes += [Sentence("lab.unread", **values, count=unread)] if unread else []
-    failed = [why for part in found for why in part.failed]
-    notes += [Sentence("lab.failed", **values, count=len(failed), reason=failed[0])] if failed else []
-    places = dict.fromkeys(place for part in found for place in part.vectors)
-    pooled = {pooling for pooling, _layer in places}
-    for pooling in dict.fromkeys(pooling for part in found for pooling in part.refused):
-        whys = [part.refused[pooling] for part in found if pooling in part.refused]
-        key, reason = "lab.lacking" if pooling in pooled else "lab.left_out", whys[0][0].sentence
-        notes.append(Sentence(key, **values, count=sum(count for _, count in whys), reason=reason))
+    places = list(dict.fromkeys(place for part in found for place in part.vectors))
+    faults = grouped(fault for part in found for fault in part.faults)
+    pooled, values, notes = {pooling for pooling, _layer in places}, {"backbone": Named(spec.title)}, []
+    for name in sorted(faults, key=(*FAULTS, *faults).index):
+        key = name if name in FAULTS else "lacking" if name in pooled else "left_out"
+        count = {"total": done, "count": len(faults[name])}
+        notes.append(Sentence(f"lab.{key}", **values, **count, **faults[name][0]))
     yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
-    return found, [*places], notes
+    return found, places, notes
 
 
 def concluded(steps: Steps, asked: Setup, grid: list[Measured], best: Best) -> Iterator[Stage | Fit]:

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from components.analyses.fit import Inputs, Pooled, PooledLayer
+from components.analyses.fit import Fault, Inputs, Pooled, PooledLayer
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, batch_states
 from components.model.encoding import encode
@@ -61,17 +61,15 @@ def embed(
 ) -> Pooled:
     """The vectors of n inputs, which stand at ``rows`` (n,) of a table, at the last or at all layers."""
     found: dict[PooledLayer, Floats] = {}
-    refused: dict[str, tuple[PoolscopeError, int]] = {}
-    known = available(backbone, poolings)
+    faults: list[Fault] = []
     taken, failed = _taken(backbone, inputs)
-    for pooling, (places, part) in product(known, taken):
+    for pooling, (places, part) in product(available(backbone, poolings), taken):
         last = len(part.layers) - 1
         try:
             layers = range(last + 1) if all_layers else [last]
             pooled = {layer: POOLINGS[pooling](part.upto(layer)).numpy() for layer in layers}
         except PoolscopeError as error:
-            first, count = refused.get(pooling, (error, 0))
-            refused[pooling] = first, count + len(places)
+            faults += [(pooling, {"reason": error.sentence})] * len(places)
             continue
         for layer, own in pooled.items():
             empty = np.zeros((len(inputs), own.shape[1]), own.dtype)
@@ -82,9 +80,10 @@ def embed(
     good = np.setdiff1d(np.arange(len(inputs)), list(failed))
     vectors = {place: one[good] for place, one in found.items()}
     ids = backbone.tokenizer(*([*side] for side in zip(*inputs, strict=True)), verbose=False)["input_ids"]
-    cut = np.array([len(one) > backbone.limit for one in ids])
-    unread = np.array([_is_unread(backbone, *each) for each in zip(inputs, ids, strict=True)])
-    return Pooled(rows[good], vectors, refused, cut, unread, backbone.limit, tuple(failed.values()))
+    faults += [("cut", {"limit": backbone.limit}) for one in ids if len(one) > backbone.limit]
+    faults += [("unread", {}) for each in zip(inputs, ids, strict=True) if _is_unread(backbone, *each)]
+    faults += [("failed", {"reason": why}) for why in failed.values()]
+    return Pooled(rows[good], vectors, tuple(faults))
 
 
 def _is_unread(backbone: Backbone, texts: tuple[str, ...], ids: Sequence[int]) -> bool:
