@@ -22,6 +22,7 @@ from components.types import Floats, Ints, as_json
 MINE = "mine"  # what a visitor's own head is called in a query
 HEADS = ("own", "probe", MINE)  # the checkpoint's own, a linear classifier of ours, or the visitor's
 TABLE = "your own table"  # what it is for; languages have a name for it
+ENDS = "accuracy=value low high"  # of a score of rows, in JSON
 BACKBONES = 5  # at most, for one table
 LARGEST = 2_000_000  # characters, of all that such a head holds
 
@@ -178,8 +179,7 @@ class Fit:
 
 def stage_json(stage: Stage) -> dict[str, Any]:
     """Give the progress of a fit in plain JSON types."""
-    told = {"done": stage.done, "total": stage.total, "stage": stage.name, "backbone": stage.backbone}
-    return told | ({} if stage.reached is None else {"reached": asdict(stage.reached)})
+    return as_json(stage, f"done total stage=name backbone{' reached' if stage.reached else ''}")
 
 
 def fit_json(fit: Fit, notes: tuple[Sentence, ...]) -> dict[str, Any]:
@@ -188,18 +188,18 @@ def fit_json(fit: Fit, notes: tuple[Sentence, ...]) -> dict[str, Any]:
         fit,
         "rows majority shuffled words n classes folds=plan.folds learning_curve confusion errors=misses head "
         "warnings",
-        rows=[_flat(asdict(row)) for row in fit.ranking],
-        words=_flat(asdict(fit.words)),
+        rows=list(map(row_json, fit.ranking)),
+        words=row_json(fit.words),
         n=len(fit.table.texts),
-        learning_curve=[_flat({"rows": rows, "accuracy": asdict(one)}) for rows, one in fit.curve.items()],
+        learning_curve=[{"rows": rows, **as_json(one, ENDS)} for rows, one in fit.curve.items()],
         warnings=[str(note) for note in (*notes, *fit.warnings)],
     )
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose accuracy stands as one number beside the ends of its interval."""
-    accuracy = row.pop("accuracy")
-    return {**row, "accuracy": accuracy["value"], "low": accuracy["low"], "high": accuracy["high"]}
+def row_json(row: Ranked | Words) -> dict[str, Any]:
+    """A row in plain JSON types, with its accuracy as one number behind all others, and its interval."""
+    others = {name: value for name, value in asdict(row).items() if name != "accuracy"}
+    return others | as_json(row.accuracy, ENDS)
 
 
 @validated(frozen=True, config=ConfigDict(extra="forbid", strict=True))

@@ -1,10 +1,9 @@
 """Findings on a visitor's own table: the ranking, what labels are worth, confusion and misses."""
 
 import textwrap
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,15 +13,11 @@ from components.exhibits.control import State
 from components.exhibits.evidence import LEVEL
 from components.exhibits.exhibit import Exhibit, Shown, Where, csv_link, hint_html, saved_table, titled_frame
 from components.exhibits.view import classify_link, number, one_vector, percent, render, shorten, visible
-from components.fitting import Fit, Miss, Ranked, Score
+from components.fitting import Fit, Miss, Ranked, Score, row_json
 from components.texts import Texts
 from components.types import Query
 
-RANKED = {  # columns of the table, and where they stand in a row of the ranking
-    **{"backbone": "backbone", "pooling": "pooling", "layer": "layer", "accuracy": "accuracy.value"},
-    **{"low": "accuracy.low", "high": "accuracy.high", "macro_f1": "macro_f1", "rho": "rho.value"},
-    **{"p": "p", "corrected": "p_corrected", "same_as": "same_as"},
-}
+RANKED = "backbone pooling layer accuracy low high macro_f1 rho.value p p_corrected same_as"  # columns
 UNLINKED: frozenset[Where] = frozenset({"page", "report"})  # no link, nor a step of a talk, holds a table
 LITTLE = 0.02  # accuracy that more labels hardly help by
 DRAWN = 24  # vectors in the figure, the best ones; all stand in the table
@@ -70,6 +65,12 @@ def score_text(score: Score, say: Texts) -> str:
     return say("lab.score", **{name: percent(getattr(score, name)) for name in ("value", "low", "high")})
 
 
+def _listed(scores: Iterable[tuple[object, Score]], say: Texts) -> str:
+    return say("list.semicolon").join(
+        say("lab.of", name=name, score=score_text(score, say)) for name, score in scores
+    )
+
+
 def ranking(found: Found, _: State, say: Texts) -> Shown:
     """A point with its interval for each vector, the best one above; the lines of words and of nothing.
 
@@ -89,10 +90,7 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
     )
     return Shown(
         heading=heading,
-        words=say("list.semicolon").join(
-            say("lab.of", name=found.name(one, say), score=score(one.accuracy))
-            for one in found.vectors[:DRAWN]
-        ),
+        words=_listed(((found.name(one, say), one.accuracy) for one in found.vectors[:DRAWN]), say),
         data=_ranked(found, say),
         figure=_ranking_figure(found, say),
         above=render("ranking", say, found=found, level=LEVEL, most=DRAWN),
@@ -114,34 +112,33 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
 def _ranked(found: Found, say: Texts) -> pd.DataFrame:
     """A row for each combination, rho where labels are numbers; and in its place, that of words alone."""
     alone = {**dict.fromkeys(("pooling", "layer", "same_as"), ""), "backbone": say("lab.words_alone")}
-    rows = pd.json_normalize([*map(asdict, found.fit.ranking), {**alone, **asdict(found.fit.words)}])
+    rows = pd.json_normalize([*map(row_json, found.fit.ranking), {**alone, **row_json(found.fit.words)}])
     rows = rows.replace({"backbone": dict(found.titles)})
-    rows = rows.sort_values("accuracy.value", ascending=False, kind="stable", ignore_index=True)
-    return titled_frame({f"lab.column_{name}": rows[of] for name, of in RANKED.items() if of in rows}, say)
+    rows = rows.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
+    shown = [name for name in RANKED.split() if name in rows]
+    return titled_frame({f"lab.column_{name.removesuffix('.value')}": rows[name] for name in shown}, say)
 
 
 def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
-    shown = found.vectors[:DRAWN]
-    labels = [textwrap.wrap(found.name(one, say), WIDEST, break_on_hyphens=False) for one in shown]
-    scores, places = [one.accuracy for one in shown], list(range(len(shown)))
-    room = LINE * max(map(len, labels)) + 6
-    left = max(draw.name_width(lines) for lines in labels)
-    backbones = list(found.fit.plan.backbones)
-    colours = [draw.BACKBONES[backbones.index(one.backbone) % len(draw.BACKBONES)] for one in shown]
+    fit, shown = found.fit, found.vectors[:DRAWN]
+    names, scores = [found.name(one, say) for one in shown], [one.accuracy for one in shown]
+    labels = [textwrap.wrap(name, WIDEST, break_on_hyphens=False) for name in names]
+    backbones = [fit.plan.backbones.index(one.backbone) for one in shown]
+    colours = [draw.BACKBONES[place % len(draw.BACKBONES)] for place in backbones]
     symbols = ["circle-open" if one.p_corrected < LEVEL else "circle" for one in shown]  # open: it is worse
-    said = [draw.escape(f"{found.name(one, say)}: {score_text(one.accuracy, say)}") for one in shown]
     marker = {"color": colours, "size": 10, "symbol": symbols}
-    points = draw.dots(scores, places, said, marker, {"color": draw.OTHER, "thickness": 2, "width": 4})
+    said = [draw.escape(f"{name}: {score_text(one, say)}") for name, one in zip(names, scores, strict=True)]
+    whisker, places = {"color": draw.OTHER, "thickness": 2, "width": 4}, list(range(len(shown)))
     values = [percent(one.value) for one in scores]
-    lines = {"majority": found.fit.majority, "shuffled": found.fit.shuffled.value}
-    lines["words"] = found.fit.words.accuracy.value
+    lines = {"majority": fit.majority, "shuffled": fit.shuffled.value, "words": fit.words.accuracy.value}
     frame = draw.layout(
-        height=len(shown) * max(26, room) + BELOW,
-        margin={"l": left, "r": BESIDE, "t": 6, "b": BELOW - 6},
+        height=len(shown) * max(26, LINE * max(map(len, labels)) + 6) + BELOW,
+        margin={"l": max(map(draw.name_width, labels)), "r": BESIDE, "t": 6, "b": BELOW - 6},
         xaxis=draw.value_axis(say("lab.accuracy_axis"), range=[0, 1], **SCALE),
         yaxis=draw.row_axis(["<br>".join(map(draw.escape, lines)) for lines in labels]),
         shapes=[draw.guide(value, draw.LINES[key][0], draw.OTHER) for key, value in lines.items()],
     )
+    points = draw.dots(scores, places, said, marker, whisker)
     return draw.Figure([points, draw.written([1] * len(shown), places, values, "middle right")], frame)
 
 
@@ -156,9 +153,9 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
         key = "rises" if known and gain.low > 0 else "flat" if known and flat else "open"
         change = {name: number(100 * getattr(gain, name), 1) for name in ("value", "low", "high")}
         heading = say(f"lab.curve_{key}", fewer=rows[-2], rows=rows[-1], **change)
-    whisker, colour = {"thickness": 1.5, "width": 4}, draw.BACKBONES[0]
-    line = draw.dots(scores, rows, map(draw.escape, said), {"size": 8}, whisker, "y")
-    line |= {"mode": "lines+markers", "line": {"color": colour}, "cliponaxis": True}
+    more = {"mode": "lines+markers", "line": {"color": draw.BACKBONES[0]}, "cliponaxis": True}
+    whisker = {"thickness": 1.5, "width": 4}
+    line = draw.dots(scores, rows, map(draw.escape, said), {"size": 8}, whisker, "y", **more)
     frame = draw.layout(
         height=300,
         margin={"l": 64, "r": 24, "t": 12, "b": 52},
@@ -169,9 +166,7 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
     columns = {f"lab.{key}": [getattr(one, end) for one in scores] for key, end in ends.items()}
     return Shown(
         heading=heading,
-        words=say("list.semicolon").join(
-            say("lab.of", name=row, score=score_text(one, say)) for row, one in zip(rows, scores, strict=True)
-        ),
+        words=_listed(found.fit.curve.items(), say),
         data=titled_frame({"lab.rows_axis": rows, **columns}, say),
         figure=draw.Figure([line], frame),
         above=hint_html(say("lab.curve_hint")),
@@ -182,14 +177,11 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
 def confusion(found: Found, _: State, say: Texts) -> Shown:
     """Say how often each given label (a row) was answered with which one (a column)."""
     cells, names = found.fit.confusion, list(map(visible, found.fit.classes))
-    wrong = np.where(np.eye(len(names), dtype=bool), 0, cells)
-    heading = say("lab.no_confusion")
-    if (wrong == wrong.max()).sum() > 1:
-        heading = say("lab.confused_alike", count=int(wrong.max())) if wrong.max() else heading
-    else:
-        row, column = np.unravel_index(wrong.argmax(), wrong.shape)
-        values = {"given": names[row], "predicted": names[column], "count": int(wrong[row, column])}
-        heading = say("lab.confused", **values, total=int(cells[row].sum()))
+    wrong = cells - np.diag(np.diag(cells))
+    (row, column), *others = np.argwhere(wrong == wrong.max())
+    values = {"count": int(wrong.max()), "given": names[row], "predicted": names[column]}
+    key = "no_confusion" if not wrong.any() else "confused_alike" if others else "confused"
+    heading = say(f"lab.{key}", **values, total=int(cells[row].sum()))
     told = [
         say("lab.recall", label=name, count=int(cells[place, place]), total=int(cells[place].sum()))
         for place, name in enumerate(names)
@@ -205,18 +197,17 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     """The rows that the best combination gets wrong, the surest first. The text leads to Classify."""
     fit, every = found.fit, found.fit.misses
     doubts = sum(miss.suspicious for miss in every)
-    named = "lab.misses_doubted" if doubts else "lab.misses"
-    heading = say(named, count=len(every), total=len(fit.table.texts), doubted=doubts)
-    marks = {True: say("lab.doubt"), False: ""}
+    key = "lab.misses_doubted" if doubts else "lab.misses"
+    heading = say(key, count=len(every), total=len(fit.table.texts), doubted=doubts)
     queries = [_query(found, miss) for miss in every]
     texts = [" | ".join(filter(None, (query.text, query.text_pair))) for query in queries]
-    columns: dict[str, list[Any]] = {"lab.column_row": [miss.row + 1 for miss in every]}
-    columns["lab.column_text"] = texts
-    for name in ("given", "given_probability", "predicted", "predicted_probability"):
-        columns[f"lab.{name}"] = [getattr(miss, name) for miss in every]
-    data = titled_frame({**columns, "lab.doubted": [marks[miss.suspicious] for miss in every]}, say)
-    rows = list(zip(every, texts, [classify_link(query, say) for query in queries[:SHOWN]], strict=False))
-    told = {"titles": data, "rows": rows, "doubts": doubts, "total": len(every)}
+    named = ("given", "given_probability", "predicted", "predicted_probability")
+    given = {f"lab.{name}": [getattr(miss, name) for miss in every] for name in named}
+    given["lab.doubted"] = [say("lab.doubt") if miss.suspicious else "" for miss in every]
+    counted = [miss.row + 1 for miss in every]
+    data = titled_frame({"lab.column_row": counted, "lab.column_text": texts, **given}, say)
+    linked = zip(every, texts, [classify_link(query, say) for query in queries[:SHOWN]], strict=False)
+    told = {"titles": data, "rows": list(linked), "doubts": doubts, "total": len(every)}
     link = csv_link(data, "poolscope-misses.csv", say("table.download"))
     html = render("misses", say, caption=heading, **told, link=link)
     action = hint_html(say("lab.misses_open")) if every else ""
