@@ -87,7 +87,7 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int, width: int
     for place, split in enumerate(splits[:5]):
         np.testing.assert_array_equal(split.test, tests[place])
         np.testing.assert_array_equal(split.held_out, tests[(place + 1) % 5])
-        strength = classifier.fit_with_held_out(found, labels, split.train, split.held_out)[1].C
+        strength = classifier.fit_with_held_out(found, labels, split)[1].C
         expected, lost = by_scikit_learn(found, labels, split, strength)
         assert lost < 0.003  # of two that are as good as equal it may be either
         np.testing.assert_allclose(once.probabilities[split.test], expected, atol=0.005)

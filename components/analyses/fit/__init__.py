@@ -167,7 +167,7 @@ class Work:
 
 Steps = Callable[[Work], Iterator[Any]]  # the answers, in their order; closing the iterator cancels the rest
 Testing = tuple[Setup, Basis, float]  # the rows, what stands for them, the share of them to fit on
-Best = tuple[BackboneSpec, Floats, Measured]  # its backbone, its vectors (N, D'), how it was tested
+Best = tuple[float, BackboneSpec, Floats]  # its accuracy, its backbone, its vectors (N, D')
 
 
 def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Setup) -> Generator[Stage | Fit]:
@@ -193,8 +193,8 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Setup) -> Gene
                 found = validated(steps, spec, asked, vectors)
                 measured = first[alike] = Measured(spec.key, place, found, "")
                 reached = Reached(spec.key, *place, found.accuracy)
-                if best is None or found.accuracy > best[2].tested.accuracy:
-                    best = spec, vectors, measured
+                if best is None or found.accuracy > best[0]:
+                    best = found.accuracy, spec, vectors
             grid.append(measured)
             yield Stage(done, len(places), "fit", spec.key, reached)
     if best is None:
@@ -228,7 +228,7 @@ def embedded(
 
 def concluded(steps: Steps, asked: Setup, grid: list[Measured], best: Best) -> Iterator[Stage | Fit]:
     """The words alone, the learning curve, the control with shuffled labels; and all in one place."""
-    (spec, vectors, measured), rows = best, asked.rows
+    (_accuracy, spec, vectors), rows = best, asked.rows
     shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
     drawn = [shuffled(rows, rows.seed + place) for place in range(shuffles)]
     texts = tuple(map("\n".join, zip(*sides_of(asked.table), strict=True)))
@@ -241,7 +241,7 @@ def concluded(steps: Steps, asked: Setup, grid: list[Measured], best: Best) -> I
     for testing in every:
         found.append(validated(steps, spec, *testing))
         yield Stage(len(found), checks, "check", spec.key)
-    (fit,) = steps(Work("conclude", spec, (asked, tuple(grid), grid.index(measured), vectors, tuple(found))))
+    (fit,) = steps(Work("conclude", spec, (asked, tuple(grid), vectors, tuple(found))))
     yield Stage(checks, checks, "check", spec.key)
     yield fit
 

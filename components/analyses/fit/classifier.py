@@ -6,6 +6,7 @@ text never stands in two.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def fold(vectors: Floats, labels: Ints, split: Split) -> Floats:
     With one thread: a step of a fit is too short to be shared, and threads would mostly wait for each other.
     """
     with threadpool_limits(1):
-        scaler, regression = fit_with_held_out(vectors, labels, split.train, split.held_out)
+        scaler, regression = fit_with_held_out(vectors, labels, split)
         return np.asarray(regression.predict_proba(scaler.transform(vectors[split.test])), np.float32)
 
 
@@ -68,16 +69,16 @@ def words(texts: Sequence[str], labels: Ints, split: Split) -> Floats:
 
 
 def fit_with_held_out(
-    pooled: Floats, labels: Ints, train: Ints, held_out: Ints
+    pooled: Floats, labels: Ints, split: Split
 ) -> tuple[StandardScaler, LogisticRegression]:
     """A classifier of some rows of vectors (N, D') of ``labels`` (N,), in single precision.
 
-    Each strength, from the strongest regularisation on, is fitted on the rows ``train`` for as long as the
-    log loss of ``held_out`` falls; the best one is then fitted on both.
+    Each strength, from the strongest regularisation on, is fitted on the rows to train on for as long as the
+    log loss of those that are held out falls; the best one is then fitted on both.
     """
-    rows = np.concatenate([train, held_out])
+    rows = np.concatenate([split.train, split.held_out])
     scaler = standardiser(pooled[rows])
-    return scaler, _strongest(scaler.transform(pooled[rows]), labels[rows], len(train))
+    return scaler, _strongest(scaler.transform(pooled[rows]), labels[rows], len(split.train))
 
 
 def _strongest(rows: Any, labels: Ints, train: int) -> LogisticRegression:
@@ -114,17 +115,14 @@ def fold_scaler(scaler: StandardScaler, regression: LogisticRegression) -> Probe
     return Probe(weight.astype(np.float32), bias.astype(np.float32))
 
 
-def conclude(
-    asked: Setup, grid: Sequence[Measured], place: int, vectors: Floats, checks: Sequence[Tested]
-) -> Fit:
-    """Everything in one place, the ranking best first.
+def conclude(asked: Setup, grid: Sequence[Measured], vectors: Floats, checks: Sequence[Tested]) -> Fit:
+    """Everything in one place, the ranking best first. ``vectors``: (N, D') of the first best one.
 
-    ``place``: of the best one in the ``grid``; ``vectors``: its (N, D').
     ``checks``: without any; then fitted on shares of the rows; then with shuffled labels.
     """
     count = 1 + len(nouns.SHARES)
     (words, *curve), control = checks[:count], checks[count:]
-    best, labels = grid[place], asked.rows.labels
+    best, labels = max(grid, key=lambda one: one.tested.accuracy), asked.rows.labels
     predicted, tried = best.tested.predicted, sum(not one.same_as for one in grid)
     p = headlines.corrected_t_test(best.tested.accuracies - words.accuracies, 1 / (asked.plan.folds - 1))
     alone = headlines.accuracy_score(words), headlines.macro_f1_of(words)
@@ -156,8 +154,8 @@ def _head(asked: Setup, grid: Sequence[Measured], best: Measured, vectors: Float
     pooling, layer = best.place
     last = max(one.place[1] for one in grid if one.backbone == best.backbone)
     first = asked.splits[0]
-    train = np.concatenate([first.train, first.test])
-    probe = fold_scaler(*fit_with_held_out(vectors, asked.rows.labels, train, first.held_out))
+    every = replace(first, train=np.concatenate([first.train, first.test]))
+    probe = fold_scaler(*fit_with_held_out(vectors, asked.rows.labels, every))
     numbers = packed(probe.weight, probe.bias)
     texts = 2 if asked.table.pairs else 1
     above = -1 if layer == last else layer
