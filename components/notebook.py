@@ -31,7 +31,7 @@ from components.model.examine import NATIVE, examine
 from components.model.files import RefusalError, foreign
 from components.model.loading import assembled, check_finite
 from components.model.pooling import POOLINGS
-from components.model.query import checked, choice, whole_number
+from components.model.query import checked, choice, within
 from components.settings import Settings
 from components.texts import ENGLISH, Sentence, Texts, languages, load_texts
 from components.types import Analysis, BackboneSpec, Query
@@ -117,8 +117,7 @@ def poolscope_show(
     """
     say = load_texts(choice("language", language, languages()))
     choice("theme", theme, ("auto", *THEMES))
-    if not LEAST <= whole_number("height", height) <= MOST:
-        raise PoolscopeError("height", height, "errors.range", low=LEAST, high=MOST)
+    within("height", height, LEAST, MOST)
     query = Query("", text, text_pair, pooling, layer=layer)
     anatomy = anatomy_of(model, tokenizer, query, Settings().characters, FEW if light else None)
     return Exhibits(anatomy, datetime.now(UTC), height, theme, say)

@@ -141,11 +141,17 @@ def whole_number(field: str, given: object) -> int:
     return int(given)
 
 
+def within(field: str, given: object, low: int, high: int) -> int:
+    """``given`` as an int from ``low`` to ``high``."""
+    number = whole_number(field, given)
+    if not low <= number <= high:
+        raise PoolscopeError(field, given, "errors.range", low=low, high=high)
+    return number
+
+
 def counted_from_zero(field: str, given: int, count: int) -> int:
     """``given`` of ``count`` things, where negative numbers count from the end."""
-    if not -count <= given < count:
-        raise PoolscopeError(field, given, "errors.range", low=-count, high=count - 1)
-    return given % count
+    return within(field, given, -count, count - 1) % count
 
 
 def _reference(given: object) -> Reference:
