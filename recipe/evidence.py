@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from joblib import hash as digest
 from numpy.typing import NDArray
 from scipy.stats import bootstrap, norm, pearsonr, rankdata
 from sklearn.feature_extraction.text import CountVectorizer
@@ -18,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from torch import nn
 
-from components.analyses.fit import Inputs, batches_of, digest
+from components.analyses.fit import Inputs, batches_of
 from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardiser
 from components.analyses.fit.embedding import available, states
 from components.analyses.importance import SIMILARITY, rho_with_erasure
@@ -56,9 +57,9 @@ def embed(backbone: Backbone, inputs: Inputs) -> list[Batch]:
 
 
 def first_alike(vectors: Mapping[str, Floats]) -> dict[str, str]:
-    """For each pooling's vectors (N, D') the first pooling whose are the very same, number for number."""
+    """For each pooling's vectors (N, D') the first pooling whose are the very same, 0 and -0 being one."""
     firsts: dict[str, str] = {}
-    return {pooling: firsts.setdefault(digest(found), pooling) for pooling, found in vectors.items()}
+    return {pooling: firsts.setdefault(digest(found + 0), pooling) for pooling, found in vectors.items()}
 
 
 def at_layer(batches: Sequence[Batch], layer: int | None) -> Sequence[Batch]:

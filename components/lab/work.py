@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from joblib import Parallel, delayed, hash as digest
 
 from components.analyses.fit import Pooled, PooledLayer, Steps, Work
+from components.analyses.fit.classifier import fold
 from components.errors import PoolscopeError
 from components.inference.engine import InProcess, file_name
 from components.inference.jobs import in_turns
@@ -76,8 +77,6 @@ def on_cores(local: Steps) -> Steps:
     def steps(call: Work) -> Iterator[Any]:
         if call.name != "fold":
             return local(call)
-        from components.analyses.fit.classifier import fold  # scikit-learn
-
         vectors: Floats = call.given[0]
         jobs = max(1, min(cores(), total() // (ROOM * vectors.nbytes))) if len(vectors) > FEW else 1
         return iter(Parallel(n_jobs=jobs)(delayed(fold)(*call.given, *more) for more in call.each))
@@ -169,8 +168,6 @@ def embedded(call: Work) -> Iterator[Any]:
 def folds(call: Work) -> Iterator[Any]:
     """All folds, each fitted by a task; the vectors are sent once."""
     import ray
-
-    from components.analyses.fit.classifier import fold  # scikit-learn
 
     task = ray.remote(num_cpus=1, max_retries=3)(fold)  # where its process died; Ray Data does so by itself
     shared = [ray.put(one) for one in call.given]

@@ -275,7 +275,7 @@ def test_folds_on_every_core_are_those_of_one_process_bit_for_bit(
         return fold(vectors, labels, split)
 
     monkeypatch.setattr("components.lab.work.cores", lambda: 2)
-    monkeypatch.setattr("components.analyses.fit.classifier.fold", noted)
+    monkeypatch.setattr("components.lab.work.fold", noted)
     call = folds_of(rows)
     found = [*on_cores(in_turns(InProcess(Settings()).run))(call)]
     get_reusable_executor().shutdown(wait=True)

@@ -4,7 +4,6 @@ A table as numbers, which of its rows a fold may not part, and the steps in thei
 its name, so that other questions have turns in between; what runs in one loads torch or scikit-learn there.
 """
 
-import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -17,7 +16,7 @@ from components.analyses.registry import Step
 from components.errors import PoolscopeError
 from components.fitting import BACKBONES, Fit, Plan, Reached, Stage, Table
 from components.model.pooling import POOLINGS
-from components.model.query import checked_text, whole_number
+from components.model.query import checked_text, within
 from components.settings import Settings
 from components.texts import Named, Sentence
 from components.types import BackboneSpec, Floats, Ints, grouped
@@ -175,6 +174,8 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Setup) -> Gene
 
     Closing the generator ends it. PoolscopeError where no pooling has a vector.
     """
+    from joblib import hash as digest  # which few need
+
     grid: list[Measured] = []
     best: Best | None = None
     warnings = list(asked.warnings)
@@ -186,7 +187,7 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Setup) -> Gene
         first: dict[tuple[int, str], Measured] = {}  # the very same vectors on a layer are tested once
         for done, place in enumerate(places, start=1):
             vectors, reached = in_order(pooled, place, len(asked.rows.labels)), None
-            alike = place[1], digest(vectors)
+            alike = place[1], digest(vectors + 0)  # 0 and -0 are one
             if alike in first:
                 measured = replace(first[alike], place=place, same_as=first[alike].place[0])
             else:
@@ -266,10 +267,7 @@ def to_rows(table: Table, plan: Plan, settings: Settings) -> Setup:
         raise PoolscopeError("backbones", ", ".join(plan.backbones), "errors.lab_backbones", most=BACKBONES)
     for text in (*table.texts, *table.pairs):
         checked_text("text", text, settings.characters)
-    folds, seed = whole_number("folds", plan.folds), whole_number("seed", plan.seed)
-    for name, number, (low, high) in (("seed", seed, SEEDS), ("folds", folds, FOLDS)):
-        if not low <= number <= high:
-            raise PoolscopeError(name, number, "errors.range", low=low, high=high)
+    seed, folds = within("seed", plan.seed, *SEEDS), within("folds", plan.folds, *FOLDS)
     for pooling in plan.poolings:
         if pooling not in POOLED:
             raise PoolscopeError("poolings", pooling, "errors.lab_pooling", poolings=POOLED)
@@ -378,8 +376,3 @@ def shuffled(rows: Rows, seed: int) -> Rows:
     anew = [np.resize(groups[other], len(own)) for own, other in zip(groups, drawn, strict=True)]
     labels[order] = np.concatenate(anew)
     return replace(rows, labels=labels)
-
-
-def digest(vectors: Floats) -> str:
-    """Equal for arrays of one shape that are equal number for number, 0 and -0 being one."""
-    return f"{vectors.shape} {hashlib.sha256((vectors + 0).tobytes()).hexdigest()}"

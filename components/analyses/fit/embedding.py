@@ -36,21 +36,20 @@ def _taken(backbone: Backbone, inputs: Inputs) -> tuple[list[tuple[Ints, States]
     A model may refuse texts together that it takes alone: heads that read where a text ends want as many ends
     of each. What has no token but special ones stands apart: there are poolings that refuse it.
     """
-    all_of_them = np.arange(len(inputs))
+    rows = np.arange(len(inputs))
     with suppress(PoolscopeError), failing("table", len(inputs)):
         found = states(backbone, inputs)
         bare = torch.cat([~(one.mask & ~one.special).any(dim=1) for one in found]).numpy()
-        if len(found) > 1:
-            return list(zip(all_of_them[:, None], found, strict=True)), {}
-        if bare.all() or not bare.any():
-            return [(all_of_them, found[0])], {}
-        apart = (all_of_them[bare], all_of_them[~bare])
-        return [(rows, states(backbone, [inputs[row] for row in rows])[0]) for rows in apart], {}
+        apart = np.split(rows, len(found))
+        if len(found) == 1 and bare.any() and not bare.all():
+            apart = [rows[bare], rows[~bare]]
+            found = [one for part in apart for one in states(backbone, [inputs[row] for row in part])]
+        return list(zip(apart, found, strict=True)), {}
     taken, failed = list[tuple[Ints, States]](), dict[int, str | Sentence]()
     for number, one in enumerate(inputs):
         try:
             with failing("table", number):
-                taken.append((all_of_them[[number]], states(backbone, [one])[0]))
+                taken.append((rows[[number]], states(backbone, [one])[0]))
         except PoolscopeError as error:
             failed[number] = reason_of(error)
     return taken, failed
