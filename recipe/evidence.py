@@ -21,11 +21,10 @@ from torch import nn
 
 from components.analyses.fit import Inputs, batches_of
 from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardiser
-from components.analyses.fit.embedding import available, states
 from components.analyses.importance import SIMILARITY, rho_with_erasure
 from components.analyses.measuring.importance import integrate, weigh
 from components.analyses.timing import exact
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, available, states_of_all
 from components.model.examine import examine
 from components.model.internals import repeatable
 from components.model.pooling import POOLINGS, States
@@ -51,7 +50,7 @@ def embed(backbone: Backbone, inputs: Inputs) -> list[Batch]:
     """The states of single texts, or of pairs, in batches of similar length."""
     made: list[Batch] = []
     for rows in batches_of(inputs):
-        found = states(backbone, [inputs[row] for row in rows])
+        found = states_of_all(backbone, [inputs[row] for row in rows])
         made += zip(np.split(rows, len(found)), found, strict=True)
     return made
 

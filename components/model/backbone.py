@@ -1,6 +1,6 @@
 """Backbone: a loaded model with its tokenizer, and what poolings may look at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -18,7 +18,7 @@ from components.model.encoding import encode_batch, prompted
 from components.model.files import RefusalError, failing, reason_of
 from components.model.internals import repeatable, text_config
 from components.model.ordinary import Ordinary
-from components.model.pooling import States
+from components.model.pooling import POOLINGS, States
 from components.model.reads import Head, Reading
 from components.settings import ASSETS
 from components.texts import Sentence, read_toml
@@ -257,6 +257,19 @@ def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] 
     if not backbone.per_token:
         special, cls = torch.zeros(kept.hidden[-1].shape[:2], dtype=torch.bool), torch.full_like(cls, -1)
     return states_of(backbone, kept, special, cls)
+
+
+def states_of_all(backbone: Backbone, inputs: Sequence[tuple[str, ...]]) -> list[States]:
+    """The states of single texts, or of pairs, in one pass; one by one where they cannot be padded."""
+    size = 1 if backbone.alone else len(inputs)
+    parts = (inputs[start : start + size] for start in range(0, len(inputs), size))
+    return [batch_states(backbone, *([*side] for side in zip(*part, strict=True))) for part in parts]
+
+
+def available(backbone: Backbone, poolings: Iterable[str] = POOLINGS) -> list[str]:
+    """The poolings that this backbone has: ``pooler`` and ``declared`` are not there for each."""
+    lacking = {"pooler": backbone.pooler is None, "declared": not backbone.spec.declares}
+    return [key for key in poolings if not lacking.get(key, False)]
 
 
 def sentences() -> list[str]:

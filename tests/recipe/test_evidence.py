@@ -11,9 +11,8 @@ from scipy.stats import binomtest, norm, spearmanr
 from statsmodels.stats.descriptivestats import sign_test as other_sign_test
 
 from components.analyses.fit.classifier import fold_scaler, standardiser
-from components.analyses.fit.embedding import available
 from components.inference.engine import Engine
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, available
 from components.model.loading import load
 from components.model.pooling import POOLINGS, States
 from components.model.probes import place_of, read_probe, write_probes

@@ -1,6 +1,6 @@
 """Pooled vectors of a batch of texts: one forward pass serves every pooling and layer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
 
@@ -9,25 +9,12 @@ import torch
 
 from components.analyses.fit import Fault, Inputs, Pooled, PooledLayer
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone, batch_states
+from components.model.backbone import Backbone, available, states_of_all
 from components.model.encoding import encode
 from components.model.files import failing, reason_of
 from components.model.pooling import POOLINGS, States
 from components.texts import Sentence
 from components.types import UNREADABLE, Floats, Ints
-
-
-def available(backbone: Backbone, poolings: Iterable[str] = POOLINGS) -> list[str]:
-    """The poolings that this backbone has: ``pooler`` and ``declared`` are not there for each."""
-    lacking = {"pooler": backbone.pooler is None, "declared": not backbone.spec.declares}
-    return [key for key in poolings if not lacking.get(key, False)]
-
-
-def states(backbone: Backbone, inputs: Inputs) -> list[States]:
-    """The states of single texts, or of pairs, in one pass; one by one where they cannot be padded."""
-    size = 1 if backbone.alone else len(inputs)
-    parts = (inputs[start : start + size] for start in range(0, len(inputs), size))
-    return [batch_states(backbone, *([*side] for side in zip(*part, strict=True))) for part in parts]
 
 
 def _taken(backbone: Backbone, inputs: Inputs) -> tuple[list[tuple[Ints, States]], dict[int, str | Sentence]]:
@@ -38,18 +25,18 @@ def _taken(backbone: Backbone, inputs: Inputs) -> tuple[list[tuple[Ints, States]
     """
     rows = np.arange(len(inputs))
     with suppress(PoolscopeError), failing("table", len(inputs)):
-        found = states(backbone, inputs)
+        found = states_of_all(backbone, inputs)
         bare = torch.cat([~(one.mask & ~one.special).any(dim=1) for one in found]).numpy()
         apart = np.split(rows, len(found))
         if len(found) == 1 and bare.any() and not bare.all():
             apart = [rows[bare], rows[~bare]]
-            found = [one for part in apart for one in states(backbone, [inputs[row] for row in part])]
+            found = [one for part in apart for one in states_of_all(backbone, [inputs[row] for row in part])]
         return list(zip(apart, found, strict=True)), {}
     taken, failed = list[tuple[Ints, States]](), dict[int, str | Sentence]()
     for number, one in enumerate(inputs):
         try:
             with failing("table", number):
-                taken.append((rows[[number]], states(backbone, [one])[0]))
+                taken.append((rows[[number]], states_of_all(backbone, [one])[0]))
         except PoolscopeError as error:
             failed[number] = reason_of(error)
     return taken, failed
