@@ -9,7 +9,7 @@ from markupsafe import Markup
 from components.analyst import Analyst, first_of
 from components.errors import PoolscopeError
 from components.exhibits.view import classify_link, visible
-from components.fitting import HEADS, MINE, TABLE, OwnHead, read_head
+from components.own_head import HEADS, MINE, TABLE, OwnHead, read_head
 from components.texts import ASSETS, Texts, in_bytes, read_toml
 from components.types import BackboneSpec, PoolingSpec, Query, TaskSpec
 

@@ -228,7 +228,7 @@ class Query:
     ``reference`` is "cls", "pooled" or the index of a token. ``task`` is the probe's, for ``head="probe"``;
     empty, it is the backbone's own where that fits the number of texts, else the first that does.
     ``pool_layer`` is the layer that is pooled, as if it were the last, counted as ``layer`` is. ``mine`` is
-    the visitor's own head, for ``head="mine"``; see `fitting.OwnHead`.
+    the visitor's own head, for ``head="mine"``; see `own_head.OwnHead`.
     """
 
     backbone: str

@@ -16,9 +16,9 @@ from components.errors import PoolscopeError
 from components.exhibits.exhibit import heading_html
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.exhibits.view import render
-from components.fitting import TABLE
 from components.inference.engine import Engine
 from components.menus import load_examples
+from components.own_head import TABLE
 from components.settings import Settings
 from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts
 from components.types import Query

@@ -22,13 +22,14 @@ from components.analyses.fit import fit_table, to_rows
 from components.analyses.registry import Step, analyses
 from components.analyst import ADDRESS, CANCELLATION, first_of
 from components.errors import PoolscopeError
-from components.fitting import HEADS, Fit, Plan, Stage, Table
+from components.fitting import Fit, Plan, Stage, Table
 from components.inference.jobs import Job, Runner, in_turns
 from components.model.catalogue import present, read_catalogue, read_tasks, refreshed
 from components.model.files import version
 from components.model.hub import Hub
 from components.model.pooling import POOLINGS
 from components.model.query import Asked, asked_of, by_backbone, checked, choice
+from components.own_head import HEADS
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 

@@ -29,7 +29,7 @@ from components.exhibits.exhibit import data_frame, to_csv
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
 from components.exhibits.report import Made, report
-from components.fitting import Fit, OwnHead, Plan, Stage, fit_json
+from components.fitting import Fit, Plan, Stage, fit_json
 from components.inference.engine import Engine, InProcess
 from components.inference.jobs import in_turns
 from components.lab.work import on_cluster, on_cores, remembering
@@ -38,6 +38,7 @@ from components.model.examine import DECLARED, examine
 from components.model.internals import quiet
 from components.model.loading import load
 from components.model.probes import Probe, place_of, write_probes
+from components.own_head import OwnHead
 from components.settings import Settings
 from components.tables import Columns, guess, read_sheet, to_table
 from components.texts import Sentence, Texts, environment, languages, load_texts, read_toml

@@ -12,7 +12,6 @@ import transformers
 from torch import Tensor
 
 from components.errors import PoolscopeError
-from components.fitting import MINE, read_head
 from components.model.adapter import BASE, FOR_TEXTS
 from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Batch, Pass
@@ -24,6 +23,7 @@ from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
 from components.model.reads import Head, Reading
+from components.own_head import MINE, read_head
 from components.texts import Named, Sentence
 from components.types import SWAP, SWAP_LAYER, Declaration, Floats, ProblemType, Query, TaskSpec, Tokens
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from components.errors import PoolscopeError
-from components.fitting import MINE, TABLE, read_head
+from components.own_head import MINE, TABLE, read_head
 from components.types import BackboneSpec, Query, Reference, TaskSpec, grouped
 
 MOST = 300  # combinations of one comparison: all poolings of all bundled backbones, and some more

@@ -13,7 +13,7 @@ from components import VERSION
 from components.analyses.registry import analyses
 from components.analyst import Analyst
 from components.endpoints import endpoints
-from components.fitting import HEADS, MINE
+from components.own_head import HEADS, MINE
 from components.settings import ASSETS
 from components.texts import read_toml
 from components.types import Query

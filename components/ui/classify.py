@@ -13,8 +13,8 @@ from components.errors import PoolscopeError
 from components.exhibits.control import AskedText, Control, ControlKind, OneOf, State, Text
 from components.exhibits.panels import HEAD, IMPORTANCE, MATCHES, ORIGIN, READING, SEEING, Answered, views
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, render, visible
-from components.fitting import HEADS, MINE
 from components.menus import BackboneMenu, absent, load_examples, refusal, suited
+from components.own_head import HEADS, MINE
 from components.types import BackboneSpec, Query
 from components.ui import places as on_page
 from components.ui.answer import PANEL, Answer

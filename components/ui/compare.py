@@ -24,8 +24,8 @@ from components.exhibits.hidden_states import TRACE, TRACED, traced_backbone
 from components.exhibits.panels import COMPARISON, TRACING, own_of
 from components.exhibits.verdict import mistake
 from components.exhibits.view import light, render, visible
-from components.fitting import HEADS, MINE, read_head
 from components.menus import EXAMPLES, Choices
+from components.own_head import HEADS, MINE, read_head
 from components.texts import ASSETS, Sentence, Texts, read_toml
 from components.types import BackboneSpec, Pair, Progress, Query
 from components.ui import places as on_page

@@ -15,7 +15,8 @@ from components.exhibits.exhibit import hint_html, status_html
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB as PANEL
 from components.exhibits.view import render, visible
-from components.fitting import BACKBONES, MINE, Plan, Stage, Table, read_head
+from components.fitting import BACKBONES, Plan, Stage, Table
+from components.own_head import MINE, read_head
 from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
 from components.types import Query

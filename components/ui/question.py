@@ -11,8 +11,8 @@ from markupsafe import Markup
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.view import POOL_LAYER, percent, render, shorten, visible
-from components.fitting import HEADS, MINE, TABLE
 from components.menus import BackboneMenu, Choices, Example, licence, refusal, suited, unlinked
+from components.own_head import HEADS, MINE, TABLE
 from components.texts import Texts, in_bytes
 from components.types import Analysis, BackboneSpec, Progress, Query, Reference
 from components.ui import places as on_page

@@ -20,10 +20,11 @@ from transformers import AutoTokenizer
 from components.analyses import fit as fits
 from components.analyses.fit import classifier, headlines
 from components.errors import PoolscopeError
-from components.fitting import MINE, Fit, Held, OwnHead, Plan, Stage, Table, packed, read_head, write_head
+from components.fitting import Fit, Held, Plan, Stage, Table
 from components.inference.engine import Engine
 from components.inference.jobs import Job
 from components.model.query import Asked
+from components.own_head import MINE, OwnHead, packed, read_head, write_head
 from components.settings import ASSETS
 from components.texts import read_toml
 from components.types import Bools, Floats, Ints, Query

@@ -14,7 +14,7 @@ import numpy as np
 from components import types as nouns
 from components.analyses.vectors import to_vectors
 from components.errors import PoolscopeError
-from components.fitting import MINE, TABLE, read_head
+from components.own_head import MINE, TABLE, read_head
 from components.texts import Sentence
 from components.types import SWAP, Analysis, BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 from tests.ui import fake_answers

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, softmax
 
-from components import fitting
+from components import fitting, own_head
 from components.analyses.analyze import Cell, Compared
 from components.analyses.anatomy import Anatomy, Excerpt, HeadStep, Lens, Looked, PrintedLine, Weight
 from components.analyses.detect import BAR, Candidate, Detected, Way
@@ -353,6 +353,6 @@ def fake_fit(table: fitting.Table, plan: fitting.Plan) -> Iterator[fitting.Stage
 
 
 def fake_head(table: fitting.Table, plan: fitting.Plan, classes: tuple[str, ...]) -> str:
-    numbers = fitting.packed(np.eye(len(classes), 4, dtype=np.float32), np.zeros(len(classes), np.float32))
+    numbers = own_head.packed(np.eye(len(classes), 4, dtype=np.float32), np.zeros(len(classes), np.float32))
     pooling, texts = (*plan.poolings, "native")[0], 2 if table.pairs else 1
-    return fitting.write_head(fitting.OwnHead(plan.backbones[0], pooling, -1, texts, classes, numbers))
+    return own_head.write_head(own_head.OwnHead(plan.backbones[0], pooling, -1, texts, classes, numbers))

@@ -17,7 +17,7 @@ from gradio_client.exceptions import AppError
 from components.analyses.analyze import Cell, Compared
 from components.analyses.registry import analyses
 from components.errors import PoolscopeError
-from components.fitting import MINE
+from components.own_head import MINE
 from components.types import Query
 from components.ui.api import add_api
 from components.ui.gradio_internals import block_functions

@@ -12,8 +12,9 @@ from gradio.state_holder import SessionState
 from components.errors import PoolscopeError
 from components.exhibits.control import from_link
 from components.exhibits.panels import ANSWER
-from components.fitting import MINE, TABLE, Table
+from components.fitting import Table
 from components.menus import HEADS, Choices, load_examples
+from components.own_head import MINE, TABLE
 from components.types import Analysis, Query
 from components.ui.answer import WAYS
 from components.ui.classify import Classify

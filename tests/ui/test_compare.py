@@ -17,8 +17,8 @@ from components.errors import PoolscopeError
 from components.exhibits.control import to_link
 from components.exhibits.exhibit import or_why
 from components.exhibits.view import number, percent
-from components.fitting import MINE
 from components.inference.engine import Engine
+from components.own_head import MINE
 from components.texts import Sentence
 from components.types import Analysis, Query
 from components.ui import compare as module

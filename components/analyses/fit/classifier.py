@@ -19,8 +19,9 @@ from threadpoolctl import threadpool_limits
 
 from components.analyses import fit as nouns
 from components.analyses.fit import Measured, Rows, Setup, Split, Tested, headlines, numbers_of
-from components.fitting import Fit, Miss, OwnHead, Ranked, Words, packed, write_head
+from components.fitting import Fit, Miss, Ranked, Words
 from components.model.probes import Probe
+from components.own_head import OwnHead, packed, write_head
 from components.types import Floats, Ints
 
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)  # scikit-learn's C, from the strongest regularisation to the weakest

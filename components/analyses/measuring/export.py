@@ -22,7 +22,6 @@ import torch
 from jinja2 import Environment
 from torch import nn
 
-from components.fitting import MINE
 from components.model.backbone import own_head
 from components.model.cut import noise_like, states_in
 from components.model.declared import Stacked
@@ -30,6 +29,7 @@ from components.model.examine import DECLARED, NATIVE, POOLER, Examined, examine
 from components.model.pooling import POOLINGS
 from components.model.probes import place_of
 from components.model.tracing import Call, trace
+from components.own_head import MINE
 from components.settings import ASSETS, space
 from components.texts import environment, load_texts
 from components.types import Cut, Query, grouped
