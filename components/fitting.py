@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from components.texts import Sentence
@@ -18,6 +19,11 @@ class Table:
     texts: tuple[str, ...]
     pairs: tuple[str, ...]
     labels: tuple[str, ...]
+
+    @cached_property
+    def inputs(self) -> list[tuple[str, ...]]:
+        """The text of each row, and the second one where they are pairs."""
+        return list(zip(*filter(None, (self.texts, self.pairs)), strict=True))
 
 
 @dataclass(frozen=True)

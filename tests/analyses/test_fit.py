@@ -80,7 +80,7 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int, width: int
     answer = all_of(found, rows, 5, 2)
     drawn = StratifiedGroupKFold(5, shuffle=True, random_state=rows.seed)
     tests = [test for _others, test in drawn.split(found, labels, rows.groups)]
-    splits = classifier.divide(rows, 5, 2)
+    splits = classifier.divide(rows, 5, 2).splits
     for place, split in enumerate(splits[5:], start=5):
         right = classifier.fold(found, labels, split).argmax(axis=1) == labels[split.test]
         assert answer.accuracies[place] == right.mean()
@@ -102,7 +102,7 @@ def test_words_alone_are_tf_idf_of_the_same_folds(answer: tuple[list[Stage], Fit
     rows = fits.Rows(labels, fits.groups_of(fit.table, 3)[0], 0)
     found = np.zeros((120, 2))
     texts = np.array(fit.table.texts, dtype=object)
-    for split in classifier.divide(rows, 3, fits.REPEATS):
+    for split in classifier.divide(rows, 3, fits.REPEATS).splits:
         known = np.concatenate([split.train, split.held_out])
         counts = TfidfVectorizer(token_pattern=r"\w+|[^\w\s]").fit(texts[known])
         search = searched(known, split.held_out).fit(counts.transform(texts[known]), labels[known])
@@ -118,7 +118,7 @@ def test_words_alone_are_tf_idf_of_the_same_folds(answer: tuple[list[Stage], Fit
 def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(folds: int) -> None:
     draw = np.random.default_rng(folds)
     labels, groups = np.arange(300) % 3, draw.integers(0, 200, 300)
-    splits = classifier.divide(fits.Rows(labels, groups, 0), folds, 1)
+    splits = classifier.divide(fits.Rows(labels, groups, 0), folds, 1).splits
     assert len(splits) == folds
     assert sorted(np.concatenate([split.test for split in splits])) == list(range(300))
     for split in splits:
@@ -135,7 +135,7 @@ def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(
 def test_a_share_holds_the_smaller_ones_and_the_last_point_of_the_curve_is_the_whole_fold() -> None:
     draw = np.random.default_rng(1)
     rows = fits.Rows(draw.integers(0, 2, 400), draw.integers(0, 300, 400), seed=0)
-    split, *_ = classifier.divide(rows, 5, 1)
+    split, *_ = classifier.divide(rows, 5, 1).splits
     few, many, all_ = (fits.shared(split, rows, share) for share in (0.1, 0.4, 1.0))
     assert [round(len(one.train), -1) for one in (few, many, all_)] == [30, 100, 240]
     assert set(few.train) < set(many.train) < set(all_.train)

@@ -147,7 +147,7 @@ def said(fit: Fit) -> set[str]:
 
 def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> Tested:
     """Answers of real classifiers of vectors in all folds, one after the other."""
-    splits = divide(rows, folds, repeats)
+    splits = divide(rows, folds, repeats).splits
     return Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
 
 
@@ -173,7 +173,7 @@ def simulate(seed: int, winner: float) -> tuple[bool, bool, int]:
     """
     draw = np.random.default_rng(seed)
     labels = draw.permutation(np.arange(ROWS + NEW) % 2)
-    splits = divide(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS)
+    splits = divide(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS).splits
     fresh = np.arange(ROWS, ROWS + NEW)
     tested, covered = [], 0
     for combination in range(COMBINATIONS):

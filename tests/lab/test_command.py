@@ -260,7 +260,7 @@ def test_vectors_lie_in_a_file_by_all_that_they_depend_on(tmp_path: Path) -> Non
 def folds_of(rows: int) -> Work:
     draw = np.random.default_rng(0)
     labels, vectors = draw.integers(0, 3, rows), draw.normal(size=(rows, 20)).astype(np.float32)
-    splits = divide(Rows(labels, np.arange(rows), 0), 3, 1)
+    splits = divide(Rows(labels, np.arange(rows), 0), 3, 1).splits
     return Work("fold", SPECS[KEY], (vectors, labels), [(split,) for split in splits])
 
 

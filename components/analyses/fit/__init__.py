@@ -41,12 +41,25 @@ Basis = Floats | tuple[str, ...]  # vectors (N, D') of N texts, or the texts the
 
 
 @dataclass(frozen=True, eq=False)
+class Split:
+    """The rows of a fold: to ``train`` on, to choose the strength by (``held_out``), and to ``test`` on."""
+
+    train: Ints
+    held_out: Ints
+    test: Ints
+
+
+@dataclass(frozen=True, eq=False)
 class Rows:
-    """N rows to fit and test on. ``labels``, ``groups``: (N,); rows of one group are never parted."""
+    """N rows to fit and test on. ``labels``, ``groups``: (N,); rows of one group are never parted.
+
+    ``splits``: the folds of all repeats; empty until the rows are divided.
+    """
 
     labels: Ints
     groups: Ints
     seed: int
+    splits: tuple[Split, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +73,6 @@ class Pooled:
     rows: Ints
     vectors: Mapping[PooledLayer, Floats]
     faults: tuple[Fault, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """The rows of a fold: to ``train`` on, to choose the strength by (``held_out``), and to ``test`` on."""
-
-    train: Ints
-    held_out: Ints
-    test: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,17 +125,13 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A table, its K ``classes``, its rows as numbers, and the ``warnings`` about their groups.
-
-    ``splits``: the folds of all repeats; empty until the rows are divided.
-    """
+    """A table, its K ``classes``, its rows as numbers, and the ``warnings`` about their groups."""
 
     table: Table
     plan: Plan
     classes: tuple[str, ...]
     rows: Rows
     warnings: tuple[Sentence, ...] = ()
-    splits: tuple[Split, ...] = ()
 
 
 def _step(name: str) -> Step:
@@ -165,7 +165,7 @@ class Work:
 
 
 Steps = Callable[[Work], Iterator[Any]]  # the answers, in their order; closing the iterator cancels the rest
-Testing = tuple[Setup, Basis, float]  # the rows, what stands for them, the share of them to fit on
+Testing = tuple[Rows, Basis, float]  # the rows, what stands for them, the share of them to fit on
 Best = tuple[float, BackboneSpec, Floats]  # its accuracy, its backbone, its vectors (N, D')
 
 
@@ -179,19 +179,18 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Setup) -> Gene
     grid: list[Measured] = []
     best: Best | None = None
     warnings = list(asked.warnings)
-    (splits,) = steps(Work("divide", specs[0], (asked.rows, asked.plan.folds, REPEATS)))
-    asked = replace(asked, splits=splits)
+    (rows,) = steps(Work("divide", specs[0], (asked.rows, asked.plan.folds, REPEATS)))
     for spec in specs:
         pooled, places, notes = yield from embedded(steps, spec, asked)
         warnings += notes
         first: dict[tuple[int, str], Measured] = {}  # the very same vectors on a layer are tested once
         for done, place in enumerate(places, start=1):
-            vectors, reached = in_order(pooled, place, len(asked.rows.labels)), None
+            vectors, reached = in_order(pooled, place, len(rows.labels)), None
             alike = place[1], digest(vectors + 0)  # 0 and -0 are one
             if alike in first:
                 measured = replace(first[alike], place=place, same_as=first[alike].place[0])
             else:
-                found = validated(steps, spec, asked, vectors)
+                found = validated(steps, spec, rows, vectors)
                 measured = first[alike] = Measured(spec.key, place, found, "")
                 reached = Reached(spec.key, *place, found.accuracy)
                 if best is None or found.accuracy > best[0]:
@@ -200,14 +199,14 @@ def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Setup) -> Gene
             yield Stage(done, len(places), "fit", spec.key, reached)
     if best is None:
         raise PoolscopeError("poolings", ", ".join(asked.plan.poolings), "errors.lab_nothing")
-    yield from concluded(steps, replace(asked, warnings=tuple(warnings)), grid, best)
+    yield from concluded(steps, replace(asked, rows=rows, warnings=tuple(warnings)), grid, best)
 
 
 def embedded(
     steps: Steps, spec: BackboneSpec, asked: Setup
 ) -> Generator[Stage, None, tuple[list[Pooled], list[PooledLayer], list[Sentence]]]:
     """Every batch of inputs, the places that each input has a vector for, and what there is to say."""
-    inputs = list(zip(*sides_of(asked.table), strict=True))
+    inputs = asked.table.inputs
     given, batches = (asked.plan.poolings or POOLED, asked.plan.all_layers), batches_of(inputs)
     each = ((rows, [inputs[row] for row in rows]) for rows in batches)
     done, found = 0, list[Pooled]()
@@ -232,13 +231,12 @@ def concluded(steps: Steps, asked: Setup, grid: list[Measured], best: Best) -> I
     (_accuracy, spec, vectors), rows = best, asked.rows
     shuffles = int(np.clip(SHUFFLED // len(rows.labels), *SHUFFLES))
     drawn = [shuffled(rows, rows.seed + place) for place in range(shuffles)]
-    texts = tuple(map("\n".join, zip(*sides_of(asked.table), strict=True)))
+    texts = tuple(map("\n".join, asked.table.inputs))
     divided = steps(Work("divide", spec, (), [(one, asked.plan.folds, 1) for one in drawn]))
-    again = zip(drawn, divided, strict=True)
-    anew = ((replace(asked, rows=one, splits=splits), vectors, 1.0) for one, splits in again)
-    shares = ((asked, vectors, share) for share in SHARES)
+    anew = ((one, vectors, 1.0) for one in divided)
+    shares = ((rows, vectors, share) for share in SHARES)
     found, checks = list[Tested](), len(SHARES) + shuffles + 2
-    every: Iterator[Testing] = chain([(asked, texts, 1.0)], shares, anew)
+    every: Iterator[Testing] = chain([(rows, texts, 1.0)], shares, anew)
     for testing in every:
         found.append(validated(steps, spec, *testing))
         yield Stage(len(found), checks, "check", spec.key)
@@ -247,12 +245,12 @@ def concluded(steps: Steps, asked: Setup, grid: list[Measured], best: Best) -> I
     yield fit
 
 
-def validated(steps: Steps, spec: BackboneSpec, asked: Setup, given: Basis, share: float = 1.0) -> Tested:
+def validated(steps: Steps, spec: BackboneSpec, rows: Rows, given: Basis, share: float = 1.0) -> Tested:
     """All folds, fitted on a ``share`` of the rows that are not tested."""
-    splits = [shared(split, asked.rows, share) for split in asked.splits]
+    splits = [shared(split, rows, share) for split in rows.splits]
     step = "words" if isinstance(given, tuple) else "fold"
-    found = steps(Work(step, spec, (given, asked.rows.labels), [(split,) for split in splits]))
-    return Tested.of(splits, list(found), asked.rows.labels)
+    found = steps(Work(step, spec, (given, rows.labels), [(split,) for split in splits]))
+    return Tested.of(splits, list(found), rows.labels)
 
 
 def to_rows(table: Table, plan: Plan, settings: Settings) -> Setup:
@@ -283,11 +281,6 @@ def to_rows(table: Table, plan: Plan, settings: Settings) -> Setup:
         if (found := len(np.unique(groups[labels == index]))) < least:
             raise PoolscopeError("label", label, "errors.lab_few_texts", count=found, least=least)
     return Setup(table, replace(plan, folds=folds, seed=seed), classes, Rows(labels, groups, seed), warnings)
-
-
-def sides_of(table: Table) -> tuple[tuple[str, ...], ...]:
-    """The texts of all rows, and the second ones where they are pairs."""
-    return (table.texts, table.pairs) if table.pairs else (table.texts,)
 
 
 def numbers_of(classes: Sequence[str]) -> list[float] | None:
@@ -326,9 +319,9 @@ def alike_rows(table: Table) -> tuple[Ints, Ints]:
     from scipy.sparse import coo_array  # a tenth of a second, which few ask for
     from scipy.sparse.csgraph import connected_components
 
-    texts = [" ".join(text.casefold().split()) for side in sides_of(table) for text in side]
+    texts = [" ".join(text.casefold().split()) for text in (*table.texts, *table.pairs)]
     numbers, different = factorize(np.array(texts, dtype=object))
-    sides = numbers.reshape(len(sides_of(table)), -1)  # (1 or 2, N)
+    sides = numbers.reshape(-1, len(table.texts))  # (1 or 2, N)
     first, last = sides[0], sides[-1]
     size = len(different)
     edges = coo_array((np.ones(len(first)), (first, last)), shape=(size, size))

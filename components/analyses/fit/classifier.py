@@ -33,8 +33,8 @@ PARTS = 5  # of all rows, at least: where there are fewer folds, each tests seve
 HELD_OUT = 0.25  # of the rows that are not tested, about
 
 
-def divide(rows: Rows, folds: int, repeats: int) -> tuple[Split, ...]:
-    """The folds of all ``repeats``, each of rows that are drawn into parts anew."""
+def divide(rows: Rows, folds: int, repeats: int) -> Rows:
+    """The rows with the folds of all ``repeats``, for each of which they are drawn into parts anew."""
     count, splits = folds * -(-PARTS // folds), []
     held = max(1, round(HELD_OUT * (count - count // folds)))
     for repeat in range(repeats):
@@ -45,7 +45,7 @@ def divide(rows: Rows, folds: int, repeats: int) -> tuple[Split, ...]:
         for number in range(folds):
             test, held_out = parts % folds == number, np.isin(parts, (number + 1 + np.arange(held)) % count)
             splits.append(Split(*map(np.flatnonzero, (~test & ~held_out, held_out, test))))
-    return tuple(splits)
+    return replace(rows, splits=tuple(splits))
 
 
 def fold(vectors: Floats, labels: Ints, split: Split) -> Floats:
@@ -154,12 +154,11 @@ def _head(asked: Setup, grid: Sequence[Measured], best: Measured, vectors: Float
     """The best combination's classifier, fitted on all rows in the way that was tested."""
     pooling, layer = best.place
     last = max(one.place[1] for one in grid if one.backbone == best.backbone)
-    first = asked.splits[0]
+    first = asked.rows.splits[0]
     every = replace(first, train=np.concatenate([first.train, first.test]))
     probe = fold_scaler(*fit_with_held_out(vectors, asked.rows.labels, every))
     numbers = packed(probe.weight, probe.bias)
-    texts = 2 if asked.table.pairs else 1
-    above = -1 if layer == last else layer
+    texts, above = len(asked.table.inputs[0]), -1 if layer == last else layer
     return write_head(OwnHead(best.backbone, pooling, above, texts, asked.classes, numbers))
 
 
