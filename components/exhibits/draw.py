@@ -7,6 +7,7 @@ and text colours come from the page's style sheet, so that one figure serves the
 
 import html
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -62,6 +63,7 @@ SHARES = ("#f4e9a2", "#e8d000")  # of a part that is large enough to be seen, an
 RANDOM = [[0.0, "#f4f5f6"], [0.5, "#b9bcc0"], [1.0, "#595d63"]]  # instead, for what is random
 SEGMENT_COLOURS = (FIRST, SECOND, SPECIAL)  # of the texts; -1 stands for tokens of neither
 SEGMENT_KEYS = ("segment.first", "segment.second", "segment.special")  # of their names
+LINE = 18  # pixels of a line of a row's name
 TOKEN_ROW, LOW_ROW = 19, 18  # pixels; rows are low where there are many, so that a slide shows them larger
 BRACKET = 34  # pixels that a bracket with its label takes
 CHARACTER = 7.4  # pixels per character at the size of a tick label
@@ -101,6 +103,15 @@ def row_axis(texts: Sequence[str], **more: Any) -> dict[str, Any]:
     """An axis of rows with their ``texts``, which are escaped, the first row on top; they have room."""
     ticks = {"tickvals": list(range(len(texts))), "ticktext": list(texts), "ticklabeloverflow": "allow"}
     return axis(range=[len(texts) - 0.5, -0.5], **ticks, **more)  # else each text is measured
+
+
+def row_names(names: Iterable[str], widest: int) -> tuple[list[list[str]], list[str], int]:
+    """Names of rows in as few lines of ``widest`` characters as fit: the lines, each name escaped, and room.
+
+    The room is what the longest one takes from top to bottom, in pixels.
+    """
+    lines = [textwrap.wrap(name, widest, break_on_hyphens=False) for name in names]
+    return lines, ["<br>".join(map(escape, one)) for one in lines], LINE * max(map(len, lines), default=1)
 
 
 def written(

@@ -4,7 +4,6 @@ Both plots have the same rows, one for each pooling. The tables hold layers and 
 against one of its columns.
 """
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -21,7 +20,6 @@ from components.results import TEST, Row, beside
 from components.texts import Texts
 
 WIDEST = 20  # characters of a line of a label: of the longest name of a pooling
-LINE = 18  # pixels of a line of a label
 VALUES = 66  # pixels of the column of values at the right
 BESIDE = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}  # of a value there
 FEW = {"tickangle": 0, "nticks": 3}  # of an axis, whose ticks then stand apart on a phone, too
@@ -95,13 +93,10 @@ def _figure(
         for row in placed if total == 1 else ():
             values.append({**BESIDE, "y": row.place, "text": shown(row.value)})
             shapes += [draw.guide(row.value, "dot", GUIDE)] if BASE in row.poolings else []
-    labels = [  # as few lines as fit
-        textwrap.wrap(one_vector(map(shorten, map(visible, names))), WIDEST, break_on_hyphens=False)
-        for names in rows
-    ]
-    ticks = ["<br>".join(map(draw.escape, lines)) for lines in labels]
+    every = [one_vector(map(shorten, map(visible, names))) for names in rows]
+    labels, ticks, room = draw.row_names(every, WIDEST)
     bold = [f"<b>{tick}</b>" if BASE in names else tick for names, tick in zip(rows, ticks, strict=True)]
-    left, room = draw.tick_width(chain(*labels)), LINE * max(map(len, labels), default=1)
+    left = draw.tick_width(chain(*labels))
     frame = draw.layout(
         height=len(rows) * max(22 + 6 * total, room) + 68,
         margin={"l": left, "r": VALUES if total == 1 else 30, "t": 6, "b": 62},

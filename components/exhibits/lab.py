@@ -1,6 +1,5 @@
 """Findings on a visitor's own table: the ranking, what labels are worth, confusion and misses."""
 
-import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,7 +20,7 @@ RANKED = "backbone pooling layer accuracy low high macro_f1 rho.value p p_correc
 UNLINKED: frozenset[Where] = frozenset({"page", "report"})  # no link, nor a step of a talk, holds a table
 LITTLE = 0.02  # accuracy that more labels hardly help by
 DRAWN = 24  # vectors in the figure, the best ones; all stand in the table
-WIDEST, LINE = 15, 18  # characters of a line beside the axis, and the pixels that it takes
+WIDEST = 15  # characters of a line beside the axis
 BESIDE = 58  # pixels of the column of values at the right
 BELOW = 52  # pixels of the axis
 SCALE = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "50 %", "100 %"]}  # of accuracy
@@ -122,7 +121,7 @@ def _ranked(found: Found, say: Texts) -> pd.DataFrame:
 def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     fit, shown = found.fit, found.vectors[:DRAWN]
     names, scores = [found.name(one, say) for one in shown], [one.accuracy for one in shown]
-    labels = [textwrap.wrap(name, WIDEST, break_on_hyphens=False) for name in names]
+    labels, ticks, room = draw.row_names(names, WIDEST)
     backbones = [fit.plan.backbones.index(one.backbone) for one in shown]
     colours = [draw.BACKBONES[place % len(draw.BACKBONES)] for place in backbones]
     symbols = ["circle-open" if one.p_corrected < LEVEL else "circle" for one in shown]  # open: it is worse
@@ -132,10 +131,10 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     values = [percent(one.value) for one in scores]
     lines = {"majority": fit.majority, "shuffled": fit.shuffled.value, "words": fit.words.accuracy.value}
     frame = draw.layout(
-        height=len(shown) * max(26, LINE * max(map(len, labels)) + 6) + BELOW,
+        height=len(shown) * max(26, room + 6) + BELOW,
         margin={"l": max(map(draw.name_width, labels)), "r": BESIDE, "t": 6, "b": BELOW - 6},
         xaxis=draw.value_axis(say("lab.accuracy_axis"), range=[0, 1], **SCALE),
-        yaxis=draw.row_axis(["<br>".join(map(draw.escape, lines)) for lines in labels]),
+        yaxis=draw.row_axis(ticks),
         shapes=[draw.guide(value, draw.LINES[key][0], draw.OTHER) for key, value in lines.items()],
     )
     points = draw.dots(scores, places, said, marker, whisker)
@@ -221,10 +220,9 @@ def _query(found: Found, miss: Miss) -> Query:
     return Query(best.backbone, table.texts[miss.row], pair, best.pooling, pool_layer=layer)
 
 
-RANKING = Exhibit("lab-ranking", ranking, plotted=True, where=UNLINKED)
-CURVE = Exhibit("lab-curve", curve, plotted=True, where=UNLINKED)
-CONFUSION = Exhibit("lab-confusion", confusion, style="numbers", where=UNLINKED)
-NUMBERS = Exhibit(
-    "lab-numbers", numbers, style="numbers", frame="folded", title="table.heading", where=UNLINKED
-)
-MISSES = Exhibit("lab-misses", misses, style="numbers", where=UNLINKED)
+unlinked = partial(Exhibit[Found], where=UNLINKED)
+RANKING = unlinked("lab-ranking", ranking, plotted=True)
+CURVE = unlinked("lab-curve", curve, plotted=True)
+CONFUSION = unlinked("lab-confusion", confusion, style="numbers")
+NUMBERS = unlinked("lab-numbers", numbers, style="numbers", frame="folded", title="table.heading")
+MISSES = unlinked("lab-misses", misses, style="numbers")

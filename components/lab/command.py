@@ -144,16 +144,16 @@ def told(steps: Iterator[Stage | Fit]) -> Fit:
 def reported(done: Done, name: str, say: Texts) -> str:
     """The report as HTML: the Lab tab's exhibits in one file. ``name``: that of the table."""
     facts = {
-        say("lab.fact_table"): name,
-        say("lab.column_of_text"): done.columns.text,
-        say("lab.column_of_pair"): done.columns.text_pair,
-        say("lab.column_of_label"): done.columns.label,
-        say("lab.fact_folds"): str(done.fit.plan.folds),
-        say("lab.fact_seed"): str(done.fit.plan.seed),
-        say("lab.fact_notes"): say.together(note.said(say) for note in done.notes),
+        "fact_table": name,
+        "column_of_text": done.columns.text,
+        "column_of_pair": done.columns.text_pair,
+        "column_of_label": done.columns.label,
+        "fact_folds": str(done.fit.plan.folds),
+        "fact_seed": str(done.fit.plan.seed),
+        "fact_notes": say.together(note.said(say) for note in done.notes),
     }
     found = Found(done.fit, {spec.key: spec.title for spec in done.specs})
-    known = {fact: value for fact, value in facts.items() if value}
+    known = {say(f"lab.{fact}"): value for fact, value in facts.items() if value}
     return "".join(report([LAB], found, {}, lambda _: known, Made(datetime.now(UTC)), say))
 
 

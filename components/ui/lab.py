@@ -19,7 +19,7 @@ from components.fitting import BACKBONES, Plan, Stage, Table
 from components.own_head import MINE, read_head
 from components.tables import ALIKE, Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
-from components.types import Query
+from components.types import Query, grouped
 from components.ui import places as on_page
 from components.ui.classify import CLASSIFY, Classify
 from components.ui.compare import offered, offered_poolings
@@ -92,9 +92,8 @@ class Lab:
         analyst, say = self.around.analyst, self.say
         learned = {spec.key for spec in analyst.poolings() if spec.learned}
         poolings = [one for one in offered_poolings(analyst) if one[1] not in learned]
-        here = [spec for spec in analyst.backbones() if spec.available]
-        first = {spec.task: spec.key for spec in reversed(here)}  # the first of each task
-        chosen = [spec.key for spec in here if spec.key in first.values()][:BACKBONES]
+        here = ((spec.task, spec.key) for spec in analyst.backbones() if spec.available)
+        chosen = [first for first, *_ in grouped(here).values()][:BACKBONES]  # one for each task
         known = [key for key in FIRST_POOLINGS if key in {key for _, key in poolings}]
         several = partial(menu, multiselect=True, min_width=240, scale=4)
         with gr.Row(elem_id="lab-choice"):
