@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 from joblib import Parallel, delayed, hash as digest
 
+from components import VERSION
 from components.analyses.fit import Pooled, PooledLayer, Steps, Work
 from components.analyses.fit.classifier import fold
 from components.errors import PoolscopeError
@@ -28,38 +28,36 @@ from components.types import Floats
 
 FEW = 500  # rows: their folds are fitted sooner than processes have begun
 ROOM = 6  # times the bytes of the vectors, for each process that fits: its fold copies its rows
-ABOUT = "poolscope"  # in the metadata of a file: the part without its vectors
+ABOUT = "poolscope"  # in the metadata of a file: the part without its vectors, and their places
 ANSWERED = 5.0  # seconds until somebody answers at an address
 BLOCKS = 4096  # at most, of batches: Ray Data keeps a record of each
 
 
 @dataclass(frozen=True)
 class OnDisk(Mapping[PooledLayer, Floats]):
-    """The vectors (n, D') of one batch by place, each read from a Parquet file when it is asked for."""
+    """The vectors (n, D') of one batch, each read from a Parquet file when its place is asked for."""
 
     file: Path
+    places: tuple[PooledLayer, ...]
 
     def __getitem__(self, place: PooledLayer) -> Floats:
-        name = f"{place[0]} {place[1]}"
-        found: Floats = np.stack(pd.read_parquet(self.file, columns=[name])[name].to_numpy())
+        found: Floats = np.stack(pd.read_parquet(self.file, columns=[str(place)])[str(place)].to_numpy())
         return found
 
     def __contains__(self, place: object) -> bool:
-        return place in [*self]  # by the names of the columns, of which none is read
+        return place in self.places
 
     def __iter__(self) -> Iterator[PooledLayer]:
-        for name in pq.read_schema(self.file).names:
-            pooling, layer = name.split()
-            yield pooling, int(layer)
+        return iter(self.places)
 
     def __len__(self) -> int:
-        return len(pq.read_schema(self.file).names)
+        return len(self.places)
 
 
 def write(part: Pooled, file: Path) -> None:
     """Write a batch, a column of lists for each place, whole or not at all."""
-    frame = pd.DataFrame({f"{pooling} {layer}": [*found] for (pooling, layer), found in part.vectors.items()})
-    frame.attrs = {ABOUT: pack(replace(part, vectors={})).hex()}
+    frame = pd.DataFrame({str(place): [*found] for place, found in part.vectors.items()})
+    frame.attrs = {ABOUT: pack((replace(part, vectors={}), tuple(part.vectors))).hex()}
     file.parent.mkdir(parents=True, exist_ok=True)
     frame.to_parquet(file.with_suffix(".part"))
     file.with_suffix(".part").replace(file)
@@ -67,8 +65,9 @@ def write(part: Pooled, file: Path) -> None:
 
 def read(file: Path) -> Pooled:
     """Read a batch, but for its vectors."""
-    about: Pooled = unpack(bytes.fromhex(pd.read_parquet(file, columns=[]).attrs[ABOUT]))
-    return replace(about, vectors=OnDisk(file))
+    part: Pooled
+    part, places = unpack(bytes.fromhex(pd.read_parquet(file, columns=[]).attrs[ABOUT]))
+    return replace(part, vectors=OnDisk(file, places))
 
 
 def on_cores(local: Steps) -> Steps:
@@ -88,7 +87,7 @@ def remembering(steps: Steps, folder: Path) -> Steps:
     """The ``steps``, of which vectors are kept in a ``folder`` for a run after this one."""
 
     def embedded(call: Work) -> Iterator[Pooled]:
-        depends = digest((version(call.spec), *call.given))
+        depends = digest((VERSION, version(call.spec), *call.given))
         inside = folder / "vectors" / f"{file_name(call.spec)}-{depends}"
         each = {inside / f"{digest(tuple(one))}.parquet": one for one in call.each}
         coming = steps(replace(call, each=[one for file, one in each.items() if not file.exists()]))

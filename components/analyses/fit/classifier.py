@@ -17,8 +17,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from components.analyses import fit as nouns
-from components.analyses.fit import Measured, Rows, Setup, Split, Tested, headlines, numbers_of
+from components.analyses.fit import SHARES, Measured, Rows, Setup, Split, Tested, headlines, numbers_of
 from components.fitting import Fit, Miss, Ranked, Words
 from components.model.probes import Probe
 from components.own_head import OwnHead, packed, write_head
@@ -121,16 +120,13 @@ def conclude(asked: Setup, grid: Sequence[Measured], vectors: Floats, checks: Se
 
     ``checks``: without any; then fitted on shares of the rows; then with shuffled labels.
     """
-    count = 1 + len(nouns.SHARES)
+    count = 1 + len(SHARES)
     (words, *curve), control = checks[:count], checks[count:]
     best, labels = max(grid, key=lambda one: one.tested.accuracy), asked.rows.labels
     predicted, tried = best.tested.predicted, sum(not one.same_as for one in grid)
     p = headlines.corrected_t_test(best.tested.accuracies - words.accuracies, 1 / (asked.plan.folds - 1))
-    alone = headlines.accuracy_score(words), headlines.macro_f1_of(words)
     held = headlines.learned(best.tested, control, numbers_of(asked.classes), tried)
-    points: dict[int, Tested] = {}
-    for point in (*curve, best.tested):
-        points.setdefault(point.fitted, point)  # one for each number of rows
+    points = {point.fitted: point for point in (best.tested, *reversed(curve))}  # one for a number of rows
     return Fit(
         table=asked.table,
         plan=asked.plan,
@@ -138,9 +134,9 @@ def conclude(asked: Setup, grid: Sequence[Measured], vectors: Floats, checks: Se
         majority=float(np.bincount(labels).max() / len(labels)),
         shuffled=headlines.interval_of([one.accuracy for one in control]),
         learned=held,
-        words=Words(*alone, p, min(1.0, p * tried)),
+        words=Words(headlines.accuracy_score(words), headlines.macro_f1_of(words), p, min(1.0, p * tried)),
         classes=asked.classes,
-        curve={rows: headlines.accuracy_score(point) for rows, point in points.items()},
+        curve={rows: headlines.accuracy_score(points[rows]) for rows in sorted(points)},
         gain=headlines.gain_of(curve[-1], best.tested, 1 / (asked.plan.folds - 1)),
         confusion=confusion_matrix(labels, predicted, labels=np.arange(len(asked.classes))),
         predicted=predicted,
