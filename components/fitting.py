@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 from components.texts import Sentence
@@ -20,7 +19,7 @@ class Table:
     pairs: tuple[str, ...]
     labels: tuple[str, ...]
 
-    @cached_property
+    @property
     def inputs(self) -> list[tuple[str, ...]]:
         """The text of each row, and the second one where they are pairs."""
         return list(zip(*filter(None, (self.texts, self.pairs)), strict=True))

@@ -145,7 +145,7 @@ def within(field: str, given: object, low: int, high: int) -> int:
     """``given`` as an int from ``low`` to ``high``."""
     number = whole_number(field, given)
     if not low <= number <= high:
-        raise PoolscopeError(field, given, "errors.range", low=low, high=high)
+        raise PoolscopeError(field, number, "errors.range", low=low, high=high)
     return number
 
 

@@ -217,11 +217,11 @@ def embedded(
             yield Stage(done, len(inputs), "embed", spec.key)
     places = list(dict.fromkeys(place for part in found for place in part.vectors))
     faults = grouped(fault for part in found for fault in part.faults)
-    pooled, values, notes = {pooling for pooling, _layer in places}, {"backbone": Named(spec.title)}, []
+    pooled, notes = {pooling for pooling, _layer in places}, list[Sentence]()
     for name in sorted(faults, key=(*FAULTS, *faults).index):
         key = name if name in FAULTS else "lacking" if name in pooled else "left_out"
-        count = {"total": done, "count": len(faults[name])}
-        notes.append(Sentence(f"lab.{key}", **values, **count, **faults[name][0]))
+        values = {"total": done, "count": len(faults[name]), **faults[name][0]}
+        notes.append(Sentence(f"lab.{key}", backbone=Named(spec.title), **values))
     yield Stage(done, done, "embed", spec.key, notes=tuple(notes))
     return found, places, notes
 

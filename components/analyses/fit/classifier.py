@@ -154,7 +154,8 @@ def _head(asked: Setup, grid: Sequence[Measured], best: Measured, vectors: Float
     every = replace(first, train=np.concatenate([first.train, first.test]))
     probe = fold_scaler(*fit_with_held_out(vectors, asked.rows.labels, every))
     numbers = packed(probe.weight, probe.bias)
-    texts, above = len(asked.table.inputs[0]), -1 if layer == last else layer
+    texts = 2 if asked.table.pairs else 1
+    above = -1 if layer == last else layer
     return write_head(OwnHead(best.backbone, pooling, above, texts, asked.classes, numbers))
 
 
