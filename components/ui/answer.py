@@ -317,7 +317,7 @@ class Answer:
     what it shows at each layer, as JSON; ``recent``: those of recent answers, since many visitors of a room
     look at the same one. ``panels``: of the answer itself. ``lasting``: how it is looked at, but for the
     layer, which the next answer keeps; ``set``: with all that else is asked of it; ``looks``: those that do
-    not come with each answer. ``all``: what each answer may change.
+    not come with each answer. ``all``: what each answer may change; ``often``: what most of them do.
     """
 
     def __init__(self, analyst: Analyst, state: gr.State, say: Texts) -> None:
@@ -355,6 +355,8 @@ class Answer:
         self.later = [one for one in self.looked_at if one.exhibit.frame == "folded"]  # comes with the frames
         self.cards = self.origin, self.sees
         menus = [self.layer, self.reference, self.label, self.importance.tab]
+        self.often = [self.answered, self.origin.watch, *self.origin.place.parts]
+        self.often += [part for place in places if place not in self.later for part in place.parts]
         self.all: list[Any] = [self.shown, self.answered, self.area, *menus, *self.ways.values()]
         self.all += [part for panel in self.panels for part in panel.parts]
         self.all += [part for card in self.cards for part in (card.watch, card.button, *card.place.parts)]

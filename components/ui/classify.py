@@ -18,7 +18,7 @@ from components.own_head import HEADS, MINE
 from components.types import BackboneSpec, Query
 from components.ui import places as on_page
 from components.ui.answer import PANEL, Answer
-from components.ui.places import LAST_OF_MODEL, NOTHING, OF_MODEL, Collected, Given, Updates, on
+from components.ui.places import LAST_OF_MODEL, NOTHING, OF_MODEL, Collected, Given, Kept, Packed, Updates, on
 from components.ui.question import Question, to_query
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
@@ -41,13 +41,14 @@ class Classify(Tab):
         self.answer = answer = Answer(self.analyst, around.mine.state, self.say)
         self.download = download = question.download
         self.linked = self._linked()
-        kept = {answer.shown, question.found, question.mine, download.offered, download.coming}
+        self.needs = {answer.shown, question.found, question.mine, download.offered, download.coming}
         looked_at = [*answer.lasting.values(), answer.reference, answer.answered, answer.layer]
         self.collected = Collected([*question.inputs, *looked_at])
-        self.inputs: set[Any] = {*self.collected.parts, *kept}
-        self.needs = kept
+        self.inputs: set[Any] = {*self.collected.parts, *self.needs}
         fitted = [*question.menus, question.more, *download.outputs]
-        self.answers: list[Any] = [self.banner, *fitted, *answer.all]  # gradio builds each anew
+        self.answers: list[Any] = [self.banner, *fitted, *answer.all]
+        self.often = [one for one in self.answers if one in answer.often or isinstance(one, Kept)]
+        self.seldom = Packed(one for one in self.answers if one not in self.often)
         linked = [question.text, question.pair, question.found, answer.views, *answer.looks.values()]
         self.outputs: list[Any] = [*self.answers, *linked]
         self.waits = [answer.verdict]
@@ -87,8 +88,8 @@ class Classify(Tab):
         chosen = [menu.blur for menu in menus]  # once with each choice, where "input" is said twice
         typed = [question.text.submit, question.pair.submit, question.typing.input]
         ask, needs = partial(on, how=model), {self.collected, *self.needs}
-        ask([*typed, *chosen], self.ask, needs, self.answers)
-        ask([question.backbone.change], self.ask_another, needs, self.answers)
+        ask([*typed, *chosen], self.ask, needs, [self.seldom, *self.often])
+        ask([question.backbone.change], self.ask_another, needs, [self.seldom, *self.often])
         ask([download.arrived.change], self.arrive, {*needs, download.brought}, self.outputs)
         place, moved = {question.place, question.found}, [question.place, question.backbone]
         on(question.place.input, self.go_to, place, moved, on_page.AT_ONCE)

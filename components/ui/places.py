@@ -4,6 +4,8 @@ Plots are drawn by plots.js: gradio makes its own anew at every change, also whe
 gradio's Plotly, which the browser loads for the first gr.Plot.
 """
 
+import json
+import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -57,9 +59,13 @@ def on(
 ) -> Any:
     """Have ``answer`` called at ``events`` with what a browser sent of ``inputs``; it changes ``outputs``.
 
-    Both may hold what is `Kept`, and ``inputs`` what is `Collected`. ``events``: a list, or the ``then`` of
-    an event. ``how``: as one of the above says. Gives the event.
+    Both may hold what is `Kept`, ``inputs`` what is `Collected`, and ``outputs`` what is `Packed`.
+    ``events``: a list, or the ``then`` of an event. ``how``: as one of the above says. Gives the event.
     """
+    for part in outputs:
+        if isinstance(part, Packed):
+            rest = [one for one in outputs if one is not part]
+            return on(events, part.pack(answer), inputs, [part.sent, *rest], how, **more)
     for part in inputs:
         if isinstance(part, Collected):
             coming = on(events, None, part.parts, [part.sent], PRIVATE, js="(...values) => [values]")
@@ -120,6 +126,32 @@ class Collected:
             sent, arrived = given[self.sent], {part: part.value for part in self.parts}
             values = dict(zip(self.parts, sent if isinstance(sent, list) else (), strict=False))
             return answer({**given, **arrived, **values})
+
+        return answered
+
+
+class Packed:
+    """Changes of ``parts`` that are sent as one text, which the browser spreads.
+
+    For parts that an answer seldom changes: gradio builds each output of an event anew, changed or not.
+    """
+
+    def __init__(self, parts: Iterable[Any]) -> None:
+        self.parts, self.sent = list(parts), hidden_text("changes")
+        script = f"(sent) => Object.assign(Array({len(self.parts)}), JSON.parse(sent).changes)"
+        on([self.sent.change], None, [self.sent], self.parts, PRIVATE, js=script)
+
+    def pack(self, answer: Callable[[Given], Updates]) -> Callable[[Given], Updates]:
+        """Have changes of these parts sent so, whatever else ``answer`` changes beside them."""
+
+        @wraps(answer)
+        def answered(given: Given) -> Updates:
+            updates = answer(given)
+            changes = {place: updates[part] for place, part in enumerate(self.parts) if part in updates}
+            if not changes:
+                return updates
+            sent = json.dumps({"changes": changes, "once": secrets.token_hex(8)})  # the same may come again
+            return {part: one for part, one in updates.items() if part not in self.parts} | {self.sent: sent}
 
         return answered
 

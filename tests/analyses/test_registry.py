@@ -23,9 +23,7 @@ def test_what_waits_behind_all_others() -> None:
     assert {name for name, one in steps().items() if one.last} == last
 
 
-def test_an_analysis_of_ones_own_is_asked_by_its_name(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_analysis_of_ones_own_is_asked_by_name(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     norms = run_block("CONTRIBUTING.md", "class Norms").norms
     known = {**steps(), "norms": norms}
     for module in (registry, jobs):

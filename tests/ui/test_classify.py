@@ -1,6 +1,7 @@
 """The Classify tab's handlers, without a browser and without torch."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
@@ -34,6 +35,16 @@ def test_the_first_example_is_asked_on_arrival_and_the_same_question_not_twice(
     assert updates[page.tab.answer.area]["visible"]
     assert page.set() is NOTHING
     assert len(analyst.asked) == 1
+
+
+def test_what_an_answer_seldom_changes_is_one_text_which_is_another_each_time(page: Page) -> None:
+    packed, whole = page.tab.seldom, page.tab.answer.refuse(PoolscopeError("text", "", "errors.died"))
+    first, second = (packed.pack(lambda _: whole)({}) for _ in range(2))
+    changes = json.loads(first[packed.sent])["changes"]
+    spread = {packed.parts[int(place)]: change for place, change in changes.items()}
+    assert {**first, **spread} == {**whole, packed.sent: first[packed.sent]}
+    assert first[packed.sent] != second[packed.sent]
+    assert packed.pack(lambda _: NOTHING)({}) is NOTHING
 
 
 def test_a_head_is_taken_apart_when_its_view_is_opened_or_it_is_said_why_not(

@@ -37,7 +37,7 @@ from tests.ui.page import SAY, drawn, followed, function_of, links_of, place_of
 CASES = tomllib.loads(Path(__file__).with_name("cases.toml").read_text("utf-8"))
 GIVEN = (gr.Textbox, gr.Dropdown, gr.Checkbox, gr.Slider, gr.Radio)
 # How the names of elements begin that no link holds; a table of the lab is nobody else's.
-BESIDES = ("lookup", "questions", "answered", "arrived", "frames", "trace-texts", "lab-")
+BESIDES = ("lookup", "questions", "answered", "arrived", "frames", "changes", "trace-texts", "lab-")
 
 
 @pytest.fixture(scope="module")
