@@ -39,7 +39,8 @@ class Figure:
 
     def to_json(self) -> str:
         """JSON that can stand in a script of a page: no < in it, and null for what is no finite number."""
-        return str(plotly.io.to_json({"data": self.data, "layout": self.layout}, validate=False))
+        figure = {"data": self.data, "layout": self.layout, "least": self.least_width}
+        return str(plotly.io.to_json(figure, validate=False))
 
 
 READ, FIRST, SECOND, SPECIAL = "#d97706", "#2a7fa5", "#b5508f", "#85898f"

@@ -72,9 +72,10 @@ window.drawPlot = (box, figure, watch) => {
     } else if (now) {
       const before = drawn;
       drawn = kept(before, JSON.parse(now));
+      box.style.setProperty("--least", `${drawn.least}px`); // a style sheet of its own would be read anew with each answer
       const moved = wide === width && marks(before, drawn);
       if (moved) window.Plotly.relayout(plot, moved);
-      else if (drawn !== before || wide !== width) window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true });
+      else if (drawn !== before || wide !== width) window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true }, { displayModeBar: false });
       if (!before && name === "heatmap") plot.on("plotly_click", ({ points: [{ y: value }] }) => { // a row chooses its layer
         Object.assign(document.querySelector("#layer input[type=range]"), { value }).dispatchEvent(new Event("input", { bubbles: true }));
       });
