@@ -30,16 +30,18 @@ Part = dict[str, Any]  # a part of a layout: a shape, an axis, a text
 class Figure:
     """Traces and the layout that they stand in; texts in them are escaped HTML.
 
-    ``least_width``: pixels below which it scrolls in its box.
+    ``least_width``: pixels below which it scrolls in its box, ``from_end`` to its beginning.
     """
 
     data: Sequence[Trace]
     layout: Mapping[str, Any]
     least_width: int = 0
+    from_end: bool = False
 
     def to_json(self) -> str:
         """JSON that can stand in a script of a page: no < in it, and null for what is no finite number."""
-        figure = {"data": self.data, "layout": self.layout, "least": self.least_width}
+        box = f"--least: {self.least_width}px; direction: {'rtl' if self.from_end else 'ltr'}"
+        figure = {"data": self.data, "layout": self.layout, "box": box}
         return str(plotly.io.to_json(figure, validate=False))
 
 
@@ -270,7 +272,9 @@ def heat_map(
         shapes=[*([framed] if framed else []), *texts["shapes"]],
         annotations=texts["annotations"],
     )
-    return Figure([cells], frame, LEFT + 14 + COLUMN * total)
+    reads = view.analysis.reads.positions  # what is read is to be in sight
+    from_end = bool(reads[-1] and not reads[0])
+    return Figure([cells], frame, LEFT + 14 + COLUMN * total, from_end)
 
 
 def cells_frame(layer: int, first: int, last: int) -> Part:

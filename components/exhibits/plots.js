@@ -28,29 +28,26 @@ const marks = (before, now) => {
 
 // One plot is drawn for each frame, the uppermost in sight first: it waits for no other, nor does the page.
 const REST = 3, LONGEST = 100; // times as long as a drawing took, and milliseconds at most, the page has its turn: a slider stays live
-const undrawn = new Set();
+const undrawn = new Set(), inSight = new Set(); // in sight: boxes, as last painted; to ask now would lay the page out once more
+const sight = new IntersectionObserver((changes) => { for (const { target, isIntersecting } of changes) inSight[isIntersecting ? "add" : "delete"](target); });
 let coming = false; // whether a drawing is
 const drawSoon = (plot) => { // before the next frame, once all parts of the page have changed that change with it
   undrawn.add(plot);
   if (!coming) queueMicrotask(drawNext);
   coming = true;
 };
-const standing = (plot) => {
-  const { top, left, bottom } = plot.box.getBoundingClientRect();
-  return { plot, top, left, out: bottom < 0 || top > innerHeight };
-};
 const drawNext = () => {
   for (const plot of undrawn) if (!plot.due()) undrawn.delete(plot);
   const begun = performance.now();
   const ready = window.Plotly ? [...undrawn].filter((plot) => plot.rested <= begun) : [];
-  const [first] = ready.map(standing).sort((a, b) => a.out - b.out || a.top - b.top || a.left - b.left);
-  if (first) undrawn.delete(first.plot);
+  const first = ready.find(({ box }) => inSight.has(box)) ?? ready[0]; // they stand in this order
+  if (first) undrawn.delete(first);
   coming = undrawn.size > 0;
   if (coming) requestAnimationFrame(() => setTimeout(drawNext)); // this one is seen first
   if (!first) return;
-  first.plot.draw();
+  first.draw();
   const took = performance.now() - begun;
-  first.plot.rested = begun + took + Math.min(REST * took, LONGEST);
+  first.rested = begun + took + Math.min(REST * took, LONGEST);
 };
 window.allDrawn = (...given) => new Promise(requestAnimationFrame).then(() => (window.Plotly && undrawn.size ? window.allDrawn(...given) : given)); // then the rest is asked
 
@@ -72,7 +69,7 @@ window.drawPlot = (box, figure, watch) => {
     } else if (now) {
       const before = drawn;
       drawn = kept(before, JSON.parse(now));
-      box.style.setProperty("--least", `${drawn.least}px`); // a style sheet of its own would be read anew with each answer
+      box.style = drawn.box; // a style sheet of its own would be read anew with each answer
       const moved = wide === width && marks(before, drawn);
       if (moved) window.Plotly.relayout(plot, moved);
       else if (drawn !== before || wide !== width) window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true }, { displayModeBar: false });
@@ -95,4 +92,5 @@ window.drawPlot = (box, figure, watch) => {
     undrawn.add(own);
     requestAnimationFrame(() => drawSoon(own)); // what is drawn has another height, and is observed
   }).observe(box);
+  sight.observe(box);
 };

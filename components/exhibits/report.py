@@ -154,7 +154,7 @@ def section(
 
 
 def _begin(title: str, body: Markup, policy: str, say: Texts) -> str:
-    styles = (ASSETS / "answers.css", HERE / "report.css")
+    styles = (ASSETS / "base.css", ASSETS / "answers.css", HERE / "report.css")
     style = "".join(file.read_text(encoding="utf-8") for file in styles)
     begin = render("document", tag=say.language.tag, title=title, body=body, policy=policy, style=style)
     return begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved

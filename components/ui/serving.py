@@ -53,7 +53,7 @@ PORTS = range(7860, 7960)  # of which the first that is free is taken, where the
 HEAD = Path(__file__).with_name("head.html")  # the mark of what is read: a served one is fetched again
 HOW = "set GRADIO_SERVER_NAME=0.0.0.0 or, where that is set, POOLSCOPE_URL to its address in the network"
 logger = logging.getLogger(__name__)
-STRONGER = ".gradio-container.gradio-container .contain"  # than gradio's own rules
+STRONGER = ":root:root:root"  # than gradio's own rules
 
 
 def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable[[float], None]:
@@ -162,6 +162,7 @@ def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> AS
     ``url``: by which examples call the app.
     """
     first: dict[str, bytes] = {}
+    style = f'<link rel="stylesheet" href=".{style_sheet()[0]}">'.encode()  # its first paint needs no script
     runs = f'<script src=".{script()[0]}"></script>'.encode()  # gradio would not wait for one of its head
 
     def answer() -> None:
@@ -169,7 +170,7 @@ def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> AS
             time.sleep(0.1)  # nobody tells
         for tag, links in site.links.items():
             try:
-                html = links.first_answer(f".{style_sheet()[0]}")
+                html = links.first_answer()
             except PoolscopeError as error:  # the page says it, too
                 logger.info("no first answer: %s", error)
                 html = Markup()
@@ -186,7 +187,7 @@ def _cached(app: ASGIApp, site: Site, ready: Callable[[], bool], url: str) -> AS
     def finish(path: str, body: bytes) -> bytes:
         if path not in pages:  # a program calls by the address that it knows
             return body.replace(ADDRESS, url.encode() if examples.fullmatch(path) else b"")
-        before, script = first.get(path, b"") + runs, b"<script>"
+        before, script = style + first.get(path, b"") + runs, b"<script>"
         body = body.replace(ADDRESS, OWN).replace(script, HERE + script, 1)
         return body.replace(internals.APP, before + internals.APP, 1)
 
@@ -243,10 +244,10 @@ def _listening(host: str) -> socket.socket:
 def style_sheet() -> tuple[str, str]:
     """Give the path and the text of the page's style sheet, which browsers keep until it is another one.
 
-    Each rule stands there twice, like those that gradio is given: the page's first paint needs no script.
+    The page's first paint needs no script: no rule waits for a class that gradio adds.
     """
-    rules = "".join((ASSETS / name).read_text("utf-8") for name in ("answers.css", "theme.css"))
-    return _kept(f"{rules}{STRONGER} {{ {rules} }}", "css")
+    base, *rules = ((ASSETS / f"{name}.css").read_text("utf-8") for name in ("base", "answers", "theme"))
+    return _kept(f"{base}{STRONGER} {{ {''.join(rules)} }}", "css")
 
 
 def script() -> tuple[str, str]:
@@ -261,9 +262,8 @@ def _kept(text: str, kind: str) -> tuple[str, str]:
 def page_options() -> dict[str, Any]:
     """List what gradio needs to show the page as it is meant, and nothing besides."""
     # The fonts of the visitor's system, and subdued text that can still be read.
-    sheet = f'<link rel="stylesheet" href=".{style_sheet()[0]}">'
     theme = read_toml(ASSETS / "theme.toml")
     styled = gr.themes.Default(**theme["base"]).set(**theme["values"])
-    head = internals.REMOVE_BASE + HEAD.read_text("utf-8") + sheet + places.PRELOAD
+    head = internals.REMOVE_BASE + HEAD.read_text("utf-8") + places.PRELOAD
     off = dict.fromkeys(("ssr_mode", "show_error", "run_history", "enable_monitoring", "pwa"), False)
     return {"theme": styled, "head": head, "footer_links": ["api", "settings"], **off}

@@ -163,16 +163,13 @@ class Links:
         updates[self.banner] = f"{updates[self.banner]}{notice}"
         return {**updates, **selected(chosen(self.linked), state)}
 
-    def first_answer(self, sheet: str) -> Markup:
-        """Answer the first question as HTML that waits for no script, in the styles of ``sheet``.
-
-        PoolscopeError where it has no answer.
-        """
+    def first_answer(self) -> Markup:
+        """Answer the first question, as HTML that waits for no script; PoolscopeError if it has no answer."""
         say, state, first = self.say, self._state(""), next(iter(self.tabs.values()))
         analysis = ANSWER.subject(first.answer_to(state))
         verdict, script = VERDICT.show(analysis, state, say).html, on_page.browser("arrival.js")
         drawn = {"verdict": Markup(verdict), "outputs": output_bars(analysis, say), "script": Markup(script)}
-        return render("arrival", say, sheet=sheet, analysis=analysis, **drawn)
+        return render("arrival", say, analysis=analysis, **drawn)
 
     def report(self, query: str, page: str) -> tuple[str, ...]:
         """Show what the link ``query`` of the page at ``page`` shows, as one document in pieces.

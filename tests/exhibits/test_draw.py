@@ -22,7 +22,7 @@ from tests.serving import ROOT
 
 EYES = tomllib.loads(Path(__file__).with_name("eyes.toml").read_text(encoding="utf-8"))
 VALUES = np.linspace(-1, 1, 201)
-STYLES = (ROOT / "assets" / "answers.css").read_text(encoding="utf-8")
+STYLES = (ROOT / "assets" / "base.css").read_text(encoding="utf-8")
 ORANGES = (READ, *re.findall(r"--read: (#\w{6})", STYLES))  # on the page text has it darker or lighter
 OTHERS = (draw.FIRST, draw.SECOND, draw.SPECIAL, *LABELS, *draw.BACKBONES)
 DISTINCT = 8  # hundredths in OKLab; from 2 on two patches side by side can just be told apart
