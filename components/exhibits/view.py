@@ -20,7 +20,7 @@ from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 INSIDE = "##"  # what vocabularies put before a piece that continues a word; in a row of tokens it stays
 MARKS = (INSIDE, "Ġ", "▁")  # and before one that follows a space
 APART = re.compile(r"(?<=\d) (?=%|pp\b)")  # between a number and its unit: no line begins with that
-_INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
+FIRST_HEBREW = "\u0590"  # the block before which no script is written from the right to the left
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
 
 
@@ -62,11 +62,7 @@ def word(label: str, kept: str = "") -> str:
 
 def visible(text: str) -> str:
     """``text`` with every character that cannot be seen spelled as its code point, U+200B for example."""
-    if text.isascii() and text.isprintable():  # as most are: a look at each character takes longer
-        return text
-    shown = "".join(
-        f"U+{ord(one):04X}" if one != " " and unicodedata.category(one) in _INVISIBLE else one for one in text
-    )
+    shown = text if text.isprintable() else "".join(map(_spelled, text))
     if shown and unicodedata.category(shown[0]).startswith("M"):
         shown = "◌" + shown  # a combining mark needs something to stand on
     if right_to_left(shown):
@@ -74,8 +70,14 @@ def visible(text: str) -> str:
     return shown
 
 
+def _spelled(character: str) -> str:
+    return character if character.isprintable() else f"U+{ord(character):04X}"
+
+
 def right_to_left(text: str) -> bool:
     """Tell whether a character of ``text`` is of a script that is written from the right to the left."""
+    if max(text, default="") < FIRST_HEBREW:  # as most are: a look at each character takes longer
+        return False
     return any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in text)
 
 
