@@ -40,8 +40,8 @@ class Figure:
 
     def to_json(self) -> str:
         """JSON that can stand in a script of a page: no < in it, and null for what is no finite number."""
-        box = f"--least: {self.least_width}px; direction: {'rtl' if self.from_end else 'ltr'}"
-        figure = {"data": self.data, "layout": self.layout, "box": box}
+        scrolls = {"least": self.least_width, "direction": "rtl" if self.from_end else "ltr"}
+        figure = {"data": self.data, "layout": self.layout, **scrolls}
         return str(plotly.io.to_json(figure, validate=False))
 
 
@@ -272,9 +272,8 @@ def heat_map(
         shapes=[*([framed] if framed else []), *texts["shapes"]],
         annotations=texts["annotations"],
     )
-    reads = view.analysis.reads.positions  # what is read is to be in sight
-    from_end = bool(reads[-1] and not reads[0])
-    return Figure([cells], frame, LEFT + 14 + COLUMN * total, from_end)
+    reads = view.analysis.reads.positions  # which are to be in sight
+    return Figure([cells], frame, LEFT + 14 + COLUMN * total, from_end=bool(reads[-1] and not reads[0]))
 
 
 def cells_frame(layer: int, first: int, last: int) -> Part:

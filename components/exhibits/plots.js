@@ -69,7 +69,7 @@ window.drawPlot = (box, figure, watch) => {
     } else if (now) {
       const before = drawn;
       drawn = kept(before, JSON.parse(now));
-      box.style = drawn.box; // a style sheet of its own would be read anew with each answer
+      box.style = `--least: ${drawn.least}px; direction: ${drawn.direction}`; // a style sheet of its own would be read anew with each answer
       const moved = wide === width && marks(before, drawn);
       if (moved) window.Plotly.relayout(plot, moved);
       else if (drawn !== before || wide !== width) window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true }, { displayModeBar: false });

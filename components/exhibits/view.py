@@ -62,7 +62,9 @@ def word(label: str, kept: str = "") -> str:
 
 def visible(text: str) -> str:
     """``text`` with every character that cannot be seen spelled as its code point, U+200B for example."""
-    shown = text if text.isprintable() else "".join(map(_spelled, text))
+    shown = text
+    if not text.isprintable():
+        shown = "".join(one if one.isprintable() else f"U+{ord(one):04X}" for one in text)
     if shown and unicodedata.category(shown[0]).startswith("M"):
         shown = "◌" + shown  # a combining mark needs something to stand on
     if right_to_left(shown):
@@ -70,14 +72,10 @@ def visible(text: str) -> str:
     return shown
 
 
-def _spelled(character: str) -> str:
-    return character if character.isprintable() else f"U+{ord(character):04X}"
-
-
 def right_to_left(text: str) -> bool:
     """Tell whether a character of ``text`` is of a script that is written from the right to the left."""
-    if max(text, default="") < FIRST_HEBREW:  # as most are: a look at each character takes longer
-        return False
+    if max(text, default="") < FIRST_HEBREW:
+        return False  # as most are: a look at each character takes longer
     return any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in text)
 
 

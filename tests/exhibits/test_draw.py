@@ -98,11 +98,10 @@ def test_128_tokens_and_six_layers_stay_below_40_kilobytes(pooling: str) -> None
 
 
 def test_json_of_a_figure_is_safe_in_a_script_and_has_no_number_that_is_none() -> None:
-    text = Figure(
-        [{"type": "bar", "x": [float("nan"), float("inf"), 0.5], "text": "</script>"}], {}
-    ).to_json()
+    bar = {"type": "bar", "text": "</script>"}
+    text = Figure([{**bar, "x": [float("nan"), float("inf"), 0.5]}], {}).to_json()
     assert "<" not in text
-    assert json.loads(text)["data"] == [{"type": "bar", "x": [None, None, 0.5], "text": "</script>"}]
+    assert json.loads(text)["data"] == [{**bar, "x": [None, None, 0.5]}]
 
 
 def test_plotly_is_not_newer_than_what_gradio_bundles() -> None:

@@ -54,7 +54,8 @@ window.poolscope = { // called by gradio with the values of all controls, in ord
     const before = state.get("tab");
     remember(values);
     const step = !arriving && state.get("tab") !== before; // the browser's Back leads to the tab before
-    history[step ? "pushState" : "replaceState"](history.state, "", address());
+    const to = new URL(address(), location).href; // to write the same takes longer than all else here
+    if (to !== location.href) history[step ? "pushState" : "replaceState"](history.state, "", to);
     if (told.hub && parent !== window) parent.postMessage({ queryString: query().slice(1), hash: "" }, told.hub); // whose address people copy
     arriving = false;
     document.dispatchEvent(new CustomEvent("poolscope:set", { detail: state }));

@@ -129,7 +129,7 @@ const hides = () => slides[step - 1].classList.contains("asking"); // a question
 const go = (to, answered = false) => {
   last = step = Math.min(Math.max(to, 1), slides.length);
   typed = "";
-  talk.classList.add("on");
+  for (const one of [talk, document.body]) one.classList.add("on"); // what lies below does not scroll
   talk.classList.remove("blank");
   for (const other of talk.parentElement.children) other.inert = other !== talk;
   for (const one of overview.querySelectorAll("[data-slide]")) one.setAttribute("aria-current", one.dataset.slide === `${step}`);
@@ -149,7 +149,7 @@ const next = () => go(hides() ? step : step + 1, hides());
 const previous = () => go(step - 1, step > 1); // whose answer has been seen
 const leave = () => {
   step = 0;
-  talk.classList.remove("on", "blank");
+  for (const one of [talk, document.body]) one.classList.remove("on", "blank");
   for (const other of talk.parentElement.children) other.inert = false;
   document.querySelector("[data-share=talk]").focus(); // which may have shown it
   keep();
