@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from itertools import cycle, product
 
 import numpy as np
-import pandas as pd
 
 from components.exhibits import draw
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, hint_html, titled_frame
+from components.exhibits.exhibit import Column, Data, Exhibit, Shown, hint_html, titled
 from components.exhibits.view import TEXT, percent, shorten, visible
 from components.texts import Texts
 from components.types import Floats
@@ -78,14 +77,14 @@ def curves_figure(lines: Sequence[Curve], say: Texts) -> draw.Figure:
     return draw.Figure(traces, frame)
 
 
-def _data(lines: Sequence[Curve], say: Texts) -> pd.DataFrame:
+def _data(lines: Sequence[Curve], say: Texts) -> Data:
     columns: dict[str, Column] = {
         "away.backbone": [name for name, areas in lines for _ in areas],
         "away.layer_number": [layer for _, areas in lines for layer in range(len(areas))],
         "away.depth": np.concatenate([np.linspace(0, 100, len(areas)) for _, areas in lines]),
         "away.area": np.concatenate([areas for _, areas in lines]),
     }
-    return titled_frame(columns, say)
+    return titled(columns, say)
 
 
 def _trace(line: Curve, mark: tuple[str, str, str], dash: str, say: Texts) -> draw.Trace:

@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-import pandas as pd
-
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, grouped
+from components.exhibits.exhibit import Data, Exhibit, Shown, csv_link, grouped
 from components.exhibits.view import number, one_vector, render, visible
 from components.results import KINDS, SHOWN, Row, Table, beside, each, holm, of
 from components.texts import Texts
@@ -123,11 +121,9 @@ def saved_rows(evidence: Evidence, rows: Iterable[Row], say: Texts, name: str = 
     ]
 
 
-def data_of(name: str, rows: Sequence[Row], say: Texts) -> pd.DataFrame:
+def data_of(name: str, rows: Sequence[Row], say: Texts) -> Data:
     """The rows as they are saved, under the titles of the columns ``name``; what a row lacks is empty."""
-    return data_frame(
-        (say(f"evidence.column_{one}"), [getattr(row, one, None) for row in rows]) for one in SHOWN[name]
-    )
+    return [(say(f"evidence.column_{one}"), [getattr(row, one, None) for row in rows]) for one in SHOWN[name]]
 
 
 def probes(evidence: Evidence, _: State, say: Texts) -> Shown:

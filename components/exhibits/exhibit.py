@@ -1,4 +1,4 @@
-"""The noun: an exhibit is one thing that a visitor looks at, whole, with its numbers as a DataFrame.
+"""The noun: an exhibit is one thing that a visitor looks at, whole, with its numbers as columns.
 
 The page, the report and the talk walk the same panels of exhibits, and know none of them by name.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 from urllib.parse import quote
 
-import pandas as pd
+import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
@@ -27,59 +27,58 @@ from components.texts import Sentence, Texts
 from components.types import Analysis, Query, grouped as grouped
 
 Column = Sequence[object] | NDArray[Any]
+Data = Sequence[tuple[str, Column]]  # of one length, each after its title; two may have the same
 # What a spreadsheet takes for the beginning of a formula; Excel takes the full-width ones, too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
-    """Columns of one length side by side, each after its title; two may have the same.
-
-    Texts stay Python's own, which may hold half of a surrogate pair; Arrow's cannot. ValueError where a
-    column is shorter than another.
-    """
-    titles, values = zip(*columns, strict=True)
-    index = pd.RangeIndex(len(values[0]))  # one for all: to align several takes longer than all the rest
-    kinds = (object if any(isinstance(cell, str) for cell in one) else None for one in values)
-    series = (pd.Series(one, index, dtype=kind) for one, kind in zip(values, kinds, strict=True))
-    return pd.DataFrame(dict(enumerate(series)), index).set_axis(pd.Index(titles, dtype=object), axis=1)
-
-
-def titled_frame(
-    columns: Mapping[str, Column], say: Texts, layers: Mapping[str, Column] | None = None
-) -> pd.DataFrame:
+def titled(columns: Mapping[str, Column], say: Texts, layers: Mapping[str, Column] | None = None) -> Data:
     """Columns side by side by the keys of their titles, and behind them others by their titles."""
-    return data_frame((*((say(key), cells) for key, cells in columns.items()), *(layers or {}).items()))
+    return [*((say(key), cells) for key, cells in columns.items()), *(layers or {}).items()]
 
 
-def to_csv(data: pd.DataFrame) -> str:
-    """Columns and rows as CSV: numbers with seven digits, texts such that none is a formula."""
+def as_read(data: Data, text: Callable[[Any], str]) -> Data:
+    """The same columns with the ``text`` of each cell."""
+    return [(title, list(map(text, _plain(cells)))) for title, cells in data]
+
+
+def to_csv(data: Data) -> str:
+    """Columns and rows as CSV: numbers with seven digits, texts such that none is a formula.
+
+    ValueError where a column is shorter than another.
+    """
     file = io.StringIO(newline="")
-    lines = csv.writer(file, lineterminator="\r\n")  # pandas' own takes ten times as long for a few rows
-    lines.writerow(_inert(str(title)) for title in data.columns)
-    lines.writerows(zip(*(map(_csv_cell, column.tolist()) for _, column in data.items()), strict=True))
+    lines = csv.writer(file, lineterminator="\r\n")  # a DataFrame takes ten times as long for a few rows
+    lines.writerow(_inert(title) for title, _ in data)
+    lines.writerows(zip(*(map(_csv_cell, _plain(cells)) for _, cells in data), strict=True))
     return file.getvalue()
 
 
-def csv_link(data: pd.DataFrame, file: str, label: str) -> Markup:
-    """A link that saves the DataFrame as CSV, without a file on the server or base64, which packs badly."""
+def csv_link(data: Data, file: str, label: str) -> Markup:
+    """A link that saves columns as CSV, without a file on the server or base64, which packs badly."""
     address = f"data:text/csv,{quote(to_csv(data).encode('utf-8-sig', errors='replace'), safe=',()')}"
     return Markup('<a class="download" download="{}" href="{}">{}</a>').format(file, address, label)
 
 
 def saved_table(
-    data: pd.DataFrame, shown: pd.DataFrame, numeric: Collection[int], caption: str, file: str, say: Texts
+    data: Data, shown: Data, numeric: Collection[int], caption: str, file: str, say: Texts
 ) -> Markup:
     """A link that saves ``data`` as the CSV ``file``, and under it a table of the same as it is read.
 
     ``shown`` holds texts, not escaped; the columns ``numeric`` stand at the right.
     """
-    rows = shown.itertuples(False, None)
-    table = render("table", caption=caption, titles=shown, numeric=numeric, rows=rows)
+    titles, cells = zip(*shown, strict=True)
+    rows = zip(*cells, strict=True)
+    table = render("table", caption=caption, titles=titles, numeric=numeric, rows=rows)
     return csv_link(data, file, say("table.download")) + table
 
 
+def _plain(cells: Column) -> Sequence[object]:
+    return cells.tolist() if isinstance(cells, np.ndarray) else cells
+
+
 def _csv_cell(cell: object) -> str:
-    if isinstance(cell, float):
+    if isinstance(cell, float | np.floating):
         return "" if isnan(cell) else f"{cell:.7g}"
     if isinstance(cell, str):
         return _inert(cell)
@@ -124,7 +123,7 @@ class Shown:
 
     heading: str = ""
     words: str = ""
-    data: pd.DataFrame | None = None
+    data: Data | None = None
     figure: Figure | None = None
     html: str = ""
     legend: str = ""

@@ -6,7 +6,7 @@ from math import prod
 from components.analyses.anatomy import Anatomy, Weight, WeightOrigin
 from components.exhibits import exhibit
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, titled_frame
+from components.exhibits.exhibit import Exhibit, Shown, titled
 from components.exhibits.verdict import output_bars
 from components.exhibits.view import counted, labels_of, render, size, visible
 from components.texts import Texts
@@ -55,7 +55,7 @@ def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     }
     rows = zip(*columns.values(), [weight.origin in UNTRAINED for weight in every], strict=True)
     html = render("weights", say, titles=map(say, columns), rows=rows, anatomy=anatomy)
-    return Shown(data=titled_frame(columns, say), html=html)
+    return Shown(data=titled(columns, say), html=html)
 
 
 def sources(anatomy: Anatomy, _: State, say: Texts) -> Shown:

@@ -13,7 +13,7 @@ from components.exhibits import draw, exhibit, view as naming
 from components.exhibits.alone import label_colours
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
-from components.exhibits.exhibit import Bar, Exhibit, Shown, hint_html, scale_html, strong_html, titled_frame
+from components.exhibits.exhibit import Bar, Exhibit, Shown, hint_html, scale_html, strong_html, titled
 from components.exhibits.origin import ENDS, MOST, Holder, shades, share_map, stays, story
 from components.exhibits.verdict import ranked
 from components.exhibits.view import LABEL, View, labels_of, number, percent, render, shorten, visible, word
@@ -121,7 +121,7 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     return Shown(
         heading=heading,
         words=say("lens.description", layers=len(aim.tokens), **found),
-        data=titled_frame({"table.index": range(len(last)), "table.token": view.labels}, say, layers),
+        data=titled({"table.index": range(len(last)), "table.token": view.labels}, say, layers),
         figure=figure,
         above=hint_html(say.together(filter(None, hints))) + scale_html(colour, stops, (marks[0], marks[2])),
         about=naming.asked_line(analysis, say),
@@ -214,7 +214,7 @@ def trace(given: Patched, _: State, say: Texts) -> Shown:
     return Shown(
         heading=heading,
         words=words,
-        data=titled_frame(tokens, say, columns),
+        data=titled(tokens, say, columns),
         figure=share_map(view, shares, say),
         above=render("trace", say, given=given, told=told, scale=scale_html(colour, stops, ENDS)),
         about=say("trace.about", asked=naming.asked_line(first, say), text=other),

@@ -164,7 +164,7 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
     return Shown(
         heading=_heading(given, methods, view, say),
         words=say.together((say("matters.description", total=len(view.labels), ranks=told), *agreement[1:])),
-        data=exhibit.titled_frame(tokens, say, {method.title: method.values for method in methods}),
+        data=exhibit.titled(tokens, say, {method.title: method.values for method in methods}),
         figure=_figure(methods, view, say),
         above="".join(map(hint_html, (*agreement[:1], say("matters.hint")))),
         legend=render("importance_legend", say, **told_of),

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-import pandas as pd
-
 from components.analyses.importance import SIMILARITY
 from components.exhibits import draw, evidence as tables
 from components.exhibits.control import State
 from components.exhibits.evidence import BASE, LEVEL, Evidence, corrected, named
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, grouped, hint_html
+from components.exhibits.exhibit import Data, Exhibit, Shown, csv_link, grouped, hint_html
 from components.exhibits.view import number, one_vector, render, shorten, visible
 from components.results import TEST, Row, beside
 from components.texts import Texts
@@ -142,9 +140,7 @@ def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
     return _table(cells, tables.accuracy_text, tables.data_of("depths", saved, say), "depths", hint, say)
 
 
-def _table(
-    cells: Cells, shown: tables.Format, saved: pd.DataFrame, name: str, hint: str, say: Texts
-) -> Shown:
+def _table(cells: Cells, shown: tables.Format, saved: Data, name: str, hint: str, say: Texts) -> Shown:
     """Values by row and column, both in the order of their first, and ``saved``, which the file holds.
 
     ``name``: of its texts. The names of a row are those of a backbone and a pooling.

@@ -7,10 +7,10 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 
-from components.exhibits import draw
+from components.exhibits import draw, exhibit
 from components.exhibits.control import State
 from components.exhibits.evidence import LEVEL
-from components.exhibits.exhibit import Exhibit, Shown, Where, csv_link, hint_html, saved_table, titled_frame
+from components.exhibits.exhibit import Data, Exhibit, Shown, Where, csv_link, hint_html, saved_table, titled
 from components.exhibits.view import classify_link, number, one_vector, percent, render, shorten, visible
 from components.fitting import Fit, Miss, Ranked, Score, row_json
 from components.texts import Texts
@@ -102,20 +102,20 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
     """Show the same of every combination as a table, with a link that saves it as CSV."""
     data = _ranked(found, say)
     caption = say("lab.about", rows=len(found.fit.table.texts), classes=len(found.fit.classes))
-    read = data.map(lambda cell: number(cell, 3) if isinstance(cell, float) else str(cell))
-    texts = read.where(data.notna(), "")
-    numeric = range(2, data.shape[1] - 1)
-    return Shown(data=data, html=saved_table(data, texts, numeric, caption, "poolscope-lab.csv", say))
+    read = exhibit.as_read(data, lambda cell: number(cell, 3) if isinstance(cell, float) else str(cell))
+    numeric = range(2, len(data) - 1)
+    return Shown(data=data, html=saved_table(data, read, numeric, caption, "poolscope-lab.csv", say))
 
 
-def _ranked(found: Found, say: Texts) -> pd.DataFrame:
+def _ranked(found: Found, say: Texts) -> Data:
     """A row for each combination, rho where labels are numbers; and in its place, that of words alone."""
     alone = {**dict.fromkeys(("pooling", "layer", "same_as"), ""), "backbone": say("lab.words_alone")}
     rows = pd.json_normalize([*map(row_json, found.fit.ranking), {**alone, **row_json(found.fit.words)}])
     rows = rows.replace({"backbone": dict(found.titles)})
     rows = rows.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
+    rows = rows.astype(object).where(rows.notna(), "")
     shown = [name for name in RANKED.split() if name in rows]
-    return titled_frame({f"lab.column_{name.removesuffix('.value')}": rows[name] for name in shown}, say)
+    return titled({f"lab.column_{name.removesuffix('.value')}": rows[name].tolist() for name in shown}, say)
 
 
 def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
@@ -166,7 +166,7 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
     return Shown(
         heading=heading,
         words=_listed(found.fit.curve.items(), say),
-        data=titled_frame({"lab.rows_axis": rows, **columns}, say),
+        data=titled({"lab.rows_axis": rows, **columns}, say),
         figure=draw.Figure([line], frame),
         above=hint_html(say("lab.curve_hint")),
         about=found.name(found.best, say),
@@ -204,9 +204,10 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     given = {f"lab.{name}": [getattr(miss, name) for miss in every] for name in named}
     given["lab.doubted"] = [say("lab.doubt") if miss.suspicious else "" for miss in every]
     counted = [miss.row + 1 for miss in every]
-    data = titled_frame({"lab.column_row": counted, "lab.column_text": texts, **given}, say)
+    data = titled({"lab.column_row": counted, "lab.column_text": texts, **given}, say)
     linked = zip(every, texts, [classify_link(query, say) for query in queries[:SHOWN]], strict=False)
-    told = {"titles": data, "rows": list(linked), "doubts": doubts, "total": len(every)}
+    titles = [title for title, _ in data]
+    told = {"titles": titles, "rows": list(linked), "doubts": doubts, "total": len(every)}
     link = csv_link(data, "poolscope-misses.csv", say("table.download"))
     html = render("misses", say, caption=heading, **told, link=link)
     action = hint_html(say("lab.misses_open")) if every else ""

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from components.analyses.trace import Origin
 from components.exhibits import draw, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, scale_html, strong_html, titled_frame
+from components.exhibits.exhibit import Column, Exhibit, Shown, scale_html, strong_html, titled
 from components.exhibits.view import View, labels_of, number, render, shorten, visible
 from components.texts import Texts
 from components.types import Analysis, Floats
@@ -122,7 +122,7 @@ def origin(given: Origin, _: State, say: Texts) -> Shown:
     layers = {say("away.layer", layer=at): row for at, row in enumerate(given.shares)}
     return replace(
         shown,
-        data=titled_frame(own, say, layers),
+        data=titled(own, say, layers),
         figure=share_map(view, given.shares, say),
         about=naming.asked_line(analysis, say),
         legend=scale_html(say("trace.colour"), shades(False), ENDS)

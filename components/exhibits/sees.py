@@ -11,7 +11,7 @@ from markupsafe import Markup
 from components.analyses.sees import Sees
 from components.exhibits import draw
 from components.exhibits.control import Control, State, Switch
-from components.exhibits.exhibit import Exhibit, Shown, data_frame, unanswered
+from components.exhibits.exhibit import Exhibit, Shown, unanswered
 from components.exhibits.view import INSIDE, View, asked_line, render, shorten, token_name, word, yes_or_no
 from components.texts import Sentence, Texts
 from components.types import Analysis
@@ -47,7 +47,7 @@ def sees(given: Sight, _: State, say: Texts) -> Shown:
     return Shown(
         heading=given.found.says.said(say),
         words=say("sees.description", **given.found.counts),
-        data=data_frame(((say("table.token"), view.labels), *zip(view.labels, seen, strict=True))),
+        data=((say("table.token"), view.labels), *zip(view.labels, seen, strict=True)),
         figure=_figure(view, given.found, say),
         above=render(
             "sees", say, view=view, found=given.found, name=partial(token_name, view.labels, say=say)

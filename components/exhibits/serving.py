@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan, nan
 
-import pandas as pd
 from markupsafe import Markup
 
 from components.analyses.detect import Detected, settings
@@ -13,7 +12,7 @@ from components.analyses.maxsim import MaxSim
 from components.analyses.padding import Padding
 from components.exhibits import exhibit, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, saved_table, titled_frame
+from components.exhibits.exhibit import Column, Data, Exhibit, Shown, as_read, saved_table, titled
 from components.exhibits.view import asked_line, labels_of, number, render, shorten, visible, word
 from components.texts import Sentence, Texts
 
@@ -27,13 +26,14 @@ def padding(given: Padding, _: State, say: Texts) -> Shown:
     if not given.cases:
         return Shown(heading=first, words=first, about=about)
     data, caption = _data(given, say), say("batch.caption", count=given.padded)
-    way = data.columns[0]
-    read = data.astype(object).map(_cell).set_index(way).T.reset_index(names=way)
+    (way, ways), *others = as_read(data, _cell)
+    cells = zip(*((title, *told) for title, told in others), strict=True)  # a row for each of them
+    read = list(zip((way, *ways), cells, strict=True))
     table = saved_table(data, read, (), caption, "poolscope-padding.csv", say)
     return replace(_told((*given.says, Sentence("batch.hint")), data, table, say), about=about)
 
 
-def _data(given: Padding, say: Texts) -> pd.DataFrame:
+def _data(given: Padding, say: Texts) -> Data:
     """A row for each way to pad; a pooling that a way does not have is not a number."""
     labels, verdicts, reads = labels_of(given.analysis), [], []
 
@@ -59,7 +59,7 @@ def _data(given: Padding, say: Texts) -> pd.DataFrame:
         say("batch.pooling", pooling=visible(key)): [case.pooled.get(key, nan) for case in given.cases]
         for key in dict.fromkeys(key for case in given.cases for key in case.pooled)
     }
-    return titled_frame(columns, say, distances)
+    return titled(columns, say, distances)
 
 
 def _cell(value: object) -> str:
@@ -71,23 +71,23 @@ def _cell(value: object) -> str:
 def detective(given: Detected, _: State, say: Texts) -> Shown:
     """The verdict, a row for each candidate and one for each server."""
     data = _candidates(given, say)
-    *others, cosine, length = data.columns
-    numbers = {cosine: data[cosine].map("{:.5f}".format), length: data[length].map("{:.4g}".format)}
-    read, numeric = data.assign(**numbers), (len(others), len(others) + 1)
+    *others, cosine, length = data
+    read = [*others, *as_read([cosine], "{:.5f}".format), *as_read([length], "{:.4g}".format)]
+    numeric = len(others), len(others) + 1
     caption = say("detective.caption", count=given.tried)
     table = saved_table(data, read, numeric, caption, "poolscope-vector.csv", say)
     servers = render("servers", say, settings=settings(given.ways, given.layers))
     return _told((*given.says, *given.warnings), data, table + servers, say)
 
 
-def _told(lines: Sequence[Sentence], data: pd.DataFrame, html: Markup, say: Texts) -> Shown:
+def _told(lines: Sequence[Sentence], data: Data, html: Markup, say: Texts) -> Shown:
     """A verdict with all that is said besides, and a table."""
     first, *more = (visible(one.said(say)) for one in lines)
     hints = "".join(map(exhibit.hint_html, more))
     return Shown(heading=first, words=say.together((first, *more)), data=data, above=hints, html=html)
 
 
-def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
+def _candidates(given: Detected, say: Texts) -> Data:
     """A row for each candidate: its poolings, and what else its plainest way does."""
     poolings, hows = [], []
     for one in given.candidates:
@@ -101,7 +101,7 @@ def _candidates(given: Detected, say: Texts) -> pd.DataFrame:
         "detective.cosine": [one.cosine for one in given.candidates],
         "detective.length": [one.length for one in given.candidates],
     }
-    return titled_frame(columns, say)
+    return titled(columns, say)
 
 
 def score(given: DetectedScore, _: State, say: Texts) -> Shown:
@@ -113,8 +113,8 @@ def score(given: DetectedScore, _: State, say: Texts) -> Shown:
         "score.error": [one.error for one in best],
         "score.by_chance": [one.chance for one in best],
     }
-    data, caption = titled_frame(columns, say), say("score.caption", count=given.tried)
-    table = saved_table(data, data.astype(object).map(_cell), (1, 2, 3), caption, "poolscope-score.csv", say)
+    data, caption = titled(columns, say), say("score.caption", count=given.tried)
+    table = saved_table(data, as_read(data, _cell), (1, 2, 3), caption, "poolscope-score.csv", say)
     return _told((*given.says, *given.warnings), data, table, say)
 
 
@@ -138,8 +138,8 @@ def maxsim(found: MaxSim, _: State, say: Texts) -> Shown:
     columns: dict[str, Column] = {"table.token": names, "maxsim.best": best, "maxsim.cosine": highest}
     rows = zip(found.matched, found.tokens.special, strict=True)
     matched = ["" if special else naming.yes_or_no(bool(one), say) for one, special in rows]
-    data = titled_frame({**columns, "maxsim.ordinary": found.ordinary, "maxsim.match": matched}, say)
-    read = data.astype(object).map(lambda cell: cell if isinstance(cell, str) else number(cell, 3))
+    data = titled({**columns, "maxsim.ordinary": found.ordinary, "maxsim.match": matched}, say)
+    read = as_read(data, lambda cell: cell if isinstance(cell, str) else number(cell, 3))
     table = saved_table(data, read, (2, 3), say("maxsim.caption"), "poolscope-maxsim.csv", say)
     return _told(lines, data, table, say)
 

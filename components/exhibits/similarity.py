@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from components.exhibits import alone, draw, exhibit, view as naming
 from components.exhibits.control import State
-from components.exhibits.exhibit import Column, Exhibit, Shown, titled_frame
+from components.exhibits.exhibit import Column, Exhibit, Shown, titled
 from components.exhibits.view import CENTRED, LAYER, View, number, percent, render, shorten, visible
 from components.texts import Texts
 from components.types import Analysis, Floats, Reads
@@ -103,7 +103,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     return Shown(
         heading=say("ordinary.heading" if view.others else "similarity.heading", **found),
         words=_words(view, say),
-        data=titled_frame(own, say),
+        data=titled(own, say),
         figure=_figure(view, say),
         legend=legend,
         about=naming.asked_line(analysis, say),
@@ -223,7 +223,7 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     return Shown(
         heading=say("heatmap.heading", reference=shorten(naming.reference_name(view, say), 40)),
         words=words,
-        data=titled_frame({"table.index": places, "table.token": labels}, say, layers),
+        data=titled({"table.index": places, "table.token": labels}, say, layers),
         figure=figure,
         action=exhibit.hint_html(say("heatmap.hint")),
         above=ordinary_scale(scale, say),
@@ -251,8 +251,8 @@ def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     }
     reference = naming.reference_name(view, say)
     caption = say("table.caption", layer=naming.layer_name(view, say), reference=reference)
-    data = titled_frame(own, say)
-    shown = titled_frame({**{key: list(map(str, values)) for key, values in own.items()}, **read}, say)
+    data = titled(own, say)
+    shown = titled({**{key: list(map(str, values)) for key, values in own.items()}, **read}, say)
     return Shown(data=data, html=exhibit.saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))
 
 

@@ -11,7 +11,7 @@ from components.errors import PoolscopeError
 from components.exhibits import draw, view as naming
 from components.exhibits.alone import label_colours
 from components.exhibits.control import State
-from components.exhibits.exhibit import Bar, Column, Exhibit, Shown, csv_link, data_frame, hint_html
+from components.exhibits.exhibit import Bar, Column, Exhibit, Shown, csv_link, hint_html
 from components.exhibits.similarity import flat_tokens
 from components.exhibits.view import View, indices, number, percent, render, shorten, visible, word
 from components.texts import Texts
@@ -42,7 +42,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
     if analysis.query.head != "own":
         heading = say("outputs.heading_probe", task=say.name(analysis.query.task))
     found = {"analysis": analysis, "name": name, "rest": order[SHOWN:]}
-    data = data_frame(columns.items())
+    data = list(columns.items())
     link = csv_link(data, "poolscope-outputs.csv", say("table.download"))
     return Shown(
         heading=heading,

@@ -25,7 +25,7 @@ from components.analyses.fit import fit_table, to_rows
 from components.analyses.measuring.export import classifier
 from components.errors import PoolscopeError
 from components.exhibits.evidence import LEVEL
-from components.exhibits.exhibit import data_frame, to_csv
+from components.exhibits.exhibit import to_csv
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
 from components.exhibits.report import Made, report
@@ -173,7 +173,7 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
     query = Query(spec.key, text, pair, best.pooling, "probe", task=TASK, pool_layer=best.layer)
     numbers, table = fit_json(fit, notes), fit.table
-    words = {"backbone": "words alone, tf-idf", **numbers["words"]}
+    rows = [*numbers["rows"], {"backbone": "words alone, tf-idf", **numbers["words"]}]
     pairs = [("text_pair", table.pairs)] if table.pairs else []
     card = environment(html=False).get_template("card.jinja")
     known = {"fit": fit, "best": best, "last": last, "spec": spec, "notes": notes, "columns": columns}
@@ -182,8 +182,8 @@ def write_classifier(done: Done, spec: BackboneSpec, folder: Path) -> None:
     texts = {
         "classify.py": classifier(examine(backbone, query, task), columns),
         "README.md": card.render(known, found=Found(fit, {}), level=LEVEL),
-        "results.csv": to_csv(pd.DataFrame([*numbers["rows"], words])[RESULTS.split()]),
-        "predictions.csv": to_csv(data_frame(predictions)),
+        "results.csv": to_csv([(name, [row.get(name) for row in rows]) for name in RESULTS.split()]),
+        "predictions.csv": to_csv(predictions),
         "fit.json": json.dumps(numbers, indent=1, ensure_ascii=False) + "\n",
     }
     for name, text in texts.items():

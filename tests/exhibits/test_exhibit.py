@@ -17,7 +17,7 @@ from components.analyses.anatomy import Lens
 from components.analyses.trace import Patched
 from components.exhibits import exhibit as parts, panels
 from components.exhibits.control import Choice, Switch, Text, Whole
-from components.exhibits.exhibit import Exhibit, Panel, Shown, data_frame, heading_html, saved_table, to_csv
+from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, saved_table, to_csv
 from components.texts import ENGLISH, languages, load_texts
 from tests.exhibits.answers import answers
 from tests.exhibits.compared import Table
@@ -28,39 +28,36 @@ FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # what begins one: the last four
 TEXTS = st.one_of(st.text(max_size=12), st.text(FORMULA + "\",;'x1", max_size=6))
 
 
-def read(data: pd.DataFrame) -> list[list[str]]:
-    return rows(Shown(data=data))
-
-
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=2, max_size=5))
 def test_texts_come_back_as_they_were_and_none_is_a_formula(table: list[tuple[str, ...]]) -> None:
     titles, *cells = table
-    found = read(data_frame(zip(titles, zip(*cells, strict=True), strict=True)))
+    found = rows(Shown(data=list(zip(titles, zip(*cells, strict=True), strict=True))))
     assert found == [[f"'{cell}" if cell[:1] in {*FORMULA} else cell for cell in row] for row in table]
     assert not any(cell.startswith(parts.FORMULA) for row in found for cell in row)
 
 
 def test_columns_of_the_same_title_are_kept_apart_and_have_one_length() -> None:
-    data = data_frame([("same", ["a"]), ("same", [1.5]), ("same", ["=c"])])
-    assert read(data) == [["same", "same", "same"], ["a", "1.5", "'=c"]]
-    assert Table(saved_table(data, data.astype(str), (), "", "", SAY)).rows[1:] == [["a", "1.5", "=c"]]
-    with pytest.raises(ValueError, match="length"):
-        data_frame([("a", ["x", "y"]), ("b", ["z"])])
+    data = [("same", ["a"]), ("same", [1.5]), ("same", ["=c"])]
+    assert rows(Shown(data=data)) == [["same", "same", "same"], ["a", "1.5", "'=c"]]
+    seen = parts.as_read(data, str)
+    assert Table(saved_table(data, seen, (), "", "", SAY)).rows[1:] == [["a", "1.5", "=c"]]
+    with pytest.raises(ValueError, match="shorter"):
+        to_csv([("a", ["x", "y"]), ("b", ["z"])])
 
 
 def test_the_link_holds_the_file_with_its_mark_of_utf_8_and_half_of_a_surrogate_pair_breaks_nothing() -> None:
-    html = parts.csv_link(data_frame([("è 电影", ["😀"])]), 'a"b.csv', "<b>")
+    html = parts.csv_link([("è 电影", ["😀"])], 'a"b.csv', "<b>")
     assert saved(html) == "è 电影\r\n😀\r\n"
     assert "csv,%EF%BB%BF" in html  # the bytes by which a spreadsheet knows it
     assert 'download="a&#34;b.csv"' in html
     assert html.endswith(">&lt;b&gt;</a>")
-    half = data_frame([("a\ud800", ["b\udc00", "c"])])
-    assert read(half) == [["a\ud800"], ["b\udc00"], ["c"]]
+    half = [("a\ud800", ["b\udc00", "c"])]
+    assert rows(Shown(data=half)) == [["a\ud800"], ["b\udc00"], ["c"]]
     assert saved(parts.csv_link(half, "x.csv", "CSV")) == "a?\r\nb?\r\nc\r\n"
 
 
 def test_a_table_shows_what_is_in_the_frame_and_escapes_it() -> None:
-    data = data_frame([(XSS, [XSS, "b"]), ("number", ["1", "2"])])
+    data = [(XSS, [XSS, "b"]), ("number", ["1", "2"])]
     html = saved_table(data, data, (1,), XSS, "a.csv", SAY)
     assert "<img" not in html
     assert "<script" not in html
@@ -73,8 +70,9 @@ def test_a_table_shows_what_is_in_the_frame_and_escapes_it() -> None:
 def test_csv_is_as_pandas_writes_it() -> None:
     words, others = ("a", 'b"c', "d,e", "", " f\n'g"), (None, -(10**9), True, 0, False)
     values = np.array([np.nan, np.inf, 1 / 3, 1e-9, -1234567.8], dtype=np.float32)
-    data = data_frame((("w", words), ("v", values), ("o", others)))
-    assert to_csv(data) == data.to_csv(index=False, float_format="%.7g", lineterminator="\r\n")
+    data = {"w": words, "v": values, "o": others}
+    plain = pd.DataFrame(data).to_csv(index=False, float_format="%.7g", lineterminator="\r\n")
+    assert to_csv([*data.items()]) == plain
 
 
 PANELS = [*(one for one in vars(panels).values() if isinstance(one, Panel)), *panels.views()[1:]]
@@ -163,7 +161,7 @@ def test_every_exhibit_shows_something_of_every_answer(name: str, tag: str) -> N
 
 @pytest.mark.parametrize("name", ROWS)
 def test_its_numbers_have_as_many_rows_as_what_they_are_of(name: str) -> None:
-    told = [(ROWS[name](subject), len(one.data)) for subject, one in shown(name) if one.data is not None]
+    told = [(ROWS[name](of), len(one.data[0][1])) for of, one in shown(name) if one.data is not None]
     assert told
     assert all(expected == found for expected, found in told)
 

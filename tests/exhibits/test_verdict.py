@@ -178,9 +178,8 @@ def test_what_is_read_without_a_share_is_explained_wherever_it_stands() -> None:
 def test_under_a_maximum_it_counts_the_dimensions_that_tokens_win() -> None:
     given = sharing(FIVE, [0.2] * 5, range(5), [40, 7, 30, 0, 19])
     assert hovers(given)[0] == "20 %, the largest value in 40 of 96 dimensions"
-    data = TABLE.show(given, {}, SAY).data
-    assert data is not None
-    assert data["largest value, dimensions"].tolist() == [40, 7, 30, 0, 19]
+    data = dict(TABLE.show(given, {}, SAY).data or ())
+    assert list(data["largest value, dimensions"]) == [40, 7, 30, 0, 19]
 
 
 @pytest.mark.parametrize(
