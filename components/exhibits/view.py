@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Self
@@ -29,7 +29,8 @@ def labels_of(analysis: Analysis) -> tuple[str, ...]:
     return token_labels(analysis.tokens, (analysis.query.text, analysis.query.text_pair))
 
 
-def token_labels(tokens: Tokens, texts: Sequence[str]) -> tuple[str, ...]:
+@lru_cache(16)  # of answers that are drawn: each exhibit of one asks for them
+def token_labels(tokens: Tokens, texts: tuple[str, ...]) -> tuple[str, ...]:
     """A readable label for each of the T tokens of ``texts``, not escaped.
 
     ASCII pieces keep their vocabulary form. Others show the characters that they stand for, since
