@@ -49,6 +49,7 @@ const drawNext = () => {
   const took = performance.now() - begun;
   first.rested = begun + took + Math.min(REST * took, LONGEST);
 };
+window.nextFrame = () => new Promise((go) => (document.hidden ? go() : requestAnimationFrame(() => setTimeout(go)))); // a page in the background has none
 window.allDrawn = (...given) => new Promise(requestAnimationFrame).then(() => (window.Plotly && undrawn.size ? window.allDrawn(...given) : given)); // then the rest is asked
 
 window.drawPlot = (box, figure, watch) => {
@@ -72,7 +73,7 @@ window.drawPlot = (box, figure, watch) => {
       box.style = `--least: ${drawn.least}px; direction: ${drawn.direction}`; // a style sheet of its own would be read anew with each answer
       const moved = wide === width && marks(before, drawn);
       if (moved) window.Plotly.relayout(plot, moved);
-      else if (drawn !== before || wide !== width) window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true }, { displayModeBar: false });
+      else if (drawn !== before || wide !== width) window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true }, ...(before ? [] : [{ displayModeBar: false }])); // said again, that is copied and compared
       if (!before && name === "heatmap") plot.on("plotly_click", ({ points: [{ y: value }] }) => { // a row chooses its layer
         Object.assign(document.querySelector("#layer input[type=range]"), { value }).dispatchEvent(new Event("input", { bubbles: true }));
       });

@@ -343,7 +343,7 @@ class Answer:
                 self.panels = summary, on_page.build_places(token_view, say, *cards)
             self.head, self.importance = AskedView(panels.HEAD, around), ImportanceView(around)
             self.plain = [self._plain_view(panel, around) for panel in panels.views()]
-        self.answered, self.frames = on_page.hidden_text("answered"), on_page.hidden_text("frames")
+        self.answered, self.frames = on_page.hidden_html("answered"), on_page.hidden_html("frames")
         self.asked = self.head, self.importance, *self.plain
         self.tabs = [tokens, *(view.tab for view in self.asked)]
         self.label = self.importance.controls[LABEL]
@@ -355,7 +355,7 @@ class Answer:
         self.later = [one for one in self.looked_at if one.exhibit.frame == "folded"]  # comes with the frames
         self.cards = self.origin, self.sees
         menus = [self.layer, self.reference, self.label, self.importance.tab]
-        self.often = [self.answered, self.origin.watch, *self.origin.place.parts]
+        self.often = [self.origin.watch, *self.origin.place.parts]
         self.often += [part for place in places if place not in self.later for part in place.parts]
         self.all: list[Any] = [self.shown, self.answered, self.area, *menus, *self.ways.values()]
         self.all += [part for panel in self.panels for part in panel.parts]
@@ -367,7 +367,8 @@ class Answer:
         # The layers and tokens to choose from come with each answer.
         with gr.Column(elem_id="view", elem_classes="card"):
             self.layer = gr.Slider(0, 1, 1, step=1, label=self.say(LAYER.label), buttons=[], elem_id="layer")
-            self.reference = on_page.menu("reference", self.say("view.reference"), [("cls", "cls")], "cls")
+            title, offered = self.say("view.reference"), [("cls", "cls")]
+            self.reference = on_page.asking_menu("reference", title, offered, "cls")
             self.centred = on_page.build_control(CENTRED, self.say)
         self.origin.build_watch()
 

@@ -37,18 +37,20 @@ class Classify(Tab):
     def __init__(self, around: Surroundings) -> None:
         self.analyst, self.banner, self.say = around.analyst, around.banner, around.say
         self.examples = load_examples()
+        # Before all that is seen: gradio's script looks for each in the order of the page, many times.
+        sent, changes = on_page.hidden_html(), on_page.hidden_html("changes")
         self.question = question = Question(self.analyst, self.examples, around.mine, self.say)
         self.answer = answer = Answer(self.analyst, around.mine.state, self.say)
         self.download = download = question.download
         self.linked = self._linked()
         self.needs = {answer.shown, question.found, question.mine, download.offered, download.coming}
         looked_at = [*answer.lasting.values(), answer.reference, answer.answered, answer.layer]
-        self.collected = Collected([*question.inputs, *looked_at])
+        self.collected = Collected(sent, [*question.inputs, *looked_at])
         self.inputs: set[Any] = {*self.collected.parts, *self.needs}
         fitted = [*question.menus, question.more, *download.outputs]
         self.answers: list[Any] = [self.banner, *fitted, *answer.all]
         self.often = [one for one in self.answers if one in answer.often or isinstance(one, Kept)]
-        self.seldom = Packed(one for one in self.answers if one not in self.often)
+        self.seldom = Packed(changes, [one for one in self.answers if one not in self.often])
         linked = [question.text, question.pair, question.found, answer.views, *answer.looks.values()]
         self.outputs: list[Any] = [*self.answers, *linked]
         self.waits = [answer.verdict]
@@ -84,11 +86,8 @@ class Classify(Tab):
     def _connect(self) -> None:
         question, answer, download = self.question, self.answer, self.download
         model = {**LAST_OF_MODEL, "show_progress_on": [answer.verdict]}
-        menus = [question.pooling, question.pool_layer, question.head, question.task, answer.reference]
-        chosen = [menu.blur for menu in menus]  # once with each choice, where "input" is said twice
-        typed = [question.text.submit, question.pair.submit, question.typing.input]
         ask, needs = partial(on, how=model), {self.collected, *self.needs}
-        ask([*typed, *chosen], self.ask, needs, [self.seldom, *self.often])
+        ask([question.asks.input], self.ask, needs, [self.seldom, *self.often])
         ask([question.backbone.change], self.ask_another, needs, [self.seldom, *self.often])
         ask([download.arrived.change], self.arrive, {*needs, download.brought}, self.outputs)
         place, moved = {question.place, question.found}, [question.place, question.backbone]
@@ -172,7 +171,7 @@ class Classify(Tab):
         if isinstance(query.reference, int) and (before is None or about(query) != about(before)):
             query = replace(query, reference="cls")  # an index means nothing among other tokens
         if query == before and given[self.download.offered] is None:
-            # a menu was left without a choice, or was late to hear what was given up for it
+            # the same was chosen again, or a menu was late to hear what was given up for it
             return NOTHING if asked == query else self.question.fill(query, models, None, asked)
         return self.pose(query, given, models, asked)
 

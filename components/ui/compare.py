@@ -278,7 +278,7 @@ class TraceCard:
                     "trace-backbone", say(TRACED.label), [("", "")], "", scale=3, min_width=200
                 )
                 self.button = gr.Button(say("trace.button"), elem_id="trace-start", scale=0, min_width=220)
-            self.texts, self.bar = on_page.hidden_text("trace-texts"), on_page.ProgressBar("trace", say)
+            self.texts, self.bar = on_page.hidden_html("trace-texts"), on_page.ProgressBar("trace", say)
 
         with gr.Column(elem_id="trace", elem_classes="card"):
             self.place = on_page.build_place(TRACE, "trace", say, controls=asking)

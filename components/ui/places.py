@@ -110,13 +110,13 @@ def _kept(answer: Callable[..., Any], state: gr.State, kept: Iterable[Kept]) -> 
 
 
 class Collected:
-    """Values of ``parts`` that the browser sends as one.
+    """Values of ``parts`` that the browser sends as one, as that of ``sent``.
 
     At each step of every event, gradio's script copies all properties of every input that any event had.
     """
 
-    def __init__(self, parts: Iterable[Any]) -> None:
-        self.parts, self.sent = list(parts), gr.HTML(html_template="", apply_default_css=False)
+    def __init__(self, sent: gr.HTML, parts: Iterable[Any]) -> None:
+        self.sent, self.parts = sent, list(parts)
 
     def spread(self, answer: Callable[[Given], Updates]) -> Callable[[Given], Updates]:
         """Have ``answer`` given these values, too; what is not sent is as on arrival."""
@@ -131,15 +131,17 @@ class Collected:
 
 
 class Packed:
-    """Changes of ``parts`` that are sent as one text, which the browser spreads.
+    """Changes of ``parts`` that come as one text, in ``sent``: the browser spreads it after the next frame.
 
-    For parts that an answer seldom changes: gradio builds each output of an event anew, changed or not.
+    For parts that an answer seldom changes, since gradio builds each output of an event anew, changed or not;
+    and for those that nobody looks at first.
     """
 
-    def __init__(self, parts: Iterable[Any]) -> None:
-        self.parts, self.sent = list(parts), hidden_text("changes")
-        script = f"(sent) => Object.assign(Array({len(self.parts)}), JSON.parse(sent).changes)"
-        on([self.sent.change], None, [self.sent], self.parts, PRIVATE, js=script)
+    def __init__(self, sent: gr.HTML, parts: Iterable[Any]) -> None:
+        self.sent, self.parts = sent, list(parts)
+        spread = f"Object.assign(Array({len(self.parts)}), JSON.parse(sent).changes)"
+        script = f"(sent) => nextFrame().then(() => {spread})"
+        on([sent.change], None, [sent], self.parts, PRIVATE, js=script)
 
     def pack(self, answer: Callable[[Given], Updates]) -> Callable[[Given], Updates]:
         """Have changes of these parts sent so, whatever else ``answer`` changes beside them."""
@@ -217,9 +219,9 @@ def watched_html() -> gr.HTML:
     return scripted_html("watched", html_template="", apply_default_css=False)
 
 
-def hidden_text(element: str) -> gr.Textbox:
-    """Make a text that only the browser and the server see."""
-    return gr.Textbox("", visible="hidden", show_label=False, elem_id=element)
+def hidden_html(elem_id: str | None = None) -> gr.HTML:
+    """Make a value that only the browser and the server see; a text box would have the page laid out."""
+    return plain_html(elem_id=elem_id, html_template="", apply_default_css=False, visible="hidden")
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,6 +370,9 @@ def menu(name: str, label: str, choices: list[tuple[str, Any]], value: Any, **mo
     What a browser sends need not be one of them: they may have changed by then.
     """
     return gr.Dropdown(choices, value=value, label=label, filterable=False, elem_id=name, **more)
+
+
+asking_menu = partial(menu, elem_classes="asks")  # a choice asks the question
 
 
 def state_of(controls: Mapping[Control[Any], Widget], given: Given) -> State:

@@ -16,7 +16,7 @@ from components.own_head import HEADS, MINE, TABLE
 from components.texts import Texts, in_bytes
 from components.types import Analysis, BackboneSpec, Progress, Query, Reference
 from components.ui import places as on_page
-from components.ui.places import PRIVATE, Given, Kept, Updates, menu, on, scripted_html, text_box
+from components.ui.places import PRIVATE, Given, Kept, Updates, asking_menu, menu, on, scripted_html, text_box
 
 LABELS = 6  # of a model that is offered
 
@@ -26,7 +26,7 @@ class Question:
 
     ``more`` holds what few ask for, and ``place``, which chooses the backbones that the menu offers;
     ``found`` holds those that the visitor looked up, ``mine`` the head that was fitted on their table.
-    ``typing`` fires after a pause in typing.
+    ``asks`` fires with Enter, after a pause in typing, and when something is chosen from a `menu` that asks.
     """
 
     def __init__(self, analyst: Analyst, examples: Sequence[Example], mine: Kept, say: Texts) -> None:
@@ -39,22 +39,22 @@ class Question:
         query = Query(key, first.text, first.text_pair, first.pooling)
         offers = self._offers(query, models, 0)
         with gr.Column(elem_id="asking"):
-            self.typing = scripted_html("asking", render("fold", say), "fold")
+            self.asks = scripted_html("asking", render("fold", say), "fold")
             with gr.Row(elem_id="question"):
                 hints = say("question.text_hint"), say("question.pair_hint")
                 self.text = text_box("text", say("question.text"), hints[0], first.text, scale=8)
                 self.pair = text_box("pair", say("question.pair"), hints[1], first.text_pair, scale=6)
                 here, title = models.within(models.place(key)), say("question.backbone")
                 self.backbone = menu("backbone", title, here, **offers["backbone"], scale=5)
-                self.pooling = menu("pooling", say("question.pooling"), **offers["pooling"], scale=5)
+                self.pooling = asking_menu("pooling", say("question.pooling"), **offers["pooling"], scale=5)
                 with gr.Accordion(say("question.more"), open=False, elem_id="more") as self.more:
                     with gr.Row():
                         where = say("models.place" if models.online else "models.place_offline")
                         self.place = gr.Radio(**_places(models, key), label=where, elem_id="place", scale=3)
-                        self.head = menu("head", say("question.head"), **offers["head"], scale=2)
-                        self.task = menu("task", say("question.task"), **offers["task"], scale=2)
+                        self.head = asking_menu("head", say("question.head"), **offers["head"], scale=2)
+                        self.task = asking_menu("task", say("question.task"), **offers["task"], scale=2)
                         layer = say(POOL_LAYER.label)
-                        self.pool_layer = menu(POOL_LAYER.key, layer, **offers["pool_layer"], scale=2)
+                        self.pool_layer = asking_menu(POOL_LAYER.key, layer, **offers["pool_layer"], scale=2)
                     self.lookup = Lookup(say) if analyst.takes_ids else None
             self.download = Download(analyst, mine.state, say)
             labels, title = [say.name(example.label) for example in examples], say("question.examples")
@@ -93,10 +93,10 @@ class Question:
             menus = {getattr(self, name): gr.update(**offer) for name, offer in now.items()}
             texts = {self.text: query.text, self.pair: query.text_pair}
             return {**texts, **more, **menus, **self.choose(query.backbone, models)}
-        was = self._offers(asked, models, last)
-        for name in now:
-            if now[name]["value"] == was[name]["value"]:
-                del now[name]["value"]
+        was = now if asked == query else self._offers(asked, models, last)
+        same = [name for name in now if now[name]["value"] == was[name]["value"]]
+        for name in same:
+            del now[name]["value"]
         stands = self._offers(before.query, models, before.layers) if before else {}
         offered = {getattr(self, name): offer for name, offer in stands.items()}
         menus = {getattr(self, name): gr.update(**one) for name, one in now.items()}
@@ -174,7 +174,7 @@ class Download:
         with gr.Row(elem_id="coming", elem_classes="card notice"):
             self.bar = on_page.ProgressBar("coming", say)
         self.offered, self.coming, self.brought = Kept(state), Kept(state), Kept(state)
-        self.arrived = on_page.hidden_text("arrived")
+        self.arrived = on_page.hidden_html("arrived")
         self.outputs: list[Any] = [self.offered, self.facts, self.start]
         news = [*self.outputs, self.coming, self.brought, self.arrived, *self.bar.parts]
         sent = {self.offered, self.coming}

@@ -1,14 +1,9 @@
-// A pause in typing asks the question; so a sentence is analysed once and not at every letter.
-let pause; // of 700 milliseconds
-document.addEventListener("input", (event) => {
-  if (!event.target.closest("#text, #pair")) return;
-  clearTimeout(pause);
-  pause = setTimeout(() => trigger("input"), 700);
-});
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.shiftKey || !event.target.closest("#text, #pair")) return;
-  clearTimeout(pause);
-  if (event.ctrlKey || event.metaKey) trigger("input"); // Enter alone is gradio's own submit
+// Enter asks the question, and so does a pause in typing: a sentence is analysed once and not at every letter.
+let pause;
+const ask = (after) => { clearTimeout(pause); pause = setTimeout(() => trigger("input"), after); }; // milliseconds
+document.addEventListener("input", ({ target }) => { if (target.closest("#text, #pair")) ask(700); });
+document.addEventListener("keydown", ({ keyCode, shiftKey, target }) => { // 13: Enter, unless it ends a word that is composed
+  if (keyCode === 13 && !shiftKey && target.closest("#text, #pair")) ask(0);
 });
 
 // On a phone the answer comes first: below it, the button folds the question out.
@@ -20,7 +15,7 @@ const fold = (open) => {
 button.addEventListener("click", () => fold(button.ariaExpanded === "false"));
 asking.addEventListener("click", ({ target }) => { if (target.closest("#examples button")) fold(false); });
 
-// A menu opens for who presses it or an arrow key, not for who passes; one that chose keeps the focus, and Tab closes it.
+// A menu opens for who presses it or an arrow key, not for who passes; one that chose asks and keeps the focus, and Tab closes it.
 let by; // what moves the focus: a key, a choice, or a press
 const isMenu = ({ target }, more = "") => target.matches?.(`[role=combobox]${more}`);
 for (const name of ["keydown", "mousedown"]) document.addEventListener(name, (event) => {
@@ -33,7 +28,9 @@ for (const name of ["keydown", "mousedown"]) document.addEventListener(name, (ev
 }, true);
 document.addEventListener("blur", (event) => {
   if (isMenu(event, "[aria-expanded=false]")) event.stopPropagation(); // nothing was asked
-  if (isMenu(event) && by === "choice") setTimeout(() => { event.target.focus(); by = ""; }); // once the question is on its way
+  if (!isMenu(event) || by !== "choice") return;
+  if (event.target.closest(".asks")) trigger("input"); // gradio says the same of a menu that is only left
+  setTimeout(() => { event.target.focus(); by = ""; }); // once the question is on its way
 }, true);
 document.addEventListener("focus", (event) => { if (/^(Tab|choice)$/.test(by) && isMenu(event)) event.stopPropagation(); }, true);
 
