@@ -170,12 +170,14 @@ class AskedCard:
         forward, quick = analysis.milliseconds.get("forward", 0.0), light(analysis)
         takes = max(1, round(self.passes * len(analysis.tokens.text) * forward / 1000))
         line = self.say(f"{self.name}.ask", seconds=takes)
-        same = before is not None and self.asked(before.analysis.query) == self.asked(analysis.query)
+        asked = self.asked, panels.asked_of  # for what came, and for what is drawn of the answer beside it
+        query, last = analysis.query, before.analysis.query if before else None
+        same, drawn = (last is not None and of(last) == of(query) for of in asked)
         seen: dict[str, Any] = {} if same else {"visible": not quick}
         hidden = quick and before is not None and light(before.analysis)  # and stays so
         button = {} if hidden else {self.button: gr.update(value=line, interactive=True, **seen)}
         if same:
-            return button
+            return button if drawn else {self.watch: key, **button}
         lead = self.say(f"{self.name}.{'coming' if quick else 'lead'}")
         shown = Shown(self.say(self.exhibit.title), above=hint_html(lead))
         return {self.watch: key, **button, **self.place.show(shown, self.say)}

@@ -91,12 +91,12 @@ def test_tokens_are_let_see_both_ways_where_they_do_not_see_all(page: Page) -> N
     page.values |= {card.stored: None, switch: False}
 
     def told() -> tuple[str, bool]:
-        for updates in card.ask_card(page.values):
-            page.take(updates)
-        drawn = card.draw(page.values)
+        *_, drawn = [*map(page.take, card.ask_card(page.values)), card.draw(page.values)]
         return plain(drawn[card.place.above]), drawn[switch]["visible"]
 
     assert told() == (ANY, False)
+    assert card.watch in page.set(pooling="mean")  # which sees as much, but what is read is marked there
+    assert "What is read are" in plain(card.draw(page.values)[card.place.above])
     page.set(backbone="last")
     assert "none after it" in told()[0]
     page.values[switch] = True
