@@ -19,6 +19,10 @@ from tests.exhibits.showing import anatomy, plain
 from tests.ui.fake import LABELS, FakeAnalyst
 from tests.ui.page import SAY, Counting, Page, drawn, place_of
 
+# Another vector or head marks other tokens, where it changes nothing else of a card.
+POOLED, BELOW = {"pooling": "mean"}, {"pooling": "mean", "pool_layer": 1}
+CHOICES = (POOLED, BELOW, {"reference": "pooled"}, {"head": "probe"}, {"backbone": "last"}, {"text": "bad"})
+
 
 @dataclass(eq=False)
 class Looked(Counting):
@@ -95,14 +99,32 @@ def test_tokens_are_let_see_both_ways_where_they_do_not_see_all(page: Page) -> N
         return plain(drawn[card.place.above]), drawn[switch]["visible"]
 
     assert told() == (ANY, False)
-    assert card.watch in page.set(pooling="mean")  # which sees as much, but what is read is marked there
-    assert "What is read are" in plain(card.draw(page.values)[card.place.above])
     page.set(backbone="last")
     assert "none after it" in told()[0]
     page.values[switch] = True
     assert told() == (ANY, True)
     assert page.values[card.stored].found.shape == "all"
     page.values[switch] = False
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_a_card_says_of_the_next_answer_what_it_says_of_that_alone(page: Page, choice: Updates) -> None:
+    cards, shown = page.tab.answer.cards, page.tab.answer.shown
+    page.values |= dict.fromkeys([shown, *(card.stored for card in cards)])
+
+    def asked(**values: object) -> Updates:
+        updates = page.set(**values)
+        for card in cards:
+            if card.watch in updates:
+                page.take(card.follow_card(page.values))
+                updates |= card.draw(page.values)
+        return updates
+
+    after = asked() | asked(**choice)
+    page.values[shown] = None
+    alone = asked()
+    parts = [part for card in cards for part in card.place.parts]
+    assert [after[part] for part in parts] == [alone[part] for part in parts]
 
 
 def detected(page: Page, *pasted: object) -> str:
@@ -130,19 +152,14 @@ def plot_of(page: Page, name: str) -> Any:
     return place_of([view.places for view in page.tab.answer.asked], name).plot
 
 
-def test_nothing_is_asked_with_the_question_and_nothing_stays_of_the_answer_before(
-    page: Page, looked: list[Any]
-) -> None:
+def test_no_view_is_asked_with_the_question_and_each_is_emptied(page: Page, looked: list[Any]) -> None:
     answer = page.tab.answer
     audited(page), opened(page, integrated="off")
     assert len(looked) == 2
     page.set(text="another")
     assert len(looked) == 2
-    (event,) = (
-        one
-        for one in page.events
-        if (answer.answered._id, "change") in one.targets and "Array" in str(one.js)
-    )
+    change = answer.answered._id, "change"
+    (event,) = (one for one in page.events if change in one.targets and "Array" in str(one.js))
     empties, watches = map(int, re.findall(r"Array\((\d+)\)", event.js))
     panels = [panel for view in answer.asked for panel in (view.places, *view.below)]
     shown = [part for panel in (*panels, *(one.found for one in answer.detectives)) for part in panel.parts]
@@ -195,9 +212,7 @@ def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> Non
     assert "scores: " in detected(page, "a film")
 
 
-def test_what_is_quick_comes_before_integrated_gradients_and_each_is_asked_once(
-    page: Page, looked: list[Any]
-) -> None:
+def test_integrated_gradients_come_last_and_are_asked_once(page: Page, looked: list[Any]) -> None:
     matters, plot = page.tab.answer.importance, plot_of(page, "matters")
     page.set(reference="pooled")
     (updates,) = opened(page, integrated="off")

@@ -26,9 +26,7 @@ from tests.ui.fake_answers import fake_head
 from tests.ui.page import HEAD, PLAN, Counting, Page, function_of, place_of, tab_alone
 
 
-def test_the_first_example_is_asked_on_arrival_and_the_same_question_not_twice(
-    page: Page, analyst: Counting
-) -> None:
+def test_the_first_example_is_asked_once_on_arrival(page: Page, analyst: Counting) -> None:
     updates = page.set()
     assert analyst.asked[0].text == load_examples()[0].text
     assert "reads" in updates[page.tab.answer.verdict]
@@ -77,9 +75,7 @@ def test_a_head_is_taken_apart_when_its_view_is_opened_or_it_is_said_why_not(
     ("given", "backbone", "layer"),
     [(99, "last", 2), (-5, "last", 0), ("x", "last", 2), (None, "pair", 6), (1, "pair", 1)],
 )
-def test_any_layer_becomes_one_that_exists_and_the_last_one_stays_the_last(
-    page: Page, given: object, backbone: str, layer: int
-) -> None:
+def test_any_layer_becomes_one_that_exists(page: Page, given: object, backbone: str, layer: int) -> None:
     page.set()
     page.set(layer=given, backbone=backbone)
     assert page.values[page.tab.answer.layer] == layer
@@ -91,9 +87,7 @@ def test_a_token_is_the_reference_only_for_its_own_tokens(page: Page, analyst: C
     assert [query.reference for query in analyst.asked] == ["cls", 2, 2, "cls"]
 
 
-def test_what_the_page_has_chosen_is_not_asked_again_with_what_other_menus_said_before(
-    page: Page, analyst: Counting
-) -> None:
+def test_what_the_page_has_chosen_is_not_asked_again(page: Page, analyst: Counting) -> None:
     """A browser says that the backbone is another one before the other menus are filled."""
     answer, question, asked = page.tab.answer, page.tab.question, len(analyst.asked)
     page.take(page.tab.pose(Query("first", "so good"), page.values))
@@ -158,9 +152,7 @@ def test_a_mistake_takes_the_place_of_the_verdict(page: Page, part: str) -> None
     assert not updates[page.tab.answer.area]["visible"]
 
 
-def test_the_engine_chooses_the_task_and_one_that_no_longer_fits_gives_way(
-    page: Page, analyst: Counting
-) -> None:
+def test_the_engine_chooses_the_task_where_none_fits(page: Page, analyst: Counting) -> None:
     question, verdict = page.tab.question, page.tab.answer.verdict
     updates = page.set(head="probe")
     assert analyst.asked[-1].task == ""
@@ -281,9 +273,7 @@ def test_an_own_head_under_a_learned_pooling_is_no_error_to_gradio_either() -> N
     assert "mistake" not in "".join(verdicts)
 
 
-def test_an_own_head_is_offered_once_there_is_one_and_given_up_for_what_it_was_not_fitted_for(
-    page: Page,
-) -> None:
+def test_an_own_head_is_offered_as_long_as_it_fits_what_is_asked(page: Page) -> None:
     question, verdict = page.tab.question, page.tab.answer.verdict
     page.set(text="not good", pair="", backbone="first", pooling="native")
     assert page.values[question.mine] == ""

@@ -244,9 +244,7 @@ def test_each_negation_goes_and_the_rest_stays(given: str, left: str | None) -> 
     assert all(module.without_any(one) == module.without_any(given) for one in found)
 
 
-def test_of_several_negations_the_one_that_moves_most_is_chosen_and_what_each_does_is_said(
-    engine: Engine,
-) -> None:
+def test_of_several_negations_the_one_that_moves_most_is_chosen_and_each_said(engine: Engine) -> None:
     text = "The plot is not bad, but the acting is not good at all."
     made = module.edited("drop", text, "")
     without = [(name, text.replace(name, name.removeprefix("not "))) for name in ("not bad", "not good")]

@@ -128,9 +128,7 @@ def test_a_piece_of_html_fires_the_events_that_scripts_trigger() -> None:
     assert "js_on_load" in taken, "gr.HTML no longer takes js_on_load: no script of the page runs"
 
 
-def test_pieces_of_the_page_hold_no_script_but_name_one_of_the_file_that_languages_share(
-    whole: gr.Blocks,
-) -> None:
+def test_pieces_of_the_page_only_name_scripts_which_languages_share(whole: gr.Blocks) -> None:
     runs = {getattr(part, "js_on_load", None) for part in whole.blocks.values()} - {None}
     named = {name for run in runs for name in re.findall(r"scripted\.(\w+)\(", run)}
     assert named >= {"address", "asking", "lab", "slides", "speaker", "talk", "watched"}

@@ -132,9 +132,7 @@ def test_a_question_may_be_asked_with_the_visitor_s_own_text(
     assert "“so bad”" in link[shown.around.banner]
 
 
-def test_a_link_answers_its_question_and_every_one_whose_card_was_in_sight(
-    page: gr.Blocks, shown: QuestionsTab
-) -> None:
+def test_a_link_answers_each_question_that_was_in_sight(page: gr.Blocks, shown: QuestionsTab) -> None:
     assert [one.control.key for one in shown.linked] == ["question", "answered"]
     around = shown.around
     for query, asked, answered in (
