@@ -13,17 +13,17 @@ def test_a_pooling_is_asked_once_and_a_text_by_a_key_or_after_a_pause(visitor: V
     expect(page).to_have_title("Poolscope")
     expect(visitor.verdict).to_contain_text("BertForSequenceClassification reads 1 of")
     expect(visitor.verdict.locator(".token")).to_have_text("[CLS]")
-    asked = visitor.questions  # each answer, and where it comes from
+    asked = visitor.questions  # each answer, where it comes from, and who sees whom
     visitor.choose("pooling", "mean · average of all tokens")
     expect(visitor.verdict).to_contain_text(re.compile(r"given the mean vector, reads all \d+ tokens"))
     expect(visitor.verdict).to_contain_text("Another vector than its own: this model's code gives")
     expect(ticks.filter(has_text="●")).to_have_count(ticks.count())
-    visitor.has_asked(asked + 2)
+    visitor.has_asked(asked + 3)
     page.locator("#pooling input").focus()
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
     expect(visitor.verdict).to_contain_text("reads 1 of")
-    visitor.has_asked(asked + 4)
+    visitor.has_asked(asked + 6)
     before = "acting"
     for word, key in (("wonderful", "Enter"), ("awful", "Control+Enter"), ("splendid", None)):
         visitor.type(f"a {word} film")
