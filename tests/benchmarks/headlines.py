@@ -122,13 +122,7 @@ def fitted(kind: Kind, seed: int) -> Fit:
     def embedded(_poolings: Any, _all: bool, of: Ints, _inputs: Any) -> Pooled:
         return Pooled(of, {(name, 1): one[rows[of]] for name, one in vectors.items()})
 
-    run = {
-        "divide": divide,
-        "embed": embedded,
-        "fold": ridge,
-        "words": words,
-        "conclude": conclude,
-    }
+    run = {"divide": divide, "embed": embedded, "fold": ridge, "words": words, "conclude": conclude}
 
     def steps(call: Work) -> Iterator[Any]:
         return (run[call.name](*call.given, *each) for each in call.each)

@@ -20,17 +20,7 @@ from components.exhibits.view import render
 from components.results import read_results, table
 from components.texts import ASSETS, load_texts
 from components.types import Analysis, Query
-from tests.exhibits.asking import (
-    KEYS,
-    LANGUAGES,
-    QUESTIONS,
-    RESULTS,
-    answers,
-    cases,
-    check,
-    put_to,
-    shipped,
-)
+from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, answers, cases, check, put_to, shipped
 from tests.exhibits.showing import CASES, Document, anatomy, plain
 from tests.measured import having, measured
 from tests.ui.fake import KINDS, XSS, FakeAnalyst, Kind

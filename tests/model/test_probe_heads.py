@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from components.analyses.fit.classifier import fold_scaler
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.probes import Probe, half, probed as tasks_in, read_probe, write_probes
@@ -34,7 +35,6 @@ Numbers = np.ndarray
 Texts = tuple[str, str]
 Pipelines = dict[tuple[str, str, str], Pipeline]
 
-
 BY_HAND: dict[str, Callable[[Numbers], Numbers]] = {  # (L + 1, T, D) -> (D',)
     **{key: POOLED[key] for key in ("lasttoken", "mean", "max", "first_last_avg", "flatten")},
     "attention": lambda layers: attention(layers[-1], QUERY),
@@ -46,14 +46,6 @@ LABELS = {"sentiment": 2, "topic": 4, "paraphrase": 2}
 
 def hidden(folder: Path, text: str, text_pair: str = "") -> Numbers:
     return torch.cat(load_plain(str(folder))(text, text_pair).hidden_states).numpy()  # (L + 1, T, D)
-
-
-def folded(pipeline: Pipeline) -> Probe:
-    weight = pipeline[-1].coef_ / pipeline[0].scale_
-    bias = pipeline[-1].intercept_ - weight @ pipeline[0].mean_
-    if len(weight) == 1:
-        weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
-    return Probe(weight.astype(np.float32), bias.astype(np.float32))
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +71,11 @@ def pipelines(folder: Path) -> Pipelines:
 @pytest.fixture(scope="module")
 def probed(folder: Path, pipelines: Pipelines) -> Engine:
     for family in FAMILIES:
-        probes = {(task, p): folded(line) for (f, task, p), line in pipelines.items() if f == family}
+        probes = {
+            (task, p): fold_scaler(line[0], line[-1])
+            for (f, task, p), line in pipelines.items()
+            if f == family
+        }
         for (task, pooling), probe in probes.items():
             if pooling == "attention":
                 probes[task, pooling] = Probe(probe.weight, probe.bias, QUERY)
@@ -105,16 +101,14 @@ def test_probabilities_are_those_of_the_pipeline(
     vector, pipeline = BY_HAND[pooling](hidden(folder / family, *texts)), pipelines[family, task, pooling]
     np.testing.assert_allclose(analysis.pooled, vector, atol=1e-5)
     np.testing.assert_allclose(analysis.probabilities, pipeline.predict_proba([vector])[0], atol=2e-3)
-    stored = folded(pipeline)
+    stored = fold_scaler(pipeline[0], pipeline[-1])
     logits = half(stored.weight).astype(np.float64) @ vector + half(stored.bias)
     np.testing.assert_allclose(analysis.logits, logits, atol=2e-5)
     if LABELS[task] == 2:
         margin = analysis.logits[1] - analysis.logits[0]
         assert margin == pytest.approx(pipeline.decision_function([vector])[0], abs=1e-2)
-    assert analysis.reads.positions.tolist()[:-1] == [pooling != "lasttoken"] * (
-        len(analysis.tokens.text) - 1
-    )
-    assert analysis.reads.positions[-1]
+    others = [pooling != "lasttoken"] * (len(analysis.tokens.text) - 1)
+    assert analysis.reads.positions.tolist() == [*others, True]
 
 
 def test_an_analysis_by_a_probe_says_what_it_is(probed: Engine) -> None:

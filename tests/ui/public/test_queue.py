@@ -46,9 +46,8 @@ class Gradio:
         """A question, and what becomes of its request."""
         ticket = Ticket("8.8.8.8", session, ready=False)
         asked = Asker(ticket=ticket, queued=queued, from_page=from_page)
-        return asked, asyncio.ensure_future(
-            sent(self.queue, {"method": "POST", "state": {ASKER: asked}}, never)
-        )
+        scope = {"method": "POST", "state": {ASKER: asked}}
+        return asked, asyncio.ensure_future(sent(self.queue, scope, never))
 
     def listen(self, session: str = "ann") -> Task:
         """A page's stream, until it has ``gone``."""
@@ -80,6 +79,13 @@ async def soon(truth: Callable[[], object]) -> None:
             await asyncio.sleep(0.001)
 
 
+async def heard() -> tuple[Gradio, Task]:
+    """A page that has asked once, and its stream."""
+    gradio = Gradio()
+    await gradio.ask()[1]
+    return gradio, gradio.listen()
+
+
 async def test_a_question_begins_when_somebody_listens_and_is_dropped_with_its_page() -> None:
     gradio = Gradio()
     begun = asyncio.Event()
@@ -105,9 +111,7 @@ async def test_a_question_begins_when_somebody_listens_and_is_dropped_with_its_p
 
 async def test_what_a_page_asks_meanwhile_waits_until_it_has_closed_its_stream() -> None:
     """It takes that stream for one that brings the answer, and opens no other, if it is told sooner."""
-    gradio = Gradio()
-    await gradio.ask()[1]
-    stream = gradio.listen()
+    gradio, stream = await heard()
     gradio.stream(completed("e1"), *END)
     await soon(lambda: gradio.queue._closing)
     _, second = gradio.ask()
@@ -121,9 +125,7 @@ async def test_what_a_page_asks_meanwhile_waits_until_it_has_closed_its_stream()
 
 async def test_a_stream_goes_on_while_a_question_is_on_its_way() -> None:
     """Gradio has not made it an event yet, and would have the page close the stream that it counts on."""
-    gradio = Gradio()
-    await gradio.ask()[1]
-    stream = gradio.listen()
+    gradio, stream = await heard()
     gradio.go_on.clear()
     _, second = gradio.ask(from_page=False)
     await asyncio.sleep(0)
@@ -169,9 +171,7 @@ async def test_a_page_s_questions_come_one_after_the_other_and_a_program_s_at_on
 
 async def test_a_page_that_was_told_everything_is_told_so_and_another_that_nothing_is_there() -> None:
     """A busy page hears that its question was taken after the answer, and opens a stream for it."""
-    gradio = Gradio()
-    await gradio.ask()[1]
-    stream = gradio.listen()
+    gradio, stream = await heard()
     gradio.stream(completed("e1"), *END)
     gradio.gone.set()
     await stream
@@ -195,9 +195,7 @@ async def test_nobody_is_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) ->
     """Neither a browser whose end nobody tells, nor who asks and does not listen."""
     for seconds in ("LATE", "UNHEARD", "READ"):
         monkeypatch.setattr(module, seconds, 0.02)
-    gradio = Gradio()
-    await gradio.ask()[1]
-    stream = gradio.listen()
+    gradio, stream = await heard()
     gradio.stream(completed("e1"), *END)
     await stream
     asked, request = gradio.ask()
