@@ -65,9 +65,8 @@ def score_text(score: Score, say: Texts) -> str:
 
 
 def _listed(scores: Iterable[tuple[object, Score]], say: Texts) -> str:
-    return say("list.semicolon").join(
-        say("lab.of", name=name, score=score_text(score, say)) for name, score in scores
-    )
+    told = (say("lab.of", name=name, score=score_text(score, say)) for name, score in scores)
+    return say("list.semicolon").join(told)
 
 
 def ranking(found: Found, _: State, say: Texts) -> Shown:
@@ -181,10 +180,8 @@ def confusion(found: Found, _: State, say: Texts) -> Shown:
     values = {"count": int(wrong.max()), "given": names[row], "predicted": names[column]}
     key = "no_confusion" if not wrong.any() else "confused_alike" if others else "confused"
     heading = say(f"lab.{key}", **values, total=int(cells[row].sum()))
-    told = [
-        say("lab.recall", label=name, count=int(cells[place, place]), total=int(cells[place].sum()))
-        for place, name in enumerate(names)
-    ]
+    counts = zip(names, np.diag(cells).tolist(), cells.sum(axis=1).tolist(), strict=True)
+    told = [say("lab.recall", label=name, count=right, total=total) for name, right, total in counts]
     return Shown(
         heading=heading,
         words=say("list.semicolon").join(told),
@@ -206,10 +203,9 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     counted = [miss.row + 1 for miss in every]
     data = titled({"lab.column_row": counted, "lab.column_text": texts, **given}, say)
     linked = zip(every, texts, [classify_link(query, say) for query in queries[:SHOWN]], strict=False)
-    titles = [title for title, _ in data]
-    told = {"titles": titles, "rows": list(linked), "doubts": doubts, "total": len(every)}
+    told = {"rows": list(linked), "doubts": doubts, "total": len(every)}
     link = csv_link(data, "poolscope-misses.csv", say("table.download"))
-    html = render("misses", say, caption=heading, **told, link=link)
+    html = render("misses", say, caption=heading, titles=[title for title, _ in data], **told, link=link)
     action = hint_html(say("lab.misses_open")) if every else ""
     return Shown(heading=heading, data=data, html=html, action=action)
 

@@ -1,18 +1,16 @@
 """Fits a table: measures every combination of backbone, pooling and layer, step by step. Light to import.
 
 A table as numbers, which of its rows a fold may not part, and the steps in their order. Each is asked for by
-its name, so that other questions have turns in between; what runs in one loads torch or scikit-learn there.
+its name, so that other questions have turns in between; `fit_steps` has what runs in one.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
-from components.analyses.registry import Step
 from components.errors import PoolscopeError
 from components.fitting import BACKBONES, Fit, Plan, Reached, Stage, Table
 from components.model.pooling import POOLINGS
@@ -134,26 +132,6 @@ class Setup:
     warnings: tuple[Sentence, ...] = ()
 
 
-def _step(name: str) -> Step:
-    """A function of plain data, which is imported when it first runs: it needs scikit-learn."""
-
-    def run(given: Sequence[Any]) -> Any:
-        return getattr(import_module(f"{__package__}.classifier"), name)(*given)
-
-    return Step(name, run, last=True)
-
-
-def _embed(backbone: Any, _asked: object, given: Sequence[Any]) -> Any:
-    from components.analyses.fit.embedding import embed
-
-    return embed(backbone, *given)
-
-
-# What jobs run for a fit, behind all that visitors ask: no answer of theirs is kept.
-EMBED = Step("embed", _embed, last=True)
-DIVIDE, FOLD, WORDS, CONCLUDE = map(_step, ("divide", "fold", "words", "conclude"))
-
-
 @dataclass(frozen=True, eq=False)
 class Work:
     """A step that is asked once for each of ``each``, behind what is ``given`` to all of them."""
@@ -165,7 +143,6 @@ class Work:
 
 
 Steps = Callable[[Work], Iterator[Any]]  # the answers, in their order; closing the iterator cancels the rest
-Testing = tuple[Rows, Basis, float]  # the rows, what stands for them, the share of them to fit on
 Best = tuple[float, BackboneSpec, Floats]  # its accuracy, its backbone, its vectors (N, D')
 
 
@@ -236,7 +213,7 @@ def concluded(steps: Steps, asked: Setup, grid: list[Measured], best: Best) -> I
     anew = ((one, vectors, 1.0) for one in divided)
     shares = ((rows, vectors, share) for share in SHARES)
     found, checks = list[Tested](), len(SHARES) + shuffles + 2
-    every: Iterator[Testing] = chain([(rows, texts, 1.0)], shares, anew)
+    every: Iterator[tuple[Rows, Basis, float]] = chain([(rows, texts, 1.0)], shares, anew)
     for testing in every:
         found.append(validated(steps, spec, *testing))
         yield Stage(len(found), checks, "check", spec.key)
