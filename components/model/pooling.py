@@ -110,7 +110,7 @@ def pooling(title: str, **more: Any) -> Callable[[Callable[[States], Tensor]], P
 
 @pooling("native · as the head reads", group="own")
 def native(states: States) -> Tensor:
-    """What this model's own head uses: often one token alone, such as [CLS]."""
+    """The vector that this model's own head reads: often one token's alone, such as [CLS]."""
     return _total(states.hidden, states.reads.share)
 
 
@@ -223,13 +223,13 @@ def mean_std(states: States) -> Tensor:
 
 @pooling("pooler · the checkpoint's own pooler", group="own")
 def pooler(states: States) -> Tensor:
-    """What the checkpoint's own pooler gives, where its body has one (pooler_output)."""
+    """The vector of the checkpoint's own pooler, where its body has one (pooler_output)."""
     return states.pooler_output
 
 
 @pooling("declared · by its modules.json", declared=True, group="own")
 def declared(states: States) -> Tensor:
-    """What sentence-transformers' encode gives, where the checkpoint's modules.json says how."""
+    """The vector of sentence-transformers' encode, where the checkpoint's modules.json says how."""
     return states.declared_output
 
 
