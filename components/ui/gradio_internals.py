@@ -4,12 +4,12 @@ Any release of gradio may change it: tests/ui/test_gradio_internals.py says what
 lists its paths, gradio_selectors.toml what scripts and styles look for.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import parse_qs
 
 import gradio as gr
@@ -55,17 +55,9 @@ def forget(page: gr.Blocks, session: str, unread: bool = True) -> None:
         queue.pending_event_ids_session.pop(session, None)
 
 
-def has_tools(page: gr.Blocks, address: str) -> bool:
-    """Tell whether there are tools of the Model Context Protocol, which the owner turns on.
-
-    They answer in JSON, and ask the app at its own ``address``, not at that by which the first was called.
-    """
-    if server := page.mcp_server_obj:
-        vars(server)["_local_url"] = address
-        vars(server)["postprocess_output_data"] = lambda data, _root_url: [
-            server.types.TextContent(type="text", text=json.dumps(one, ensure_ascii=False)) for one in data
-        ]
-    return server is not None
+def tools_of(page: gr.Blocks) -> Any:
+    """Find the server of the Model Context Protocol, of the package mcp; None where the owner has none."""
+    return page.mcp_server_obj and page.mcp_server_obj.mcp_server
 
 
 def lend_request(request: gr.Request) -> None:

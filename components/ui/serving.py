@@ -1,6 +1,7 @@
 """The server: gradio mounted in FastAPI, with every limit that the owner has set around it."""
 
 import asyncio
+import inspect
 import logging
 import os
 import socket
@@ -68,9 +69,10 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     admission = Admission(places, settings.waiting)
     app = FastAPI(openapi_url=None)
     queue = QueueMiddleware(app, admission, partial(internals.forget, page))
-    plain = _limit(page, admission, queue, settings.seconds, monitor)
-    app.router.routes.extend(Route(path, answers, methods=["POST"]) for path, answers in plain.items())
-    functions = {path: answers.function for path, answers in plain.items()}
+    public = _limit(page, queue, settings.seconds, monitor)
+    plain = {name: answering.PlainHTTP(run, admission) for name, run in public.items()}
+    functions = {f"/{name}": run for name, run in public.items() if not inspect.isasyncgenfunction(run)}
+    app.router.routes.extend(Route(path, plain[path[1:]], methods=["POST"]) for path in functions)
     poolings = [spec.key for spec in site.links[ENGLISH].analyst.poolings()]
     described = JSONResponse(openapi(functions, poolings, settings.characters))
     app.router.routes.append(Route(requests.OPENAPI, described))
@@ -84,9 +86,12 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     internals.spare(page)
     listening = _listening(host_of())
     address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
-    tools = internals.has_tools(page, address)
+    if tools := internals.tools_of(page):
+        answering.answer_tools(tools, endpoints, plain)
     cached, extent = _cached(queue, site, ready, settings.url or address), site.links[ENGLISH].extent
-    guard = GuardMiddleware(cached, endpoints, settings, extent, tools)  # of links, as in any language
+    guard = GuardMiddleware(
+        cached, endpoints, settings, extent, tools is not None
+    )  # of links, as in any language
     talked = RoomMiddleware(guard, Room(site.scripts), settings.room) if site.scripts else guard
     guarded = monitored(talked, monitor, ready, settings)
 
@@ -111,10 +116,10 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
 
 
 def _limit(
-    page: gr.Blocks, admission: Admission, queue: QueueMiddleware, seconds: float, monitor: Monitor
-) -> dict[str, answering.PlainHTTP]:
-    """Give every function of a page its turn and its timeout; gives what answers plain HTTP, by its path."""
-    plain: dict[str, answering.PlainHTTP] = {}
+    page: gr.Blocks, queue: QueueMiddleware, seconds: float, monitor: Monitor
+) -> dict[str, Callable[..., Any]]:
+    """Give every function of a page its turn and its timeout; gives those of public endpoints, by name."""
+    known: dict[str, Callable[..., Any]] = {}
     for function in internals.block_functions(page).values():
         if function.fn is None:  # run by the browser alone
             continue
@@ -127,10 +132,10 @@ def _limit(
             run = answering.in_steps(function.fn, watch, say)
         else:
             run = answering.with_timeout(function.fn, seconds, watch, say)
-            if public:
-                plain[f"/{function.api_name}"] = answering.PlainHTTP(run, admission)
+        if public:
+            known[str(function.api_name)] = run
         function.fn = answering.for_gradio(function.fn, run, queue)
-    return plain
+    return known
 
 
 def _documents(site: Site, admission: Admission, seconds: float, monitor: Monitor) -> Iterator[Route]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future
@@ -30,7 +31,7 @@ from components.texts import Texts
 from components.ui.gradio_internals import lend_request
 from components.ui.public.monitor import outcome_of
 from components.ui.public.queue import ABSENT, BUSY, Asker, QueueMiddleware, disconnected
-from components.ui.public.requests import is_same_origin
+from components.ui.public.requests import Endpoints, by_name, endpoint_of, is_same_origin
 
 ENDED = object()  # what comes after the last step of a generator
 PIECE = 32_768  # characters of a document, or bytes of a body, that are handed on at a time
@@ -227,7 +228,7 @@ class PlainHTTP:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask, as long as somebody waits for the answer, and send it."""
         async with AsyncExitStack() as held:
-            answer = asyncio.ensure_future(self._answer(gr.Request(Request(scope, receive)), held))
+            answer = asyncio.ensure_future(self.answer(gr.Request(Request(scope, receive)), held))
             gone = asyncio.ensure_future(disconnected(receive))
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
             gone.cancel()
@@ -237,7 +238,7 @@ class PlainHTTP:
                 answer.cancel()  # nobody waits for it
                 await asyncio.wait({answer})
 
-    async def _answer(self, request: gr.Request, held: AsyncExitStack) -> Response:
+    async def answer(self, request: gr.Request, held: AsyncExitStack) -> Response:
         """Ask, or say why nothing is said; the place is ``held`` until that is sent."""
         asker = Asker.of(request)
         try:
@@ -248,11 +249,49 @@ class PlainHTTP:
         lend_request(request)
         try:
             values = {name: value for name, value in asker.values.items() if name != "session_hash"}
-            return self.response(await self.function(asker, **values))
+            return self.response(await _last(self.function(asker, **values), asker))
         except gr.Error as error:
             return refusal(error.message, STATUS[outcome_of(error)], asker.say, self.read)
         finally:
             give_back()
+
+
+async def _last(answer: Any, asker: Asker) -> Any:
+    """Wait for an answer, or for the last of its steps, whose count the ``asker`` may note."""
+    if not inspect.isasyncgen(answer):
+        return await answer
+    count = 0
+    async with aclosing(answer) as steps:
+        async for step in steps:
+            said, count = step, count + 1
+            if asker.note is not None:
+                await asker.note(progress=count)
+    return said
+
+
+def answer_tools(server: Any, endpoints: Endpoints, plain: Mapping[str, PlainHTTP]) -> None:
+    """Have a ``server`` of the package mcp answer its tools as their endpoints answer ``plain`` HTTP."""
+    from mcp.types import TextContent  # who turns tools on has installed it
+
+    @server.call_tool(validate_input=False)  # type: ignore[untyped-decorator]  # the package is optional
+    async def answer(name: str, given: dict[str, Any]) -> list[TextContent]:
+        context, endpoint = server.request_context, endpoint_of(name, endpoints)
+        asker = Asker.of(request := gr.Request(context.request))
+        try:
+            if endpoint.name not in plain:
+                raise PoolscopeError("endpoint", name, "errors.endpoints", names=tuple(sorted(plain)))
+            asker.values = by_name(endpoint, given).values
+        except PoolscopeError as error:  # what is raised is said to who asked
+            raise ValueError(error.said(asker.say)) from error
+        if (token := getattr(context.meta, "progressToken", None)) is not None:
+            whose = {"progress_token": token, "related_request_id": str(context.request_id)}
+            asker.note = partial(context.session.send_progress_notification, **whose)
+        async with AsyncExitStack() as held:
+            response = await plain[endpoint.name].answer(request, held)
+        text = bytes(response.body).decode()
+        if response.status_code != 200:
+            raise ValueError(json.loads(text)["detail"])
+        return [TextContent(type="text", text=text)]
 
 
 def document(pieces: Iterable[str]) -> StreamingResponse:

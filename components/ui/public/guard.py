@@ -60,7 +60,7 @@ OTHER = 2  # what any other request costs: those redraw, cancel or listen
 READ_BYTES = 10_000  # of a body cost 1 more, whatever is then refused of it
 READ_HEAD = 4_000  # and of a head, whose cookies and lists take longer
 KEPT = 0.5  # what a file costs, or what else is the same for all: a page loads 75, once
-TOOL = 6  # times what a question costs: a message to a tool takes so much of the page's own processor
+TOOL = 2  # times what a question costs: a message to a tool takes so much of the page's own processor
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
@@ -254,10 +254,6 @@ class GuardMiddleware:
         written = orjson.dumps(valid.values if valid.queued is None else _unsaid(asker, valid))
         headers["content-length"], headers["content-type"] = str(len(written)), "application/json"
         del headers["transfer-encoding"]
-        if PATHS["tools"].fullmatch(scope["path"]):  # with these gradio asks the app, which believes it
-            for name in requests.FORWARDED:
-                del headers[name]
-            headers["x-forwarded-for"] = str((scope.get("client") or ("",))[0])
         unread: list[Message] = [{"type": "http.request", "body": written, "more_body": False}]
 
         async def receiving() -> Message:

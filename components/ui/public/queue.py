@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,7 +35,7 @@ class Asker:
 
     ``say``: texts in its language. ``values``: its body. ``queued``: it goes to gradio, through its queue or
     past that; None: it does not. ``from_page``: it comes from one in a browser. ``begun``: gradio has handed
-    it on. ``ended``: its answer has been sent, or nobody waits for it.
+    it on. ``note`` is told of each step. ``ended``: its answer has been sent, or nobody waits for it.
     """
 
     headers: Headers = field(default_factory=Headers)
@@ -47,6 +47,7 @@ class Asker:
     queued: bool | None = None
     from_page: bool = False
     begun: bool = False
+    note: Callable[..., Awaitable[None]] | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     joined: asyncio.Event = field(default_factory=asyncio.Event)  # its request has been answered
 

@@ -193,16 +193,19 @@ class Body:
 def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
     """Read the body of a POST, and keep what was understood; PoolscopeError names the part that is wrong."""
     given = json_object(body)
-    if PATHS["tools"].fullmatch(path):  # what they are asked, they validate themselves
+    if PATHS["tools"].fullmatch(path):  # what one is asked, it validates itself
         if (method := given.get("method")) not in (known := PATHS["methods"].pattern.split("|")):
             raise PoolscopeError("method", method, "errors.allowed", allowed=tuple(known))
-        return Body(given, [given], _tool(given, endpoints))
+        asked = given.get("params")
+        return Body(
+            given, [given], endpoint_of(asked.get("name") if isinstance(asked, dict) else "", endpoints)
+        )
     if call := PATHS["call"].fullmatch(path):
         if call[2] not in endpoints:
             public = sorted(key for key in endpoints if isinstance(key, str))
             raise PoolscopeError("endpoint", call[2], "errors.endpoints", names=tuple(public))
         if call[1] is not None:
-            return replace(_by_name(endpoints[call[2]], given), queued=True)
+            return replace(by_name(endpoints[call[2]], given), queued=True)
         return _in_order(endpoints[call[2]], _parsed(CALL, given, endpoints), queued=True)
     if event := PATHS["event"].fullmatch(path):
         values = _parsed(EVENT, given, endpoints)
@@ -211,16 +214,14 @@ def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
         values = _parsed(DOCUMENT, given, endpoints)
         return Body(values, values.values(), document, values["session_hash"])
     if path[1:] in endpoints:
-        return _by_name(endpoints[path[1:]], given)
+        return by_name(endpoints[path[1:]], given)
     values = _parsed(RESET if path.strip("/").endswith("reset") else CANCEL, given, endpoints)
     return Body(values, session=values.get("session_hash", ""))
 
 
-def _tool(given: dict[str, Any], endpoints: Endpoints) -> Endpoint:
-    """The endpoint that a tool of MCP asks: its name may have a Space's before it."""
-    asked = given.get("params")
-    name = f"_{asked.get('name')}" if isinstance(asked, dict) else ""
-    found = [key for key in endpoints if isinstance(key, str) and name.endswith(f"_{key}")]
+def endpoint_of(tool: object, endpoints: Endpoints) -> Endpoint:
+    """Find the endpoint that a tool of MCP asks, whose name may have a Space's before it; or none."""
+    found = [key for key in endpoints if isinstance(key, str) and f"_{tool}".endswith(f"_{key}")]
     return endpoints.get(max(found, key=len, default=""), Endpoint((), ()))
 
 
@@ -235,7 +236,8 @@ def _parsed(model: type[BaseModel], given: dict[str, Any], endpoints: Endpoints)
     return values
 
 
-def _by_name(endpoint: Endpoint, given: dict[str, Any]) -> Body:
+def by_name(endpoint: Endpoint, given: dict[str, Any]) -> Body:
+    """Read what an endpoint is asked, by its fields; PoolscopeError names the one that is wrong."""
     for field, value in given.items():
         if field not in endpoint.fields:
             raise PoolscopeError("field", field, "errors.takes", name=endpoint.name, fields=endpoint.fields)
