@@ -181,7 +181,7 @@ def to_table(sheet: Sheet, columns: Columns, merged: bool = False) -> tuple[Tabl
     for field, name in named.items():
         if name not in sheet.columns:
             raise PoolscopeError(field, name, "errors.table_column", columns=tuple(map(repr, sheet.columns)))
-    cells = pd.DataFrame({field: list(sheet.cells[name]) for field, name in named.items()})
+    cells = pd.DataFrame({field: list(sheet.cells[name]) for field, name in named.items()}, dtype=object)
     if len(set(named.values())) < len(named):
         raise PoolscopeError("label", columns.label, "errors.table_twice")
     cells["label"] = cells["label"].str.strip()
@@ -571,7 +571,7 @@ def _dialect(text: str, separator: str) -> dict[str, Any]:
 
 def _parsed(text: str, **how: Any) -> pd.DataFrame:
     """Have pandas read every cell as a text; PoolscopeError says in which line it cannot."""
-    how |= {"dtype": str, "keep_default_na": False}
+    how |= {"dtype": object, "keep_default_na": False}  # texts as Python has them: pandas' own take longer
     if max(line.count(how["sep"]) for line in text.replace("\r", "\n").split("\n")) >= COLUMNS:
         count = max(map(len, _by_line(text, how)))
         if count > COLUMNS:  # before pandas makes a column of each
@@ -589,7 +589,7 @@ def _parsed(text: str, **how: Any) -> pd.DataFrame:
         raise PoolscopeError("table", text, f"errors.table_{key}", most=COLUMNS, **where) from error
     if not isinstance(cells.index, pd.RangeIndex):  # the rows have more cells than the first one
         cells = _beside_names(cells, text)
-    cells = cells.astype(str).where(cells.notna(), "")
+    cells = cells.fillna("")
     names = [str(name).strip() for name in cells.columns]
     numbered = [f"column {number}" for number in range(1, len(names) + 1)]
     cells.columns = pd.Index(numbered if "header" in how or len(set(names)) < len(names) else names)

@@ -293,14 +293,15 @@ def alike_rows(table: Table) -> tuple[Ints, Ints]:
     Those that differ in case and white space alone are one. Groups are numbered as they come.
     """
     from pandas import factorize
-    from scipy.sparse import coo_array  # a tenth of a second, which few ask for
-    from scipy.sparse.csgraph import connected_components
 
     texts = [" ".join(text.casefold().split()) for text in (*table.texts, *table.pairs)]
     numbers, different = factorize(np.array(texts, dtype=object))
-    sides = numbers.reshape(-1, len(table.texts))  # (1 or 2, N)
-    first, last = sides[0], sides[-1]
-    size = len(different)
+    if not table.pairs:
+        return numbers, numbers
+    from scipy.sparse import coo_array  # a third of a second, which few ask for
+    from scipy.sparse.csgraph import connected_components
+
+    (first, last), size = numbers.reshape(2, -1), len(different)
     edges = coo_array((np.ones(len(first)), (first, last)), shape=(size, size))
     _, found = connected_components(edges, directed=False)  # of each text
     return factorize(first * size + last)[0], found[first].astype(np.int64)
