@@ -1,6 +1,5 @@
 """Settings: environment variables that start with POOLSCOPE_; and what of this machine there is to use."""
 
-import math
 import os
 from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
@@ -96,37 +95,17 @@ def total() -> int:
     return min([whole, *cgroup_limits(Path("/"))])
 
 
-def cores() -> int:
-    """Cores that this process may use, at least one: those it may run on, or its cgroup's share of them."""
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, math.ceil(min([here, *cgroup_cores(Path("/"))])))
-
-
 def cgroup_limits(root: Path) -> Iterator[int]:
     """The limits, in bytes, of this process's cgroups and those around them; ``root`` has proc and sys."""
-    for group in _cgroups(root, "memory"):
-        for stated in (*_lines(group / "memory.max"), *_lines(group / "memory.limit_in_bytes")):
-            if stated.isdigit():  # "max" is no limit
-                yield int(stated)
-
-
-def cgroup_cores(root: Path) -> Iterator[float]:
-    """The same of cores: microseconds of computing over those of the clock."""
-    names = ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us")  # one file, or two in version 1
-    for group in _cgroups(root, "cpu"):
-        stated = [word for name in names for line in _lines(group / name) for word in line.split()]
-        if len(stated) == 2 and all(word.isdigit() for word in stated):  # "max" and -1 are no limit
-            yield int(stated[0]) / int(stated[1])
-
-
-def _cgroups(root: Path, controller: str) -> Iterator[Path]:
-    """The folders of this process's cgroups, of version 2 and 1, and of all that they lie in."""
     for line in _lines(root / "proc/self/cgroup"):
         _number, controllers, path = line.split(":", 2)
-        if not controllers or controller in controllers.split(","):
-            inner = Path(path.lstrip("/"))
-            for group in (inner, *inner.parents):
-                yield root / "sys/fs/cgroup" / (controller if controllers else "") / group
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        file = root / "sys/fs/cgroup" / ("memory/memory.limit_in_bytes" if controllers else "memory.max")
+        for group in (inner := Path(path.lstrip("/")), *inner.parents):
+            for stated in _lines(file.parent / group / file.name):
+                if stated.isdigit():  # "max" is no limit
+                    yield int(stated)
 
 
 def _lines(file: Path) -> list[str]:

@@ -7,13 +7,14 @@ import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
 
+from joblib import cpu_count
 from ray import serve
 from starlette.requests import Request
 from starlette.responses import Response
 
 from components.inference.jobs import reply
 from components.inference.measurer import Measurer, quiet
-from components.settings import ASSETS, Settings, cores
+from components.settings import ASSETS, Settings
 
 LEAVE = 1.0  # seconds that an answer for which nobody waits has to end by itself
 
@@ -26,7 +27,7 @@ def app(_arguments: dict[str, str]) -> serve.Application:
         autoscaling_config={"min_replicas": settings.replicas_least, "max_replicas": settings.replicas_most},
         graceful_shutdown_timeout_s=settings.seconds,
         logging_config={"enable_access_log": False},
-    )(Replica).bind(settings.memory, min(cores(), settings.replicas_most))
+    )(Replica).bind(settings.memory, min(cpu_count(), settings.replicas_most))
 
 
 class Replica:

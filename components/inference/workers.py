@@ -28,7 +28,7 @@ from components.errors import PoolscopeError
 from components.inference.engine import Desk, InProcess
 from components.inference.jobs import LARGEST, AnswerCache, Job, Runner, answer_of, reply
 from components.inference.payload import pack
-from components.settings import Settings, cores, total
+from components.settings import Settings, total
 
 LEAST, MOST = 500_000_000, 2_000_000_000  # bytes to compute with, of a worker with limits
 WORKERS = 8  # at most, where the owner does not say how many
@@ -65,7 +65,9 @@ class Limits:
 
 def limits_of(settings: Settings) -> tuple[Limits, Limits]:
     """Limits for the bundled checkpoints, and for what anybody may have made: half as many, each limited."""
-    size = min(cores(), WORKERS) if settings.workers is None else settings.workers
+    from joblib import cpu_count  # a sixth of a second, which nothing else of the page needs
+
+    size = min(cpu_count(), WORKERS) if settings.workers is None else settings.workers
     guests, answers = max(1, size // 2), settings.answers // 3
     sharers, working = max(1, size) + guests, max(LEAST, min(MOST, total() // 8))
     bundled = Limits(size, settings.answers - answers, settings.memory, sharers)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed, hash as digest
+from joblib import Parallel, cpu_count, delayed, hash as digest
 
 from components import VERSION
 from components.analyses.fit import Pooled, PooledLayer, Steps, Work
@@ -23,7 +23,7 @@ from components.inference.engine import InProcess, file_name
 from components.inference.jobs import in_turns
 from components.inference.payload import pack, unpack
 from components.model.files import version
-from components.settings import Settings, cores, total
+from components.settings import Settings, total
 from components.types import Floats
 
 FEW = 500  # rows: their folds are fitted sooner than processes have begun
@@ -77,7 +77,7 @@ def on_cores(local: Steps) -> Steps:
         if call.name != "fold":
             return local(call)
         vectors: Floats = call.given[0]
-        jobs = max(1, min(cores(), total() // (ROOM * vectors.nbytes))) if len(vectors) > FEW else 1
+        jobs = max(1, min(cpu_count(), total() // (ROOM * vectors.nbytes))) if len(vectors) > FEW else 1
         return iter(Parallel(n_jobs=jobs)(delayed(fold)(*call.given, *more) for more in call.each))
 
     return steps

@@ -2,11 +2,12 @@
 
 import os
 
-from components.settings import cores
+from joblib import cpu_count
+
 from tests.benchmarks import engine, page, room
 
 if __name__ == "__main__":
-    os.environ.setdefault("POOLSCOPE_WORKERS", str(cores()))
+    os.environ.setdefault("POOLSCOPE_WORKERS", str(cpu_count()))
     engine.report()
     page.report()
     room.report()

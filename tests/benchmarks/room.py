@@ -16,8 +16,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pandas as pd
+from joblib import cpu_count
 
-from components.settings import cores
 from tests.resident import resident
 from tests.serving import RATE, served
 
@@ -139,5 +139,5 @@ def _rates(constant: str, app: str, said: str) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("POOLSCOPE_WORKERS", str(cores()))
+    os.environ.setdefault("POOLSCOPE_WORKERS", str(cpu_count()))
     report()

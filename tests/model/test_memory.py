@@ -31,16 +31,6 @@ def test_limits_of_cgroups(tmp_path: Path, name: str) -> None:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(f"{content}\n")
     assert list(machine.cgroup_limits(tmp_path)) == case.get("memory", [])
-    assert list(machine.cgroup_cores(tmp_path)) == case.get("cores", [])
-
-
-@pytest.mark.parametrize(("shares", "expected"), [([], 4), ([2.5, 8], 3), ([0.5], 1)])
-def test_a_container_has_its_share_of_the_cores(
-    monkeypatch: pytest.MonkeyPatch, shares: list[float], expected: int
-) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1, 2, 3}, raising=False)
-    monkeypatch.setattr(machine, "cgroup_cores", lambda _root: iter(shares))
-    assert machine.cores() == expected
 
 
 def test_a_limit_that_is_hidden_is_none_and_another_error_comes_through(

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import httpx
 import pandas as pd
+from joblib import cpu_count
 
-from components.settings import cores
 from components.ui.gradio_internals import CLOSE
 from tests.hub import hub
 from tests.public.asking import ask, client_of
@@ -187,7 +187,7 @@ def flooded(folder: Path, log: Path) -> Iterator[tuple[str, "subprocess.Popen[by
             "POOLSCOPE_CATALOGUE": str(listed),
             "POOLSCOPE_SOURCES": "any",
             "POOLSCOPE_RATE": "120",
-            "POOLSCOPE_WORKERS": str(cores()),
+            "POOLSCOPE_WORKERS": str(cpu_count()),
             "POOLSCOPE_ROOM": "true",
             "GRADIO_MCP_SERVER": "true",
             "LOG": str(log),
