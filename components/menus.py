@@ -23,9 +23,7 @@ EXAMPLES: Mapping[str, Any] = read_toml(ASSETS / "examples.toml")
 
 def place(spec: BackboneSpec) -> str:
     """Origin of a backbone for a visitor: a hub model that has been downloaded is on this machine."""
-    if spec.source == "bundled":
-        return BUNDLED
-    return HUB if absent(spec) else HERE
+    return BUNDLED if spec.source == "bundled" else HUB if absent(spec) else HERE
 
 
 def absent(spec: BackboneSpec) -> bool:

@@ -364,9 +364,7 @@ class Analysis:
     def reference(self) -> int | None:
         """Index of the token that all others are compared with, or None for the pooled vector."""
         asked = self.query.reference
-        if asked == "pooled":
-            return None
-        return self.tokens.cls if asked == "cls" else int(asked)
+        return None if asked == "pooled" else self.tokens.cls if asked == "cls" else int(asked)
 
     @property
     def layers(self) -> int:

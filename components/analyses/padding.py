@@ -38,9 +38,7 @@ class PaddingCase:
     @property
     def verdict(self) -> Verdict:
         """Tell what it shows of the model."""
-        if self.reads_padding:
-            return "reads_padding"
-        return "moves" if self.cause else "safe"
+        return "reads_padding" if self.reads_padding else "moves" if self.cause else "safe"
 
 
 @dataclass(frozen=True, eq=False)

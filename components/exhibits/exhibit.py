@@ -49,7 +49,7 @@ def to_csv(data: Data) -> str:
     """
     file = io.StringIO(newline="")
     lines = csv.writer(file, lineterminator="\r\n")  # a DataFrame takes ten times as long for a few rows
-    lines.writerow(_inert(title) for title, _ in data)
+    lines.writerow(_csv_cell(title) for title, _ in data)
     lines.writerows(zip(*(map(_csv_cell, _plain(cells)) for _, cells in data), strict=True))
     return file.getvalue()
 
@@ -81,12 +81,8 @@ def _csv_cell(cell: object) -> str:
     if isinstance(cell, float | np.floating):
         return "" if isnan(cell) else f"{cell:.7g}"
     if isinstance(cell, str):
-        return _inert(cell)
+        return f"'{cell}" if cell.startswith(FORMULA) else cell
     return "" if cell is None else str(cell)
-
-
-def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 class Bar(NamedTuple):

@@ -18,7 +18,7 @@ from components.model.cut import Batch, Pass
 from components.model.declared import Stacked
 from components.model.encoding import Encoded, encode, numbered
 from components.model.files import ADAPTER, OWN_CODE, body, failing, folder as here
-from components.model.ordinary import Numbers, Ordinary, Similar
+from components.model.ordinary import Numbers, Similar
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
@@ -241,7 +241,8 @@ class Passed:
     def similar(self, reference: Sequence[Numbers], *itself: int) -> Similar:
         """Similarities to ``reference``, L + 1 times (D,); ``itself``: its place among the tokens, if any."""
         ids = self.encoded.inputs["input_ids"][0].tolist()
-        return _ordinary(self.backbone, self.pair).similar(self.hidden, reference, ids, *itself)
+        ordinary = self.backbone.ordinary_pairs if self.pair else self.backbone.ordinary
+        return ordinary.similar(self.hidden, reference, ids, *itself)
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,17 +285,13 @@ def forward(backbone: Backbone, text: str, text_pair: str) -> Passed:
     watch = Stopwatch()
     encoded = encode(backbone.tokenizer, backbone.limit, text, text_pair)
     watch.lap("tokens")
-    layers = len(_ordinary(backbone, _is_pair(encoded)).layers)
+    ordinary = backbone.ordinary_pairs if _is_pair(encoded) else backbone.ordinary
     watch.lap("ordinary")
-    return run_encoded(backbone, encoded, layers, watch)
+    return run_encoded(backbone, encoded, len(ordinary.layers), watch)
 
 
 def _is_pair(encoded: Encoded) -> bool:
     return bool((encoded.tokens.segment == 1).any())
-
-
-def _ordinary(backbone: Backbone, pair: bool) -> Ordinary:
-    return backbone.ordinary_pairs if pair else backbone.ordinary
 
 
 def run_encoded(backbone: Backbone, encoded: Encoded, layers: int, watch: Stopwatch) -> Passed:

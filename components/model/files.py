@@ -74,9 +74,7 @@ def folder(spec: BackboneSpec) -> Path | None:
     if spec.source == "hub":
         carried = packaged(spec.package) if spec.package else None
         return carried or snapshot(spec.location, spec.revision or "")
-    if spec.live:
-        return None
-    return Path(spec.location) if Path(spec.location).is_dir() else None
+    return Path(spec.location) if not spec.live and Path(spec.location).is_dir() else None
 
 
 def body(folder: Path) -> Path:
@@ -119,9 +117,7 @@ def base(folder: Path) -> Path | None:
 def module_path(stated: object) -> str | None:
     """The path of a module in plain names, "" for the checkpoint itself; None where it leads elsewhere."""
     path = PurePosixPath(stated).as_posix() if isinstance(stated, str) else ".."
-    if path == ".":
-        return ""
-    return path if PLAIN.fullmatch(path) else None
+    return "" if path == "." else path if PLAIN.fullmatch(path) else None
 
 
 def packaged(package: str) -> Path | None:
