@@ -274,7 +274,7 @@ def test_folds_on_every_core_are_those_of_one_process_bit_for_bit(
         (tmp_path / str(split.test[0])).write_text(str(os.getpid()), encoding="ascii")
         return fold(vectors, labels, split)
 
-    monkeypatch.setattr("components.lab.work.cores", lambda: 2)
+    monkeypatch.setattr("components.lab.work.cpu_count", lambda: 2)
     monkeypatch.setattr("components.lab.work.fold", noted)
     call = folds_of(rows)
     found = [*on_cores(in_turns(InProcess(Settings()).run))(call)]
