@@ -46,7 +46,7 @@ OTHERS = 80  # events at work in a line that is not named here
 # Concurrency ids of what has a checkpoint run, and how many run at a time. The analyst lets those of 24
 # wait for each other; each comparison and each talk takes the engine for one question after the other.
 ASKING = {"model": 24, "origin": 24, "compare": 2, "talk": 2, "fit": 16}
-PLACES = {**ASKING, "find": 16, "download": 16, DRAWN: 4, "": 2}  # "": takes the page's own processor
+PLACES = {**ASKING, "find": 16, "download": 16, DRAWN: 4, "": 2}  # the last: by the page's own processor
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BACKLOG = 2048  # connections that wait to be accepted
 PORTS = range(7860, 7960)  # of which the first that is free is taken, where the owner names none

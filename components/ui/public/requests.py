@@ -193,7 +193,7 @@ class Body:
 def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
     """Read the body of a POST, and keep what was understood; PoolscopeError names the part that is wrong."""
     given = json_object(body)
-    if PATHS["tools"].fullmatch(path):  # what one is asked, it validates itself
+    if PATHS["tools"].fullmatch(path):  # their fields are read when they answer
         if (method := given.get("method")) not in (known := PATHS["methods"].pattern.split("|")):
             raise PoolscopeError("method", method, "errors.allowed", allowed=tuple(known))
         asked = given.get("params")
