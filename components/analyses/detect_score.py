@@ -180,7 +180,10 @@ def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...]
 
     Gives for each the texts, if it has its own, the scores, the decimals that were printed, or -1, and names.
     """
-    value = _results(parsed(given, FIELD))
+    value = parsed(given, FIELD)
+    lists = [one for one in value.values() if isinstance(one, list)] if isinstance(value, Mapping) else []
+    rows = (one for one in lists if one and all(isinstance(row, Mapping) and "index" in row for row in one))
+    value = next(rows, value)  # of a server's answer, the results of a ranking
     every = [_with_texts(one) for one in (value if isinstance(value, list) else [value])]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
     count = Sentence("errors.count", count=len(every))
@@ -198,13 +201,6 @@ def to_scores(given: object) -> tuple[tuple[Mapping[str, Any], tuple[float, ...]
     plainly = (word for word, number in words if number in found[0][1] and "e" not in word.lower())
     decimals = max((len(word.partition(".")[2]) for word in plainly if "." in word), default=-1)
     return tuple((text, scores, decimals, names) for text, scores, names in found)
-
-
-def _results(value: Any) -> Any:
-    """The results of a ranking that stand in a server's answer."""
-    lists = [one for one in value.values() if isinstance(one, list)] if isinstance(value, Mapping) else []
-    rows = (one for one in lists if one and all(isinstance(row, Mapping) and "index" in row for row in one))
-    return next(rows, value)
 
 
 def _with_texts(value: Any) -> Any:

@@ -87,10 +87,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Callable
     address = f"http://{bracketed(host_of())}:{listening.getsockname()[1]}"
     if tools := internals.tools_of(page):
         answering.answer_tools(tools, endpoints, plain)
-    cached, extent = _cached(queue, site, ready, settings.url or address), site.links[ENGLISH].extent
-    guard = GuardMiddleware(
-        cached, endpoints, settings, extent, tools is not None
-    )  # of links, as in any language
+    cached = _cached(queue, site, ready, settings.url or address)
+    guard = GuardMiddleware(cached, endpoints, settings, site.links[ENGLISH].extent, tools is not None)
     talked = RoomMiddleware(guard, Room(site.scripts), settings.room) if site.scripts else guard
     guarded = monitored(talked, monitor, ready, settings)
 

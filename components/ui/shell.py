@@ -130,7 +130,8 @@ class Links:
         """
         with corner:
             arrivals = [[control.key, written(control.default)] for control in self.controls]
-            told = {"arrivals": _attribute(arrivals), "aliases": _attribute(ALIASES)}
+            lists = {"arrivals": escape(json.dumps(arrivals)), "aliases": escape(json.dumps(ALIASES))}
+            told = {name: Markup(one.replace("&quot;", '"')) for name, one in lists.items()}  # in single ones
             buttons = render("share", self.say, hub=HUB if space() else "", **told)
             share = scripted_html("address", buttons, "share")
             dialog = on_page.plain_html(elem_id="code-place")
@@ -280,11 +281,6 @@ class Links:
         """Choose the tab that a report shows; the first one for a tab that shows no answer of its own."""
         first, asked = next(iter(self.tabs.values())), self.tabs.get(str(state["tab"]))
         return asked if asked is not None and asked.panels else first
-
-
-def _attribute(value: object) -> Markup:
-    """Write JSON for an attribute in single quotes: an escaped double one takes ten letters of the page."""
-    return Markup(escape(json.dumps(value)).replace("&quot;", '"'))
 
 
 def _sent(event: gr.EventData, name: str) -> str:

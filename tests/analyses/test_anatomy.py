@@ -119,9 +119,7 @@ MORE = tomllib.loads(Path(__file__).with_name("unused.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("family", MORE)
-def test_what_is_called_unused_is_what_loading_leaves_alone(
-    family: str, tiny_family: Made, tmp_path: Path
-) -> None:
+def test_unused_is_what_loading_leaves_alone(family: str, tiny_family: Made, tmp_path: Path) -> None:
     """Each tensor of the file has a number of its own: those that are in transformers' model are used."""
     folder = tmp_path / family
     shutil.copytree(tiny_family(family).location, folder)

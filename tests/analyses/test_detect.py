@@ -246,9 +246,7 @@ MIXED = cycle(["float32", "bfloat16", "float16", "three decimals"])  # of any tw
 
 
 @pytest.mark.parametrize(("name", "kind"), [*zip((*NEAR, *NEAR), MIXED, strict=False)])
-def test_what_is_near_a_way_is_not_named(
-    of_text: Callable[[str, Any], Detected], name: str, kind: str
-) -> None:
+def test_what_is_near_is_not_named(of_text: Callable[[str, Any], Detected], name: str, kind: str) -> None:
     vector = NEAR[name]()
     found = of_text(BERT, STORED[kind][0](vector / np.linalg.norm(vector)))
     assert (found.match, found.ways) == (None, ())

@@ -30,9 +30,7 @@ def masked(key: str, text: str, word: tuple[int, ...]) -> Any:
 
 
 @pytest.mark.parametrize(("key", "text", "read"), CASES)
-def test_words_are_masked_and_states_replaced_as_by_hand(
-    engine: Engine, key: str, text: str, read: int
-) -> None:
+def test_words_are_masked_and_states_set_as_by_hand(engine: Engine, key: str, text: str, read: int) -> None:
     found, plain = engine.ask("origin", Query(key, text)), load_plain(SPECS[key].location)(text)
     sure = plain.logits.softmax(dim=-1)[0]
     label, total = int(sure.argmax()), found.shares.shape[1]

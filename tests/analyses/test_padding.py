@@ -163,9 +163,7 @@ def test_a_tokenizer_that_gives_no_mask_pads_without_one(
 
 @pytest.mark.parametrize("model_type", ["bart", "mbart", "mvp", "bert", "gpt2"])
 @pytest.mark.parametrize("text", ["good [SEP] film", "[SEP]", "[SEP] [SEP] the film [SEP] is", "the film"])
-def test_a_text_that_no_other_may_stand_beside_is_not_safe(
-    tmp_path: Path, model_type: str, text: str
-) -> None:
+def test_a_text_that_none_may_stand_beside_is_not_safe(tmp_path: Path, model_type: str, text: str) -> None:
     """Heads that read where a text ends take as many ends of each; the last pads without an embedding."""
     spec = checkpoint(tmp_path / "odd", model_type, model_type if model_type in SIZE else "bart")
     given, failed, unpadded = tokenizer(), "", model_type == "gpt2"

@@ -123,9 +123,7 @@ def test_an_answer_that_no_link_can_hold_has_none() -> None:
 
 
 @pytest.mark.parametrize(("before", "after", "moved"), CASES["moves"])
-def test_a_move_is_what_both_values_differ_by_as_they_are_read(
-    before: float, after: float, moved: str
-) -> None:
+def test_a_move_is_what_both_values_differ_by_as_read(before: float, after: float, moved: str) -> None:
     versions = [[[answer([one, 1 - one])]] for one in (before, after)]
     given = comparison(versions[0], after=versions[1])
     assert f"negative {moved}." in said(given)

@@ -111,9 +111,7 @@ def test_without_a_padding_id_a_batch_is_refused_and_with_another_one_padding_is
     plain.model.config.pad_token_id = known
 
 
-def test_every_case_of_scores_is_reached_and_those_of_the_card_are_of_lost_segment_ids(
-    engine: Engine,
-) -> None:
+def test_every_case_of_scores_is_reached_and_the_card_s_are_of_lost_segment_ids(engine: Engine) -> None:
     """The server's numbers are what transformers gives when all segment ids are 0, to the digits printed."""
     plain = load_plain(SPECS["bert-paraphrase"].location)
     for one in json.loads(ASKED["score"].texts[0]):

@@ -57,9 +57,7 @@ def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Ce
 @pytest.mark.parametrize(
     ("asked", "named"), [({"reference": "pooled"}, "the pooled vector"), ({"reference": 1}, "token 1 (not)")]
 )
-def test_what_is_ordinary_is_told_of_the_reference_that_is_asked(
-    asked: dict[str, str | int], named: str
-) -> None:
+def test_what_is_ordinary_is_told_of_the_reference_asked(asked: dict[str, str | int], named: str) -> None:
     given = analysis("pair", **asked)
     bars, shown = drawn(SIMILARITY, given), SIMILARITY.show(given, {}, SAY)
     low, median, high = given.ordinary.plain[-1].tolist()

@@ -209,9 +209,7 @@ def head_of(vectors: torch.Tensor) -> torch.Tensor:
     return logits
 
 
-def test_an_answer_pools_as_encode_does_and_puts_that_before_the_head(
-    declaring: Engine, folder: Path
-) -> None:
+def test_an_answer_pools_as_encode_does_and_puts_it_before_the_head(declaring: Engine, folder: Path) -> None:
     for text in TEXTS:
         analysis = declaring.ask("analyze", Query("own", text, pooling="declared"))
         expected = encode(folder / "own", text)

@@ -158,9 +158,7 @@ def test_what_predict_puts_behind_logits_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["own", "dense"])
 @pytest.mark.parametrize("treatment", TABLES["treated"])
-def test_what_predict_does_to_a_text_first_is_said(
-    folder: Path, tmp_path: Path, treatment: str, key: str
-) -> None:
+def test_what_predict_does_first_is_said(folder: Path, tmp_path: Path, treatment: str, key: str) -> None:
     place, case = shutil.copytree(folder / key, tmp_path / "x"), TABLES["treated"][treatment]
     change(place / case["file"], **case["keys"])
     pair = ("the film is good", "bad")

@@ -33,9 +33,7 @@ def test_limits_of_cgroups(tmp_path: Path, name: str) -> None:
     assert list(machine.cgroup_limits(tmp_path)) == case.get("memory", [])
 
 
-def test_a_limit_that_is_hidden_is_none_and_another_error_comes_through(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_hidden_limit_is_none_and_another_error_comes_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "read_text", raising(PermissionError()))
     assert list(machine.cgroup_limits(Path("/"))) == []
     monkeypatch.setattr(Path, "read_text", raising(OSError(errno.EIO, "the disk is broken")))

@@ -11,9 +11,7 @@ from tests.public.conftest import GRANTED, Call
 VISITOR = "head.e30.signature"  # a token of Hugging Face, which says whose quota it is: {} in base64
 
 
-def test_only_who_asks_what_is_large_is_lent_the_gpu(
-    faulty: httpx.Client, lent: tuple[str, list[Call]]
-) -> None:
+def test_only_who_asks_much_is_lent_the_gpu(faulty: httpx.Client, lent: tuple[str, list[Call]]) -> None:
     _service, calls = lent
     faulty.headers["X-Forwarded-For"] = "8.8.2.2"  # who has asked nothing yet
     assert faulty.post("/analyze", json={**QUESTION, "backbone": "first"}).json()["labels"]

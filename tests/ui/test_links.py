@@ -55,9 +55,7 @@ def compare(links: Links) -> Compare:
     return links.tabs["compare"]
 
 
-def test_every_control_of_every_tab_is_in_the_link(
-    whole: gr.Blocks, links: Links, classify: Classify
-) -> None:
+def test_every_control_of_each_tab_is_in_the_link(whole: gr.Blocks, links: Links, classify: Classify) -> None:
     kept = {part for part in links.outputs if isinstance(part, Kept)}
     shown = {*links.outputs} - kept | {part.state for part in kept}
     assert set(function_of(whole, "follow").outputs) == shown

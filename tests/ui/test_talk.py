@@ -184,9 +184,7 @@ def mixed(talk_of: MakeTalk) -> Talk:
 
 
 @pytest.mark.parametrize(("step", "first"), [(1, 1), (2, 2), (9, 1), (None, 1), ("<b>", 1)])
-def test_the_slide_that_is_seen_is_made_first_and_then_the_next(
-    mixed: Talk, step: object, first: int
-) -> None:
+def test_the_slide_seen_is_made_first_and_then_the_next(mixed: Talk, step: object, first: int) -> None:
     *come, end = prepared(mixed, step)
     order = [[one is not None for one in slides[:-1]].count(True) for slides in come]
     assert order == [0, 1, 2, 3, 4, 5]

@@ -276,8 +276,9 @@ def pooling_source(key: str) -> PoolingSource:
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = getattr(node, "module", None)  # of what stands behind "from"
             imports |= {(module, one.name) if module else (one.name, "") for one in node.names}
-    alone = (REFUSED.sub(_in_english, INNER.sub("", code)).rstrip() for code in found.values())
-    return PoolingSource(tuple(alone), fields, frozenset(imports))
+    said, alone = load_texts().entries, (INNER.sub("", code).rstrip() for code in found.values())
+    english = partial(REFUSED.sub, lambda one: f"raise ValueError({literal(said[one[1]].format())})")
+    return PoolingSource(tuple(map(english, alone)), fields, frozenset(imports))
 
 
 def _with_needed(name: str, module: ModuleType) -> dict[str, str]:
@@ -294,10 +295,6 @@ def _with_needed(name: str, module: ModuleType) -> dict[str, str]:
         if not inspect.isclass(vars(module)[one]):
             found |= _with_needed(one, module)
     return {**found, name: source}
-
-
-def _in_english(refused: re.Match[str]) -> str:
-    return f"raise ValueError({literal(load_texts().entries[refused[1]].format())})"
 
 
 @cache  # the files do not change while it runs

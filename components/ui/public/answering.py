@@ -30,7 +30,7 @@ from components.exhibits.report import alone
 from components.texts import Texts
 from components.ui.gradio_internals import lend_request
 from components.ui.public.monitor import outcome_of
-from components.ui.public.queue import ABSENT, BUSY, Asker, QueueMiddleware, disconnected
+from components.ui.public.queue import ABSENT, BUSY, Asker, QueueMiddleware, unless_gone
 from components.ui.public.requests import Endpoints, by_name, endpoint_of, is_same_origin
 
 ENDED = object()  # what comes after the last step of a generator
@@ -228,15 +228,9 @@ class PlainHTTP:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask, as long as somebody waits for the answer, and send it."""
         async with AsyncExitStack() as held:
-            answer = asyncio.ensure_future(self.answer(gr.Request(Request(scope, receive)), held))
-            gone = asyncio.ensure_future(disconnected(receive))
-            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
-            gone.cancel()
-            if answer.done():
-                await answer.result()(scope, receive, send)
-            else:
-                answer.cancel()  # nobody waits for it
-                await asyncio.wait({answer})
+            asked = self.answer(gr.Request(Request(scope, receive)), held)
+            if (answer := await unless_gone(asked, receive)) is not None:
+                await answer(scope, receive, send)
 
     async def answer(self, request: gr.Request, held: AsyncExitStack) -> Response:
         """Ask, or say why nothing is said; the place is ``held`` until that is sent."""

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import gradio as gr
 from cachetools import LRUCache
@@ -17,6 +17,8 @@ from components.admission import Admission, FullError, Ticket
 from components.texts import Texts, load_texts
 from components.ui.gradio_internals import CLOSE, JOINED, completed, streamed
 from components.ui.public.requests import request_texts
+
+Answer = TypeVar("Answer")
 
 ASKER = "asker"  # in the state of a request: what the guard understood of it
 UNHEARD = 30.0  # seconds that a question waits for somebody to listen
@@ -106,6 +108,8 @@ class QueueMiddleware:
         try:
             await self._listened(session)
             async with self._admission.place(asked.ticket):
+                if not self._heard[session]:  # any more
+                    raise gr.Error("nobody listens", print_exception=False)
                 yield
         finally:
             self._admission.leave(asked.ticket)
@@ -122,10 +126,7 @@ class QueueMiddleware:
             full = JSONResponse({"detail": asked.say("refusal.queue_full")}, 503, BUSY)
             return await full(scope, receive, send)
         if not asked.queued:
-            async with self._admission.place(asked.ticket):
-                await self._app(scope, receive, send)
-            asked.values = {}
-            return self._forget(asked.ticket.visitor, False)
+            return await self._at_once(asked, scope, receive, send)
         taken = False
 
         async def noting(message: Message) -> None:
@@ -145,6 +146,20 @@ class QueueMiddleware:
             self._joining.discard(asked)
             if not taken:
                 self._end(asked)
+
+    async def _at_once(self, asked: Asker, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what gradio answers past its queue, unless its client goes while it waits."""
+        unread = [await receive()]  # the guard has the whole body
+
+        async def receiving() -> Message:
+            return unread.pop() if unread else await receive()
+
+        async with AsyncExitStack() as held:
+            place = held.enter_async_context(self._admission.place(asked.ticket))
+            if await unless_gone(place, receive):
+                await self._app(scope, receiving, send)
+        asked.values = {}
+        self._forget(asked.ticket.visitor, False)
 
     async def _in_order(self, asked: Asker) -> None:
         """Wait until a page has what it asked before, and has closed the stream that it is told to."""
@@ -254,6 +269,16 @@ class QueueMiddleware:
         key = asked.ticket.visitor, asked.ticket.line
         if self._last.get(key) is asked:
             del self._last[key]
+
+
+async def unless_gone(work: Coroutine[Any, Any, Answer], receive: Receive) -> Answer | None:
+    """Wait for some work, as long as its client waits for it; None, and it is cancelled, where they go."""
+    working, gone = asyncio.ensure_future(work), asyncio.ensure_future(disconnected(receive))
+    await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+    gone.cancel()
+    working.cancel()  # unless it is done
+    await asyncio.wait((working,))
+    return None if working.cancelled() else working.result()
 
 
 async def disconnected(receive: Receive) -> None:

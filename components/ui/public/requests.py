@@ -147,22 +147,15 @@ EventData = Annotated[  # or the text of a box that changed, which is among the 
     dict[str, Any], BeforeValidator(lambda said: {} if said is None or isinstance(said, str) else said)
 ]
 Trigger = Annotated[int | None, BeforeValidator(lambda given: given if type(given) is int else None)]
-CALL = create_model(
-    "Call", __config__=STRICT, data=(list[Any], ...), session_hash=(Identifier | None, None)
-)  # a program's question: values in the order of an endpoint's fields
-EVENT = create_model(
-    "Event",  # a page's question
-    __config__=STRICT,
-    fn_index=(int, ...),
-    data=(list[Any], ...),
-    event_data=(EventData, {}),
-    trigger_id=(Trigger, None),
-    session_hash=(Identifier, ...),
-)
+# A program's question: values in the order of an endpoint's fields.
+CALL = create_model("Call", __config__=STRICT, data=(list[Any], ...), session_hash=(Identifier | None, None))
 RESET = create_model("Reset", __config__=STRICT, event_id=(Identifier, ...))
-CANCEL = create_model("Cancel", __base__=RESET, fn_index=(int, ...), session_hash=(Identifier, ...))
-DOCUMENT = create_model(
-    "Document", __config__=STRICT, query=(str, ""), page=(str, ""), session_hash=(Identifier, ...)
+PAGE = create_model("Page", __config__=STRICT, session_hash=(Identifier, ...))
+DOCUMENT = create_model("Document", __base__=PAGE, query=(str, ""), page=(str, ""))
+FUNCTION = create_model("Function", __base__=PAGE, fn_index=(int, ...))
+CANCEL = create_model("Cancel", __base__=FUNCTION, event_id=(Identifier, ...))
+EVENT = create_model(  # a page's question
+    "Event", __base__=FUNCTION, data=(list[Any], ...), event_data=(EventData, {}), trigger_id=(Trigger, None)
 )
 ALLOWED = {  # by field: the sentence that says what it may be
     **{"data": "errors.values", "fn_index": "errors.function", "event_data": "errors.object"},
@@ -197,9 +190,8 @@ def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
         if (method := given.get("method")) not in (known := PATHS["methods"].pattern.split("|")):
             raise PoolscopeError("method", method, "errors.allowed", allowed=tuple(known))
         asked = given.get("params")
-        return Body(
-            given, [given], endpoint_of(asked.get("name") if isinstance(asked, dict) else "", endpoints)
-        )
+        tool = asked.get("name") if isinstance(asked, dict) else ""
+        return Body(given, [given], endpoint_of(tool, endpoints))
     if call := PATHS["call"].fullmatch(path):
         if call[2] not in endpoints:
             public = sorted(key for key in endpoints if isinstance(key, str))

@@ -40,9 +40,7 @@ def refused(there: Server, message: str, limit: int = LIMIT) -> PoolscopeError:
     return caught.value
 
 
-def test_a_model_is_listed_as_the_hub_has_it(
-    there: Server, model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_is_listed_as_on_the_hub(there: Server, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     there.said[MODEL] = {"cardData": {"license": "mit"}}
     found = listed(MODEL, None, LIMIT, CLASSIFIES)

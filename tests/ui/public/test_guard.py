@@ -51,9 +51,7 @@ async def unread() -> Message:
 
 
 @pytest.mark.parametrize(("path", "longest"), CASES["bodies"])
-async def test_a_body_is_bounded_by_what_it_is_for_and_one_for_nothing_is_not_read(
-    path: str, longest: int
-) -> None:
+async def test_a_body_is_bounded_by_its_use_and_one_for_nothing_is_not_read(path: str, longest: int) -> None:
     headers = [(b"content-length", str(max(longest, 0) + 100_000).encode())]
     start, body = await sent(guard(), {"method": "POST", "path": path, "headers": headers}, unread)
     assert start["status"] == (404 if longest < 0 else 413)
@@ -62,9 +60,7 @@ async def test_a_body_is_bounded_by_what_it_is_for_and_one_for_nothing_is_not_re
 
 
 @pytest.mark.parametrize(("accepted", "kind"), [("text/html,*/*", "text/html"), ("*/*", "application/json")])
-async def test_a_browser_s_address_where_nothing_is_gets_a_page_that_says_so(
-    accepted: str, kind: str
-) -> None:
+async def test_a_browser_s_address_of_nothing_gets_a_page_that_says_so(accepted: str, kind: str) -> None:
     headers = {"Accept": accepted, "Accept-Language": "zh"}
     (told,) = await answers(guard(), {"url": "/nothing", "headers": headers})
     assert (told.status_code, told.headers["content-type"].partition(";")[0]) == (404, kind)
@@ -131,9 +127,7 @@ async def test_a_link_is_priced_by_what_it_shows_when_it_is_followed() -> None:
 
 
 @pytest.mark.parametrize(("pace", "status"), [(1, 200), (1e9, 408)])
-async def test_who_sends_too_slowly_has_gone(
-    monkeypatch: pytest.MonkeyPatch, pace: float, status: int
-) -> None:
+async def test_who_sends_slowly_has_gone(monkeypatch: pytest.MonkeyPatch, pace: float, status: int) -> None:
     monkeypatch.setattr(module, "FIRST", 0)
     monkeypatch.setattr(module, "PACE", pace)  # so many bytes are enough for each second that it takes
     pieces = [b'{"text": "', b'x"}']

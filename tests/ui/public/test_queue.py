@@ -13,7 +13,7 @@ from components.admission import Admission, Ticket
 from components.ui.gradio_internals import CLOSE
 from components.ui.public import queue as module
 from components.ui.public.queue import ASKER, NOTHING_MORE, Asker, QueueMiddleware
-from tests.ui.public.asgi import never, sent
+from tests.ui.public.asgi import sent
 
 Task = asyncio.Future[list[Message]]
 pytestmark = pytest.mark.anyio
@@ -46,17 +46,20 @@ class Gradio:
         """A question, and what becomes of its request."""
         ticket = Ticket("8.8.8.8", session, ready=False)
         asked = Asker(ticket=ticket, queued=queued, from_page=from_page)
-        scope = {"method": "POST", "state": {ASKER: asked}}
-        return asked, asyncio.ensure_future(sent(self.queue, scope, never))
+        return asked, self.send({"method": "POST", "state": {ASKER: asked}})
 
     def listen(self, session: str = "ann") -> Task:
-        """A page's stream, until it has ``gone``."""
+        """A page's stream."""
+        query = f"session_hash={session}".encode()
+        return self.send({"path": "/gradio_api/queue/data", "query_string": query})
+
+    def send(self, scope: Scope) -> Task:
+        """A request with its body, whose client has ``gone`` at some time."""
+        body: list[Message] = [{"type": "http.request"}]
 
         async def receive() -> Message:
-            await self.gone.wait()
-            return {"type": "http.disconnect"}
+            return body.pop() if body or not await self.gone.wait() else {"type": "http.disconnect"}
 
-        scope = {"path": "/gradio_api/queue/data", "query_string": f"session_hash={session}".encode()}
         return asyncio.ensure_future(sent(self.queue, scope, receive))
 
     def stream(self, *pieces: bytes) -> None:
@@ -189,6 +192,33 @@ async def test_what_is_answered_at_once_has_a_place_while_it_is() -> None:
     gradio.admission.leave(other)
     assert (await direct)[0]["status"] == 200
     gradio.admission.enter(Ticket("9.9.9.9"))
+
+
+async def test_who_goes_while_they_wait_is_not_answered() -> None:
+    """Neither past gradio's queue, where the connection closes, nor through it, where the stream does."""
+    gradio = Gradio()
+    gradio.admission.enter(other := Ticket("9.9.9.9"))
+    _, direct = gradio.ask(queued=False)
+    asked, request = gradio.ask()
+    await request
+    stream = gradio.listen()
+
+    async def answer() -> None:
+        async with gradio.queue.turn(asked, "ann"):
+            raise AssertionError
+
+    answering = asyncio.ensure_future(answer())
+    await soon(lambda: asked.ticket.ready)
+    gradio.gone.set()
+    gradio.stream(b"")
+    await stream
+    assert await direct == []
+    gradio.admission.leave(other)
+    with pytest.raises(gr.Error):
+        await answering
+    assert gradio.events == 1
+    gradio.admission.enter(after := Ticket("9.9.9.9"))
+    assert after.holds
 
 
 async def test_nobody_is_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
