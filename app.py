@@ -9,11 +9,14 @@ import socket
 import sys
 import threading
 import warnings
+from select import select
 
 GRACE = 3.5  # seconds for answers under way, once the app is told to stop
 READ = 1.0  # more, in which they are read; the server has four besides
 LEAVE = 1.0  # more, for threads that wait for the hub
 SWITCH = 0.0002  # seconds after which a thread lets another one run, so that drawing holds up no answer
+REST = 10.0  # seconds between two collections of all garbage, each of which holds all else up for 0.1
+NEVER = 2**31 - 1  # collections of young garbage after which Python itself would, in the midst of answers
 FILES = 10_240  # and streams, that may be open; systems begin with 256 or 1,024
 # Of glibc (mallopt(3)): arenas, bytes at an end that are handed back, and bytes from which a block is apart.
 MEMORY = {-8: 2, -1: 1 << 17, -3: 1 << 16}
@@ -68,18 +71,20 @@ def main() -> None:
 
 
 def _wait_for_the_end() -> None:
-    """Return on Ctrl-C, or when the system asks the app to stop.
+    """Return on Ctrl-C, or when the system asks the app to stop; look for garbage until then.
 
     The system may hand a signal to any thread. It wakes no other one that waits for a lock, but it wakes
     whoever reads from ``heard``.
     """
+    gc.set_threshold(*gc.get_threshold()[:2], NEVER)
     heard, told = socket.socketpair()
     with heard, told:
         told.setblocking(False)
         signal.set_wakeup_fd(told.fileno())
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)
-        heard.recv(1)
+        while not select([heard], [], [], REST)[0]:
+            gc.collect()
         signal.set_wakeup_fd(-1)
 
 

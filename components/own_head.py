@@ -53,8 +53,7 @@ def write_head(head: OwnHead) -> str:
 
 def packed(weight: Floats, bias: Floats) -> str:
     """Weights (K, D') and biases (K,) as they stand in a head."""
-    matrix = np.concatenate([weight, bias[:, None]], axis=1).astype("<f4")
-    return b64encode(matrix.tobytes()).decode("ascii")
+    return b64encode(np.concatenate([weight, bias[:, None]], axis=1).astype("<f4").tobytes()).decode("ascii")
 
 
 def read_head(given: object) -> OwnHead:

@@ -254,8 +254,7 @@ class Compare(Tab):
         controls = [one.control for one in self.linked if one.part in self.inputs]
         told = {"keys": [one.key for one in controls], "link": to_link(comparison.question, controls)}
         said = render("compare_status", self.say, comparison=comparison, **told)
-        running = gr.update(interactive=comparison.state == "running")
-        return {**self.bar.idle(said), self.bar.cancel: running}
+        return {**self.bar.idle(said), self.bar.cancel: gr.update(interactive=comparison.state == "running")}
 
 
 COMPARE = TabKind("compare", "page.compare", Compare)

@@ -160,8 +160,7 @@ class Lab:
                 known: list[Sentence] = []  # of the texts
                 while isinstance(step := next(steps), Stage):
                     known += step.notes
-                    line = progress(step, plan, titles, self.say)
-                    yield self.bar.busy(line, step, _hints(known, self.say))
+                    yield self.bar.busy(progress(step, plan, titles, self.say), step, _hints(known, self.say))
                 took = self.say("lab.took", seconds=f"{time.monotonic() - begun:.0f}")
                 shown = self.places.show(Found(step, titles), {})
                 shown |= {self.found: gr.update(visible=True), self.around.mine: step.head}

@@ -257,8 +257,7 @@ def test_no_other_way_alone_is_named_where_half_precision_made_it(
 ) -> None:
     spec, dtype, rows = SPECS[key], getattr(torch, kind), list[Row]()
     for text in texts_of(key)[:count]:
-        logits = logits_by_hand(spec, *text, (kind,)).to(dtype)
-        rows.append(ACTIVATIONS[name][1](logits).double().tolist())
+        rows.append(ACTIVATIONS[name][1](logits_by_hand(spec, *text, (kind,)).to(dtype)).double().tolist())
     told = ask(spec, texts_of(key)[:count], rows)
     ways = [one.way for one in (told.match, *told.ties) if one is not None]
     assert not ways or kind in [way.precision for way in ways]

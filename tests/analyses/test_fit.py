@@ -227,8 +227,7 @@ def test_what_is_cut_off_and_what_is_unreadable_is_counted(engine: Engine) -> No
         "The rest of them is cut off.",
         f"{title}: it cannot read 3 of 80 rows, whose words are mostly unknown to its vocabulary.",
     )
-    plan = Plan((KEY,), ("cls",), folds=2)
-    *stages, fit = engine.fit(Table(texts, (), whole.labels), plan)
+    *stages, fit = engine.fit(Table(texts, (), whole.labels), Plan((KEY,), ("cls",), folds=2))
     assert isinstance(fit, Fit)
     assert tuple(map(str, fit.warnings)) == expected
     early = [stage.notes for stage in stages if isinstance(stage, Stage) and stage.name == "embed"]
@@ -261,8 +260,7 @@ def test_rows_that_share_a_text_hang_together_directly_or_by_way_of_others() -> 
 
 def questions(answers: int, count: int = 40) -> Table:
     """So many questions, each with so many answers of its own, which fit it in turns."""
-    rows = [(f"question {row // answers}", f"answer {row}") for row in range(count * answers)]
-    return table_of(rows)
+    return table_of([(f"question {row // answers}", f"answer {row}") for row in range(count * answers)])
 
 
 FEW = table_of([(f"question {row // 10}", f"answer {row}") for row in range(60)])  # six groups of ten

@@ -181,8 +181,7 @@ def test_attention_of_another_computation_is_not_shown(tiny_family: Made, settin
         model.set_attn_implementation("eager")
         again = model(ids, output_hidden_states=True, output_attentions=True).hidden_states[-1]
     assert not torch.allclose(first, again, atol=1e-2)
-    backbone = load(spec)
-    seen, rolled, warnings = attention(examine(backbone, Query("falcon", "not good")))
+    seen, rolled, warnings = attention(examine(load(spec), Query("falcon", "not good")))
     assert (seen, rolled) == (None, None)
     assert [warning.key for warning in warnings] == ["warnings.eager"]
 

@@ -55,8 +55,7 @@ def test_logits_and_states_are_those_of_transformers(engine: Engine, key: str, p
         np.testing.assert_allclose(case.logits, output.logits[0], atol=1e-5)
         assert case.largest == pytest.approx(float((output.logits - alone.logits).abs().max()), abs=1e-5)
         own = output.hidden_states[-1][0][inputs["attention_mask"][0].bool()]
-        moved = (own - states).abs().amax(dim=1) > 1e-3
-        assert case.moved == tuple(moved.nonzero()[:, 0].tolist())
+        assert case.moved == tuple(((own - states).abs().amax(dim=1) > 1e-3).nonzero()[:, 0].tolist())
         distance = float((own.mean(dim=0) - mean).norm() / mean.norm())
         assert case.pooled["mean"] == pytest.approx(distance, abs=1e-5)
 

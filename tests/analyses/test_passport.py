@@ -112,8 +112,7 @@ def test_the_command_goes_on_where_it_was(tmp_path: Path, capsys: pytest.Capture
     assert ".html, 1 of 1" in said.out
     assert "weights" not in said.err  # no bar of transformers
     assert "no/such one: backbone:" in said.err
-    names = {"mine.html", "mine.json", "mine.svg"}
-    assert {file.name for file in (tmp_path / "out").iterdir()} == names
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {"mine.html", "mine.json", "mine.svg"}
     times = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "out").iterdir()}
     assert main([asked[0], *asked[2:]]) == 0
     assert "1 there already, 0 to measure" in capsys.readouterr().out

@@ -49,8 +49,7 @@ def test_the_verdict_alone_is_heard_and_the_question_can_be_skipped(visitor: Vis
     expect(visitor.verdict.locator(".prose")).to_be_focused()
     page.route("**/queue/data*", lambda _: None)  # the answer stays away
     visitor.type("a wonderful film")
-    pending = visitor.verdict.locator(".pending")
-    expect(pending).to_have_css("opacity", "1")
+    expect(visitor.verdict.locator(".pending")).to_have_css("opacity", "1")
     visitor.can_read_it_anywhere()
     visitor.asking.clear()
 

@@ -65,8 +65,7 @@ def test_the_table_is_saved_and_plots_follow_the_theme(visitor: Visitor, tmp_pat
     expect(visitor.page.locator("#numbers tbody tr")).to_have_count(visitor.ticks("similarity", "y").count())
     links = visitor.page.get_by_role("link", name="Download as CSV")
     assert "label,logit,probability" in visitor.saves(links.first, tmp_path).read_text("utf-8-sig")
-    saved = visitor.saves(links.last, tmp_path)
-    assert "index,token,in the vocabulary" in saved.read_text("utf-8-sig")
+    assert "index,token,in the vocabulary" in visitor.saves(links.last, tmp_path).read_text("utf-8-sig")
 
 
 def test_the_head_tab_shows_the_way_of_the_data_its_source_and_programs(visitor: Visitor) -> None:

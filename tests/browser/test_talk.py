@@ -163,8 +163,7 @@ def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
 
 
 def test_a_talk_is_printed_a_slide_a_page_with_every_answer(arrived: Visitor) -> None:
-    visitor = talking(arrived, 1, "light", 1280, 720)
-    page = visitor.page
+    page = talking(arrived, 1, "light", 1280, 720).page
     asks = next(number for number, step in enumerate(SCRIPT, 1) if step.question)
     for key in (*str(asks), "Enter"):  # where the audience sees a question alone
         page.keyboard.press(key)

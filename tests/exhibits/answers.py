@@ -45,8 +45,7 @@ def alike(one: Importance, similarity: list[float], erasure: list[float]) -> Imp
 
 def without_attention(analysis: Analysis) -> Importance:
     """The same of a model that gives no attention."""
-    said = Sentence("errors.stopping")
-    return replace(made(analysis), attention=None, rollout=None, warnings=(said,))
+    return replace(made(analysis), attention=None, rollout=None, warnings=(Sentence("errors.stopping"),))
 
 
 def answered(anatomy: Anatomy) -> Answered:

@@ -128,8 +128,7 @@ def test_the_file_holds_every_number_of_the_selection() -> None:
         told |= dict(zip(("ρ", "ρ, upper end", "pairs for ρ"), found, strict=True))
         assert told.items() <= row.items()
     assert saved(shown.html) == to_csv(shown.data)
-    cell = f"{100 * probe.value:.1f} % ({100 * probe.low:.1f} to {100 * probe.high:.1f})"
-    assert cell in plain(shown.html)
+    assert f"{100 * probe.value:.1f} % ({100 * probe.low:.1f} to {100 * probe.high:.1f})" in plain(shown.html)
 
 
 def test_own_heads_are_shown_beside_baselines() -> None:

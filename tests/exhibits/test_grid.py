@@ -144,8 +144,7 @@ def test_a_cell_of_two_versions_says_both_and_the_move_where_there_is_one() -> N
 
 def test_a_square_beside_a_name_is_what_its_tokens_see() -> None:
     planted = np.array([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1]], dtype=bool)
-    tokens = NO.tokens
-    html = grid(replace(comparison([[NO]]), sees={"b0": Sees(tokens, planted, ())}), {}, SAY).html
+    html = grid(replace(comparison([[NO]]), sees={"b0": Sees(NO.tokens, planted, ())}), {}, SAY).html
     drawn = np.zeros_like(planted)
     for start, row, end in re.findall(r"M(\d+) (\d+)H(\d+)v1", html):
         drawn[int(row), int(start) : int(end)] = True

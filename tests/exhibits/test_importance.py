@@ -121,5 +121,4 @@ def test_what_cannot_be_had_is_said_once_and_not_drawn() -> None:
 
 
 def test_what_an_untrained_head_says_is_grey_and_no_finding() -> None:
-    one = given("untrained")
-    assert {colour for bar in drawn(BARS, one).data for colour in bar.marker.color} == {OTHER}
+    assert {colour for bar in drawn(BARS, given("untrained")).data for colour in bar.marker.color} == {OTHER}

@@ -172,8 +172,7 @@ def test_what_papers_say_stands_with_the_backbone_that_was_asked() -> None:
         assert plain(line).startswith(key.upper())
         (paper,) = re.findall(r'<p class="paper">(.*?)</p>', line)
         assert plain(paper) == asked.papers[key]["en"]
-    silent = replace(asked, papers={})
-    assert 'class="paper"' not in answers((silent,)).answer(asked.key).card
+    assert 'class="paper"' not in answers((replace(asked, papers={}),)).answer(asked.key).card
 
 
 @pytest.mark.parametrize(("key", "told"), CASES["averaged"].items(), ids=CASES["averaged"])

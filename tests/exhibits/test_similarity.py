@@ -153,8 +153,7 @@ def test_the_layer_under_study_is_framed_and_the_numbers_are_there_for_every_lay
 
 def test_every_token_has_its_row_with_the_numbers_of_the_layer() -> None:
     given = analysis(text="not good", text_pair="bad")
-    shown = TABLE.show(given, {"layer": 1}, SAY)
-    found = records(shown)
+    found = records(TABLE.show(given, {"layer": 1}, SAY))
     for name, centring in zip(("similarity", "centred", "standardised"), CENTRINGS, strict=True):
         values = [float(row[name]) for row in found]
         np.testing.assert_allclose(values, given.cosines(centring)[1], atol=1e-6)

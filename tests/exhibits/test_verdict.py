@@ -80,8 +80,7 @@ def test_the_row_of_tokens_lights_what_is_read_and_ends_at_the_answer() -> None:
 def test_of_a_long_text_the_row_has_what_is_read_and_counts_the_rest(
     read: range | list[int], rests: set[tuple[str, str]]
 ) -> None:
-    given = reading(analysis(text=" ".join(f"w{place}" for place in range(1, 99))), *read)
-    row, _ = picture(given)
+    row, _ = picture(reading(analysis(text=" ".join(f"w{place}" for place in range(1, 99))), *read))
     words = [one for one in row if "…" not in one[0]]
     assert {*row} - {*words} == rests
     assert len(words) == 18
@@ -93,8 +92,7 @@ def test_of_a_long_text_the_row_has_what_is_read_and_counts_the_rest(
 @pytest.mark.parametrize("tag", languages())
 def test_that_a_text_cannot_be_read_comes_before_any_answer(tag: str) -> None:
     say, warning = load_texts(tag), Sentence("warnings.unreadable", count=3, total=4, token="[UNK]")
-    given = replace(analysis(), warnings=(warning, Sentence("warnings.places")))
-    said = plain(given, say)
+    said = plain(replace(analysis(), warnings=(warning, Sentence("warnings.places"))), say)
     assert said.startswith(warning.said(say))
     assert said.count(warning.said(say)) == 1  # not among the notices again
     assert say("warnings.places") in said

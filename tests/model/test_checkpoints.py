@@ -132,8 +132,7 @@ def test_the_least_recently_used_leaves_first(tmp_path: Path) -> None:
 
 def test_the_size_is_known_before_loading_and_counts_what_is_tied_once(tmp_path: Path) -> None:
     told: list[int] = []
-    spec = checkpoint(tmp_path / "decoder", "gpt2", "gpt2")
-    backbone = load(spec, told.append)
+    backbone = load(checkpoint(tmp_path / "decoder", "gpt2", "gpt2"), told.append)
     storages = {
         tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes()
         for tensor in (*backbone.model.parameters(), *backbone.model.buffers())

@@ -143,8 +143,7 @@ def test_tokens_and_their_hidden_states(family: Family) -> None:
         assert analysis.tokens.cls == 0
         assert analysis.tokens.span.tolist() == [[0, 0]] * len(final)
         assert "none stands for one token" in str(analysis.warnings[0])
-    reference = final[analysis.tokens.cls]
-    expected = [cosine(state, reference) for state in final]
+    expected = [cosine(state, final[analysis.tokens.cls]) for state in final]
     np.testing.assert_allclose(analysis.similarity[-1], expected, atol=1e-5)
 
 

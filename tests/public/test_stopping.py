@@ -18,7 +18,7 @@ import pytest
 from components.settings import ASSETS
 from tests.hub import Hub, hub
 from tests.public.asking import client_of, heard, joined
-from tests.serving import eventually, started, status
+from tests.serving import eventually, python, started, status
 from tests.tiny import catalogue, checkpoint
 
 LIMIT = 60  # seconds, of everything that is waited for
@@ -28,6 +28,25 @@ MB = 1_000_000
 REPORTED, NEXT = 12 * MB, 22 * MB  # of the 26 MB that come; huggingface_hub reports 10 MB at a time
 MODEL = "org/tiny"
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a named pipe makes the worker wait")
+
+AT_REST = """
+import gc, os, signal, app
+whole = []
+def heard(phase, of):
+    whole.extend([phase] * (of["generation"] == 2))
+    if whole == ["start", "stop"]:
+        os.kill(os.getpid(), signal.SIGTERM)
+gc.callbacks.append(heard)
+app.REST = 0.01
+app._wait_for_the_end()
+assert [[] for _ in range(300_000)] and whole == ["start", "stop"], whole
+"""
+
+
+def test_all_garbage_is_collected_at_rest_and_not_in_the_midst_of_an_answer() -> None:
+    """A collection of all of it holds everybody up, and a QR code alone makes objects enough for one."""
+    ended = python("-c", AT_REST)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,7 @@ def embed(
 
 def _is_unread(backbone: Backbone, texts: tuple[str, ...], ids: Sequence[int]) -> bool:
     """Tell whether an input has no token at all, or mostly such as the vocabulary does not know."""
-    tokenizer = backbone.tokenizer
-    if not ids or tokenizer.unk_token_id not in ids:
+    if not ids or backbone.tokenizer.unk_token_id not in ids:
         return not ids
-    warnings = encode(tokenizer, backbone.limit, texts[0], "".join(texts[1:])).warnings
+    warnings = encode(backbone.tokenizer, backbone.limit, texts[0], "".join(texts[1:])).warnings
     return any(warning.key == UNREADABLE for warning in warnings)

@@ -18,7 +18,7 @@ from components.texts import Texts, load_texts
 from components.ui.gradio_internals import CLOSE, JOINED, completed, streamed
 from components.ui.public.requests import request_texts
 
-Answer = TypeVar("Answer")
+Awaited = TypeVar("Awaited")
 
 ASKER = "asker"  # in the state of a request: what the guard understood of it
 UNHEARD = 30.0  # seconds that a question waits for somebody to listen
@@ -271,7 +271,7 @@ class QueueMiddleware:
             del self._last[key]
 
 
-async def unless_gone(work: Coroutine[Any, Any, Answer], receive: Receive) -> Answer | None:
+async def unless_gone(work: Coroutine[Any, Any, Awaited], receive: Receive) -> Awaited | None:
     """Wait for some work, as long as its client waits for it; None, and it is cancelled, where they go."""
     working, gone = asyncio.ensure_future(work), asyncio.ensure_future(disconnected(receive))
     await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)

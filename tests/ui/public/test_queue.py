@@ -212,7 +212,7 @@ async def test_who_goes_while_they_wait_is_not_answered() -> None:
     gradio.gone.set()
     gradio.stream(b"")
     await stream
-    assert await direct == []
+    assert await asyncio.wait_for(direct, 10) == []
     gradio.admission.leave(other)
     with pytest.raises(gr.Error):
         await answering
