@@ -164,7 +164,7 @@ def report(limit: float | None) -> bool:
     sizes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES, ROW_BYTES * settings.lab_rows
     alike = defaultdict(list)
     for kind, name, most, send in fields(site, *sizes):
-        alike[kind.casefold()].append((name, most, send))
+        alike[str(kind).casefold()].append((name, most, send))
     right = True
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     for several in alike.values():
