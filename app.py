@@ -15,7 +15,7 @@ GRACE = 3.5  # seconds for answers under way, once the app is told to stop
 READ = 1.0  # more, in which they are read; the server has four besides
 LEAVE = 1.0  # more, for threads that wait for the hub
 SWITCH = 0.0002  # seconds after which a thread lets another one run, so that drawing holds up no answer
-REST = 10.0  # seconds between two collections of all garbage, each of which holds all else up for 0.1
+REST = 60.0  # seconds between two collections of all garbage, which hold all else up for 0.04, in a flood 0.4
 NEVER = 2**31 - 1  # collections of young garbage after which Python itself would, in the midst of answers
 FILES = 10_240  # and streams, that may be open; systems begin with 256 or 1,024
 # Of glibc (mallopt(3)): arenas, bytes at an end that are handed back, and bytes from which a block is apart.
