@@ -44,8 +44,7 @@ class Replica:
         try:
             return Response(await asyncio.wrap_future(work))
         except asyncio.CancelledError:
-            _, goes_on = await asyncio.wait([asyncio.wrap_future(work)], timeout=LEAVE)
-            if goes_on:
+            if (await asyncio.wait([asyncio.wrap_future(work)], timeout=LEAVE))[1]:  # it goes on
                 os._exit(1)
             raise
 
