@@ -70,6 +70,7 @@ LINE = 18  # pixels of a line of a row's name
 TOKEN_ROW, LOW_ROW = 19, 18  # pixels; rows are low where there are many, so that a slide shows them larger
 BRACKET = 34  # pixels that a bracket with its label takes
 CHARACTER = 7.4  # pixels per character at the size of a tick label
+ROOM = {"ticklabeloverflow": "allow"}  # tick labels have it; else each is measured when another is drawn
 
 
 def layout(height: int, margin: dict[str, int], **more: Any) -> dict[str, Any]:
@@ -94,7 +95,7 @@ def axis(**more: Any) -> dict[str, Any]:
 
 def value_axis(title: str, **more: Any) -> dict[str, Any]:
     """An axis of values with grid lines and its ``title``."""
-    return axis(showgrid=True, gridcolor=GRID, title=axis_title(title), **more)
+    return axis(showgrid=True, gridcolor=GRID, title=axis_title(title), **ROOM, **more)
 
 
 def axis_title(text: str, standoff: int = 8) -> dict[str, Any]:
@@ -104,8 +105,8 @@ def axis_title(text: str, standoff: int = 8) -> dict[str, Any]:
 
 def row_axis(texts: Sequence[str], **more: Any) -> dict[str, Any]:
     """An axis of rows with their ``texts``, which are escaped, the first row on top; they have room."""
-    ticks = {"tickvals": list(range(len(texts))), "ticktext": list(texts), "ticklabeloverflow": "allow"}
-    return axis(range=[len(texts) - 0.5, -0.5], **ticks, **more)  # else each text is measured
+    ticks = {"tickvals": list(range(len(texts))), "ticktext": list(texts), **ROOM}
+    return axis(range=[len(texts) - 0.5, -0.5], **ticks, **more)
 
 
 def row_names(names: Iterable[str], widest: int) -> tuple[list[list[str]], list[str], int]:
@@ -261,8 +262,8 @@ def heat_map(
     texts = segment_lines(view, say, "x", 0.4, line, name)  # above the cells
     layers = range(view.analysis.layers + 1)[-len(rows) :]
     ends = [-0.5 - EDGE * total, total - 0.5 + EDGE * total]
-    marks = {"tickvals": list(range(len(rows))), "ticktext": list(map(str, layers))}
-    ticks = {"tickvals": list(range(total)), "ticktext": tick_texts(view), "tickangle": -45}
+    marks = {"tickvals": list(range(len(rows))), "ticktext": list(map(str, layers)), **ROOM}
+    ticks = {"tickvals": list(range(total)), "ticktext": tick_texts(view), "tickangle": -45, **ROOM}
     title = axis_title(say("heatmap.axis"), standoff=10)
     frame = layout(
         height=len(rows) * high + top + bottom,

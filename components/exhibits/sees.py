@@ -88,7 +88,7 @@ def _figure(view: View, found: Sees, say: Texts) -> draw.Figure:
 
     def names(texts: list[str], most: int, title: str, **more: Any) -> dict[str, Any]:
         places = list(range(0, total, ceil(total / most)))
-        ticks = {"tickvals": places, "ticktext": [texts[place] for place in places]}
+        ticks = {"tickvals": places, "ticktext": [texts[place] for place in places], **draw.ROOM}
         return draw.axis(title=draw.axis_title(say(title)), **ticks, **more)
 
     wide = draw.tick_width(view.labels)
