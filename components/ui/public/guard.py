@@ -31,7 +31,7 @@ from components.ui.gradio_internals import PATHS, ROUTES
 from components.ui.public import requests
 from components.ui.public.answering import PIECE, error_text, refusal
 from components.ui.public.heads import HEAD_BYTES
-from components.ui.public.queue import ABSENT, ASKER, BUSY, Asker
+from components.ui.public.queue import ABSENT, ASKER, BUSY, Asker, resumed
 from components.ui.public.requests import Body, Endpoints, embedded, is_same_origin
 
 PAGES: Mapping[str, str] = {  # path of a page in a language, or the same with a slash behind -> in English
@@ -254,12 +254,7 @@ class GuardMiddleware:
         written = orjson.dumps(valid.values if valid.queued is None else _unsaid(asker, valid))
         headers["content-length"], headers["content-type"] = str(len(written)), "application/json"
         del headers["transfer-encoding"]
-        unread: list[Message] = [{"type": "http.request", "body": written, "more_body": False}]
-
-        async def receiving() -> Message:
-            return unread.pop() if unread else await receive()
-
-        return receiving
+        return resumed({"type": "http.request", "body": written, "more_body": False}, receive)
 
     def _pose(self, asker: Asker, scope: Scope, exhibit: str) -> None:
         """Have one exhibit of a link made, as any question; a frame is a page, so its address alone pays."""

@@ -149,15 +149,11 @@ class QueueMiddleware:
 
     async def _at_once(self, asked: Asker, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what gradio answers past its queue, unless its client goes while it waits."""
-        unread = [await receive()]  # the guard has the whole body
-
-        async def receiving() -> Message:
-            return unread.pop() if unread else await receive()
-
+        body = await receive()  # the guard has read all of it
         async with AsyncExitStack() as held:
             place = held.enter_async_context(self._admission.place(asked.ticket))
             if await unless_gone(place, receive):
-                await self._app(scope, receiving, send)
+                await self._app(scope, resumed(body, receive), send)
         asked.values = {}
         self._forget(asked.ticket.visitor, False)
 
@@ -269,6 +265,16 @@ class QueueMiddleware:
         key = asked.ticket.visitor, asked.ticket.line
         if self._last.get(key) is asked:
             del self._last[key]
+
+
+def resumed(message: Message, receive: Receive) -> Receive:
+    """Give a message that has been read once more, and then those that follow."""
+    unread = [message]
+
+    async def receiving() -> Message:
+        return unread.pop() if unread else await receive()
+
+    return receiving
 
 
 async def unless_gone(work: Coroutine[Any, Any, Awaited], receive: Receive) -> Awaited | None:
